@@ -1,0 +1,64 @@
+# The commands of the README. Each does its own set-up; a second run reuses what the first downloaded.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := .venv
+
+PYTHON ?= python3
+HOME_DIR := $(or $(COUNTERFLOW_HOME),.counterflow)
+UV := $(or $(shell command -v uv 2>/dev/null),$(HOME_DIR)/uv/bin/uv)
+export UV
+RUN := .venv/bin/python -m
+
+export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin
+
+.PHONY: help setup nmon demo test lint golden bench up down status
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+$(HOME_DIR)/uv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11"; \
+	  echo "hint: install Python 3.11 or later, or name one: make PYTHON=/path/to/python3.11 ..."; exit 2; }
+	@$(PYTHON) -m venv $(HOME_DIR)/uv || { echo "hint: sudo apt-get install python3-venv"; exit 2; }
+	@$(HOME_DIR)/uv/bin/python -m pip install --quiet uv==0.13.8
+
+.venv/.synced: pyproject.toml uv.lock | $(UV)
+	@$(UV) sync --quiet --frozen && touch $@
+
+setup: .venv/.synced ## install the tools of this checkout
+
+nmon: ## nmon for the live tests: that of the machine, else Debian's, unpacked below .counterflow/
+	@command -v nmon > /dev/null || { mkdir -p $(HOME_DIR)/nmon && cd $(HOME_DIR)/nmon && \
+	  { apt-get -qq download nmon 2> /dev/null || { apt-get -qq update && apt-get -qq download nmon; }; } && \
+	  dpkg -x nmon_*.deb .; } || { echo "error: the live tests record with nmon, which could not be fetched"; \
+	  echo "hint: sudo apt-get install nmon"; exit 2; }
+
+demo: setup ## the whole line on recordings: read, published, computed, landed, answered
+	@$(RUN) counterflow demo $(ARGS)
+
+test: setup nmon ## every test, with real Kafka, Flink, ClickHouse and nmon
+	@$(MAKE) --no-print-directory lint
+	@$(RUN) pytest $(ARGS)
+
+lint: setup ## ruff, mypy, import contracts, dataset contracts
+	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check
+	@.venv/bin/mypy --no-error-summary
+	@.venv/bin/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@$(RUN) counterflow schemas check
+
+golden: setup ## rewrite the expected records of the golden cases; review the difference
+	@$(RUN) tests.golden.rewrite
+	@git --no-pager diff --stat -- tests/golden
+
+bench: setup ## measure; figures and method go to bench/RESULTS.md
+	@$(RUN) bench $(ARGS)
+
+up: setup ## start the one-machine stack
+	@$(RUN) counterflow up
+
+down: setup ## stop it
+	@$(RUN) counterflow down
+
+status: setup ## what runs
+	@$(RUN) counterflow status
