@@ -1,0 +1,50 @@
+"""The checked-in files that are generated from the definitions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from counterflow.schemas.definition import FOLDER, datasets
+from counterflow.schemas.dictionary import data_dictionary
+from counterflow.schemas.flink_ddl import flink_sql
+from counterflow.schemas.json_schema import json_schema
+
+CHECKOUT = FOLDER.resolve().parent
+_GENERATED = "schemas/generated"
+
+
+def artefacts() -> dict[str, str]:
+    """Return the text of every generated file by its path in the checkout."""
+    files = {"docs/data-dictionary.md": data_dictionary(datasets().values())}
+    for name, dataset in datasets().items():
+        schema = json.dumps(json_schema(dataset), indent=2, ensure_ascii=False)
+        files[f"{_GENERATED}/json/{name}.schema.json"] = schema + "\n"
+        files[f"{_GENERATED}/flink/{name}.sql"] = flink_sql(dataset)
+    return files
+
+
+def generate(checkout: Path = CHECKOUT) -> list[str]:
+    """Write every generated file that is stale, remove those of no dataset; return their paths."""
+    wanted = artefacts()
+    changed = stale(checkout)
+    for path in changed:
+        file = checkout / path
+        if path in wanted:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(wanted[path], encoding="utf-8")
+        else:
+            file.unlink()
+    return changed
+
+
+def stale(checkout: Path = CHECKOUT) -> list[str]:
+    """Return the paths of generated files that are missing, differ from the definitions, or belong to no dataset."""
+    wanted = artefacts()
+    found = {str(p.relative_to(checkout)) for p in (checkout / _GENERATED).rglob("*") if p.is_file()}
+    differing = {path for path, text in wanted.items() if _read(checkout / path) != text}
+    return sorted(differing | (found - wanted.keys()))
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None

@@ -1,0 +1,46 @@
+CREATE TABLE IF NOT EXISTS counterflow.counter {on_cluster}
+(
+  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
+  `interval_s` Nullable(Float64) COMMENT 'Length of the interval that the row covers. [s; gauge; null: the row describes no interval or its length is unknown]' CODEC(ZSTD(1)),
+  `system` LowCardinality(String) COMMENT 'Name of the system the counters belong to.' CODEC(ZSTD(1)),
+  `source` LowCardinality(String) COMMENT 'Format that the row was read from.' CODEC(ZSTD(1)),
+  `agent_id` LowCardinality(String) COMMENT 'Agent that published the row; also its Kafka transactional.id.' CODEC(ZSTD(1)),
+  `seq` UInt64 COMMENT 'Number of the record within its agent, contiguous over all datasets and restarts: a gap is a loss, a repeat a duplicate. [records; cumulative]' CODEC(Delta, ZSTD(1)),
+  `boot_id` LowCardinality(Nullable(String)) COMMENT 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]' CODEC(ZSTD(1)),
+  `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
+  `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
+  `section` LowCardinality(String) COMMENT 'Section of the source, continuation digits removed: VM, JFSFILE, POOLS.' CODEC(ZSTD(1)),
+  `instance` LowCardinality(String) COMMENT 'The thing measured: file system, adapter, volume group; empty where the section has one.' CODEC(ZSTD(1)),
+  `counter` LowCardinality(String) COMMENT 'Name of the counter as its source writes it.' CODEC(ZSTD(1)),
+  `value` Float64 COMMENT 'Value as read. [as `unit` says; gauge]' CODEC(ZSTD(1)),
+  `unit` LowCardinality(Nullable(String)) COMMENT 'Unit of the value. [null: the source documents none]' CODEC(ZSTD(1)),
+  `kind` LowCardinality(Nullable(String)) COMMENT 'How the value behaves over time. [null: not known]' CODEC(ZSTD(1)),
+  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
+  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
+PARTITION BY toYYYYMMDD(ts)
+ORDER BY (system, section, instance, counter, ts)
+TTL landed_at + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'One counter that no other dataset models, of one instance over one interval; nothing is lost.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.counter_to_ledger {on_cluster} TO counterflow.ledger AS
+SELECT agent_id, 'counter' AS dataset, toDate(collected_at) AS day, count() AS rows, groupBitmapState(seq) AS seqs
+FROM counterflow.counter
+GROUP BY agent_id, day;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.counter_to_1m {on_cluster} TO counterflow.metric_1m AS
+SELECT metric, system, entity AS instance, minute AS ts, toUInt64(1) AS n, x AS total, x AS lo, x AS hi
+FROM
+(
+  SELECT
+    system, `instance` AS entity,
+    toDateTime(toStartOfMinute(ts + toIntervalMillisecond(59999))) AS minute,
+    metric, assumeNotNull(value_or_null) AS x
+  FROM counterflow.counter
+  ARRAY JOIN
+    [concat('counter.', concat(`section`, '.', `counter`))] AS metric,
+    [toNullable(toFloat64(`value`))] AS value_or_null
+  WHERE value_or_null IS NOT NULL
+);

@@ -1,0 +1,158 @@
+"""Dataset definitions: `schemas/datasets/<dataset>.yaml` read into types.
+
+A definition is the only place that says which columns a dataset has, what they mean, their unit, when they are null
+and which counter of which source fills them. JSON Schema, Flink DDL, ClickHouse DDL and the data dictionary come out
+of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from counterflow.errors import CounterflowError
+
+FOLDER = Path(__file__).parent
+
+Type = Literal["String", "Float64", "Int64", "UInt64", "Bool", "DateTime64"]
+Kind = Literal["delta", "cumulative", "gauge", "rate", "percent"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Column(_Strict):
+    """One column: ClickHouse type without wrappers, unit, kind, meaning.
+
+    `null_when` says when the value is missing; a column without it is required in every record.
+    `unbounded` marks text with a value of its own in nearly every row (payloads, command lines): no dictionary is kept.
+    """
+
+    type: Type
+    text: str
+    unit: str | None = None
+    kind: Kind | None = None
+    null_when: str | None = None
+    values: tuple[str, ...] | None = None
+    unbounded: bool = False
+
+    @property
+    def comment(self) -> str:
+        """Meaning, unit, kind and when it is null, in one line: the column's comment in every generated artefact."""
+        facts = [*filter(None, (self.unit, self.kind)), *([f"null: {self.null_when}"] if self.null_when else [])]
+        return f"{self.text} [{'; '.join(facts)}]" if facts else self.text
+
+    @model_validator(mode="after")
+    def _numbers_have_units(self) -> Column:
+        if self.type in ("Float64", "Int64", "UInt64") and self.unit is None:
+            raise ValueError("a number needs a `unit`")
+        return self
+
+
+class Dataset(_Strict):
+    """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
+
+    `role` is `counter` for what agents publish and `result` for what a job computes. `key` is the natural key, `ts`
+    last; `instance` is the key column that names the thing measured in the one-minute rollup (none: no rollup; a result
+    has none, since a view sees every version of a row that is replaced). `metric` lists the columns that name the
+    metric there if the table is long (a `value` of many counters) instead of wide.
+    `columns` are those of the dataset alone; `all_columns` adds the envelope of the role. `sources` says for each
+    source which of its counters fills a column.
+    """
+
+    dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    row: str
+    role: Literal["counter", "result"]
+    key: tuple[str, ...]
+    instance: str | None = None
+    metric: tuple[str, ...] = ()
+    version: int = 1
+    columns: dict[str, Column]
+    sources: dict[str, dict[str, str]]
+
+    @property
+    def topic(self) -> str:
+        """Name of the Kafka topic."""
+        return f"counterflow.{self.dataset}.v{self.version}"
+
+    @property
+    def all_columns(self) -> dict[str, Column]:
+        """Envelope and own columns, in the order of every generated artefact."""
+        return {**envelope(self.role), **self.columns}
+
+    @model_validator(mode="after")
+    def _names_resolve(self) -> Dataset:
+        known = self.all_columns
+        filled = {name for counters in self.sources.values() for name in counters}
+        named = (*self.key, *((self.instance,) if self.instance else ()), *self.metric)
+        mistakes = [
+            *(f"key column `{name}` is not a column" for name in named if name not in known),
+            *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
+            *([] if self.key[-1:] == ("ts",) else ["`ts` ends the key"]),
+            *(["a result has no `instance`: its rows are replaced"] if self.instance and self.role == "result" else []),
+            *(
+                f"source `{source}` fills `{name}`, which is not a column"
+                for source, counters in self.sources.items()
+                for name in counters
+                if name not in known
+            ),
+            *(f"no source fills `{name}`" for name in self.columns if name not in filled),
+        ]
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
+        return self
+
+
+@cache
+def envelope(role: str) -> dict[str, Column]:
+    """Columns that every record of a role carries, from `schemas/envelope.yaml`."""
+    text = (FOLDER / "envelope.yaml").read_text(encoding="utf-8")
+    return {name: Column.model_validate(column) for name, column in yaml.safe_load(text)[role].items()}
+
+
+@cache
+def datasets() -> dict[str, Dataset]:
+    """All definitions by name, sorted.
+
+    Raises
+    ------
+    CounterflowError : names every file that is wrong and every mistake in it, not the first alone.
+    """
+    found: dict[str, Dataset] = {}
+    mistakes: list[str] = []
+    for path in sorted((FOLDER / "datasets").glob("*.yaml")):
+        try:
+            definition = Dataset.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+            if definition.dataset != path.stem:
+                mistakes.append(f"{path.name}: dataset is `{definition.dataset}`, the file says `{path.stem}`")
+            found[definition.dataset] = definition
+        except (ValidationError, yaml.YAMLError) as error:
+            mistakes.append(f"{path.name}: {error}")
+    if mistakes:
+        raise CounterflowError("\n".join(mistakes), hint="see CONTRIBUTING.md, Add a dataset", exit_code=2)
+    return found
+
+
+class Topic(NamedTuple):
+    """A Kafka topic that must exist before anything is published."""
+
+    name: str
+    partitions: int
+    config: dict[str, str]
+
+
+CHECKPOINTS = "counterflow.checkpoints"
+
+
+def topics(partitions: int = 4) -> list[Topic]:
+    """One topic a dataset, and the agents' checkpoints (compacted, one partition)."""
+    large = {"max.message.bytes": "4194304"}
+    of_datasets = [Topic(d.topic, partitions, large) for d in datasets().values()]
+    # An agent reads this topic whole when it starts, and the active segment is never compacted: keep it short.
+    compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
+    return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]

@@ -1,0 +1,106 @@
+"""Numbered migrations: `schemas/clickhouse/NNNN_name.sql`, applied once each, in order.
+
+ClickHouse has no transactional DDL, so every statement can be repeated (`IF NOT EXISTS`) and a migration is recorded
+after its last statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
+
+FOLDER = Path(__file__).parent / "clickhouse"
+
+_STATEMENT = re.compile(r"(?:'(?:\\.|[^'\\])*'|--[^\n]*|[^;'-]|-)+", re.DOTALL)
+
+
+class Migration(NamedTuple):
+    """One file: its `id` is the name without `.sql`, its text is never edited once it was applied anywhere."""
+
+    id: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the text, by which an edit is noticed."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def statements(self, cluster: str | None = None) -> list[str]:
+        """Return the statements, one request each, for one server or for a cluster of replicas."""
+        text = self.text.replace("{on_cluster}", f"ON CLUSTER '{cluster}'" if cluster else "")
+        text = text.replace("{engine_prefix}", "Replicated" if cluster else "")
+        pieces = (piece.strip() for piece in _STATEMENT.findall(text))
+        return [piece for piece in pieces if re.sub(r"--[^\n]*", "", piece).strip()]
+
+
+def migrations(folder: Path = FOLDER) -> list[Migration]:
+    """Return the migrations of a folder in the order of their numbers.
+
+    Raises
+    ------
+    CounterflowError : a file without a number, or two with one number.
+    """
+    paths = sorted(folder.glob("*.sql"))
+    numbers = Counter(path.name[:4] for path in paths)
+    wrong = [path.name for path in paths if not re.match(r"\d{4}_\w+\.sql$", path.name) or numbers[path.name[:4]] > 1]
+    if wrong:
+        raise CounterflowError(
+            f"{folder}: {', '.join(wrong)}: a migration has a number of its own, NNNN_name.sql",
+            hint=f"give the newer file the number {_next_number(folder)}",
+            exit_code=2,
+        )
+    return [Migration(path.stem, path.read_text(encoding="utf-8")) for path in paths]
+
+
+def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = None) -> list[str]:
+    """Apply what was not applied yet, in order; return the ids of what was applied now.
+
+    Raises
+    ------
+    CounterflowError : an applied migration was edited; nothing was changed then.
+    ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
+    """
+    setup = Migration("", _SETUP)
+    for statement in setup.statements(cluster):
+        client.post(statement)
+    applied = {row["id"]: row["sha256"] for row in client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")}
+    found = migrations(folder)
+    if edited := [m.id for m in found if applied.get(m.id, m.sha256) != m.sha256]:
+        raise CounterflowError(
+            f"{folder}: {', '.join(edited)}: edited after it was applied to this server",
+            hint=f"restore it (git checkout) and write the change as number {_next_number(folder)}",
+            exit_code=2,
+        )
+    fresh = [m for m in found if m.id not in applied]
+    for migration in fresh:
+        for statement in migration.statements(cluster):
+            client.post(statement)
+        client.post(
+            "INSERT INTO counterflow.migration (id, sha256) VALUES ({id:String}, {sha256:String})",
+            settings={"param_id": migration.id, "param_sha256": migration.sha256, "async_insert": 0},
+        )
+    return [m.id for m in fresh]
+
+
+_SETUP = """
+CREATE DATABASE IF NOT EXISTS counterflow {on_cluster};
+CREATE TABLE IF NOT EXISTS counterflow.migration {on_cluster}
+(
+  id String COMMENT 'Number and name of the file.',
+  sha256 String COMMENT 'Digest of its text.',
+  at DateTime('UTC') DEFAULT now() COMMENT 'When it was applied, UTC.'
+)
+ENGINE = {engine_prefix}ReplacingMergeTree ORDER BY id
+COMMENT 'Applied migrations.';
+"""
+
+
+def _next_number(folder: Path) -> str:
+    taken = [int(path.name[:4]) for path in folder.glob("*.sql") if path.name[:4].isdigit()]
+    return f"{max(taken, default=0) + 1:04}"
