@@ -1,0 +1,147 @@
+"""What the agent commits with its records, and how it is read back.
+
+Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`)
+and one a file (key `agent_id/device:inode`). They are the agent's only memory: it needs no local disk.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from pydantic import TypeAdapter, ValidationError
+
+from counterflow.collectors.records import Position
+from counterflow.collectors.sources.files import FileId
+from counterflow.errors import CounterflowError
+from counterflow.schemas.definition import CHECKPOINTS
+
+
+@dataclass(slots=True)
+class Self:
+    """The agent itself: the last `seq` that is committed, and which process wrote it."""
+
+    seq: int = 0
+    host: str = field(default_factory=socket.gethostname)
+    pid: int = field(default_factory=os.getpid)
+    instance: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """How far one file is published.
+
+    `head_bytes` and `fingerprint` confirm that the file is still the one that was read. `format` is None where no
+    format knew it. `size` is the size at which the file was read to its end as complete, None where it was not.
+    `read_at` is in seconds since 1970.
+    """
+
+    source: str
+    path: str
+    device: int
+    inode: int
+    head_bytes: int
+    fingerprint: str
+    format: str | None
+    position: Position
+    size: int | None
+    read_at: float
+
+    @property
+    def file(self) -> FileId:
+        """Identity of the file."""
+        return FileId(self.device, self.inode)
+
+
+@dataclass(slots=True)
+class Memory:
+    """All that is committed of one agent."""
+
+    agent: Self | None = None
+    files: dict[FileId, Checkpoint] = field(default_factory=dict)
+
+
+_SELF = TypeAdapter(Self)
+_CHECKPOINT = TypeAdapter(Checkpoint)
+
+
+def key(agent_id: str, file: FileId | None = None) -> bytes:
+    """Return the Kafka key of an agent, or of one of its files."""
+    return f"{agent_id}/{file.device}:{file.inode}".encode() if file else agent_id.encode()
+
+
+def encode(value: Self | Checkpoint) -> bytes:
+    """Return the Kafka value."""
+    return orjson.dumps(value)
+
+
+def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Memory:
+    """Read what is committed of `agent_id`, up to the end of the topic as it is now.
+
+    `client` are the connection settings of librdkafka.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer, or the end is not readable within `timeout_s`.
+    CounterflowError : a checkpoint was written by a version that is not understood.
+    """
+    end = _end(client, timeout_s)
+    memory = Memory()
+    if end == 0:
+        return memory
+    consumer = Consumer(
+        {
+            **client,
+            "group.id": f"counterflow-agent-{agent_id}",
+            "enable.auto.commit": False,
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 50,
+        }
+    )
+    own = key(agent_id)
+    try:
+        consumer.assign([TopicPartition(CHECKPOINTS, 0, 0)])
+        while (message := consumer.poll(timeout_s)) is not None:
+            if error := message.error():
+                # The end that is readable may be held back for a moment by the open transaction of another agent.
+                if error.code() != KafkaError._PARTITION_EOF:
+                    raise KafkaException(error)
+                if (message.offset() or 0) >= end:
+                    return memory
+            elif (k := message.key()) == own or (k or b"").startswith(own + b"/"):
+                _remember(memory, own, k or b"", message.value())
+    finally:
+        consumer.close()
+    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{CHECKPOINTS} was not readable to its end ({end})"))
+
+
+def _end(client: dict[str, Any], timeout_s: float) -> int:
+    consumer = Consumer({**client, "group.id": "counterflow-agent", "isolation.level": "read_uncommitted"})
+    try:
+        end: int = consumer.get_watermark_offsets(TopicPartition(CHECKPOINTS, 0), timeout_s)[1]
+        return end
+    finally:
+        consumer.close()
+
+
+def _remember(memory: Memory, own: bytes, k: bytes, value: bytes | None) -> None:
+    try:
+        if k == own:
+            memory.agent = _SELF.validate_json(value) if value else None
+        elif value:
+            checkpoint = _CHECKPOINT.validate_json(value)
+            memory.files[checkpoint.file] = checkpoint
+        else:
+            device, inode = k[len(own) + 1 :].split(b":")
+            memory.files.pop(FileId(int(device), int(inode)), None)
+    except (ValidationError, ValueError) as error:
+        raise CounterflowError(
+            f"the checkpoint `{k.decode(errors='replace')}` in {CHECKPOINTS} is not understood: {error}",
+            hint="run the version of counterflow that wrote it, or use another agent_id, which reads everything anew",
+        ) from None

@@ -1,0 +1,25 @@
+"""Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
+
+A format is a module or package here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Being here is
+its registration.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from counterflow.collectors.records import Format
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return every format by its name."""
+    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
+    return {m.FORMAT.name: m.FORMAT for m in modules if hasattr(m, "FORMAT")}
+
+
+def recognise(head: bytes) -> Format | None:
+    """Return the format of a file that begins with `head` (up to 64 KiB), or None where no format knows it."""
+    return next((f for f in formats().values() if f.recognises(head)), None)

@@ -1,0 +1,473 @@
+"""One sample as JSON, and the records it becomes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, Literal
+
+from counterflow.collectors.formats.njmon import semantics as key
+from counterflow.collectors.formats.nmon.topology import devices
+from counterflow.collectors.records import Fields, Item, Reason, Record, Reject
+
+Tree = dict[str, Any]
+
+_TOO_LARGE = 2.0**63
+_NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
+_ENGINE = re.compile(r"cpu(\d+)")
+_FIRST_WAIT_S = 60
+_REBOOT_S = 60
+
+
+@dataclass
+class Memory:
+    """What a sample's records need of the samples before it: JSON values, written with every commit.
+
+    `counted` are the cumulative counters of the preceding sample, `config` a digest of each section's configuration
+    as it was published last, `open` says that the file stands inside its array of samples.
+    """
+
+    system: str | None = None
+    ts: str | None = None
+    loop: int | None = None
+    booted: float | None = None
+    counted: dict[str, float] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+    open: bool = False
+    samples: int = 0
+
+
+@dataclass
+class Refused:
+    """Fields of a sample that are not kept, by reason."""
+
+    fields: dict[Reason, list[str]] = field(default_factory=dict)
+
+    def add(self, reason: Reason, path: Iterable[str], value: object) -> None:
+        """Note one field."""
+        self.fields.setdefault(reason, []).append(f"{'.'.join(path)}: {value}")
+
+
+class UnusableSampleError(ValueError):
+    """The sample as a whole is refused."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
+    """Return the sample, and by reason what had to be repaired in it.
+
+    A key that stands twice, as the recorder writes it for two mounts of a device or two processes of a command, is
+    kept a second time as `key#2`. What C prints for a quotient of zeros (`nan`, `inf`) is read as null.
+
+    Raises
+    ------
+    UnusableSampleError : it is not JSON.
+    """
+    repairs: dict[Reason, str] = {}
+    try:
+        written = text.decode()
+    except UnicodeDecodeError as error:
+        written = text.decode(errors="replace")
+        repairs[Reason.WRONG_ENCODING] = f"expected UTF-8, replaced what is not: {error}"
+    try:
+        try:
+            return _loads(written), repairs
+        except json.JSONDecodeError:
+            written, count = _NOT_FINITE.subn(r"\1null", written)
+            repairs[Reason.NOT_A_NUMBER] = f"{count} fields are nan or inf, read as null"
+            return _loads(written), repairs
+    except (ValueError, RecursionError) as error:
+        raise UnusableSampleError(Reason.UNKNOWN_LINE, f"the sample is not JSON: {error}") from None
+
+
+def _loads(text: str) -> Tree:
+    tree: Tree = json.loads(text, object_pairs_hook=_pairs)
+    return tree
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Tree:
+    tree = dict(pairs)
+    if len(tree) == len(pairs):
+        return tree
+    times: Counter[str] = Counter()
+    tree = {}
+    for name, value in pairs:
+        times[name] += 1
+        tree[name if times[name] == 1 else f"{name}#{times[name]}"] = value
+    return tree
+
+
+def items(tree: Tree, memory: Memory, zone: tzinfo, system: str | None) -> Iterator[Item]:
+    """Yield the records of a sample and what is wrong in it; `memory` is that of the sample before and is updated.
+
+    Raises
+    ------
+    UnusableSampleError : it has no time or no system, or repeats the sample before.
+    """
+    tree = _sections(tree)
+    stamp = tree["timestamp"]
+    ts = _instant(stamp, zone)
+    before = datetime.fromisoformat(memory.ts) if memory.ts else None
+    if before == ts:
+        raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {_iso(ts)}")
+    name = system or _hostname(_mapping(tree.get("identity"))) or memory.system
+    if name is None:
+        raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
+
+    notes: list[Reject] = []
+    refused = Refused()
+    loop = stamp.get("snapshot_loop")
+    loop = loop if isinstance(loop, int) else None
+    follows = before is not None and loop == (None if memory.loop is None else memory.loop + 1)
+    booted = _number(_mapping(tree.get("stat_counters")).get("btime"))
+    if before and ts < before:
+        notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {_iso(before)}", name, ts))
+        follows = False
+    if memory.booted is None or booted is None or abs(booted - memory.booted) > _REBOOT_S:
+        if memory.booted is not None and booted is not None:
+            notes.append(_note(Reason.RESTARTED, "the system was started again since the sample before", name, ts))
+            follows = False
+        memory.booted = booted if booted is not None else memory.booted
+    seconds = _seconds(stamp, loop, ts - before if before and follows else None)
+
+    envelope = _envelope(ts, name, memory.booted)
+    yield from notes
+    yield from _config(tree, memory, envelope)
+    measured = envelope if seconds is None else {**envelope, "interval_s": seconds}
+    preceding = memory.counted if follows else {}
+    rows: Counter[str] = Counter()
+    for dataset, fields in _measured(tree, seconds, preceding, refused):
+        if fields is not None:
+            yield Record(dataset, {**measured, **fields})
+        rows[dataset] += fields is not None
+    for dataset, count in rows.items():
+        yield Record("manifest", {**measured, "counted": dataset, "row_count": count})
+    for reason, fields_refused in refused.fields.items():
+        shown = "; ".join(fields_refused[:20])
+        yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=_iso(ts))
+
+    vmstat = _mapping(tree.get("proc_vmstat"))
+    counted = {k: _number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}
+    memory.counted = {k: v for k, v in counted.items() if v is not None}
+    memory.system, memory.ts, memory.loop = name, _iso(ts), loop
+    memory.samples += 1
+
+
+def _sections(tree: Tree) -> Tree:
+    """Return the sections as newer versions name them: v25 keeps all of /proc/stat in `stat`, disks in `disk`."""
+    sections = {name: _named(value) for name, value in tree.items()}
+    loose = {name: sections.pop(name) for name, value in tree.items() if not isinstance(value, dict | list)}
+    if loose:
+        sections[""] = loose
+    stat = sections.pop("stat", None)
+    if isinstance(stat, dict):
+        total, counters = stat.pop("cpu_total", None), stat.pop("counters", None)
+        engines = {name: stat.pop(name) for name in list(stat) if _ENGINE.fullmatch(name)}
+        found = {"cpu_total": total, "cpus": engines, "stat_counters": counters, "stat": stat}
+        sections = {**{name: value for name, value in found.items() if value}, **sections}
+    if "disk" in sections:
+        sections.setdefault("disks", sections.pop("disk"))
+    every = sections.pop("diskstats", None)
+    if isinstance(every, dict):  # all of /proc/diskstats, partitions and mappers too
+        sections["disks"] = {**_mapping(sections.get("disks")), **every}
+    sections["timestamp"] = _mapping(sections.get("timestamp"))
+    return sections
+
+
+def _named(value: Any) -> Any:
+    """Return arrays of named objects (`njmon -e`) as objects by name, at every level."""
+    if isinstance(value, dict):
+        return {name: _named(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return _pairs([_item(i, inner) for i, inner in enumerate(value)])
+    return value
+
+
+def _item(place: int, inner: Any) -> tuple[str, Any]:
+    if isinstance(inner, dict) and isinstance(inner.get("item"), str):
+        return inner["item"], _named({name: value for name, value in inner.items() if name != "item"})
+    return str(place), _named(inner)
+
+
+def _instant(stamp: Mapping[str, Any], zone: tzinfo) -> datetime:
+    for name, of in (("UTC", UTC), ("datetime", zone)):
+        value = stamp.get(name)
+        if not isinstance(value, str):
+            continue
+        try:
+            ts = datetime.fromisoformat(value)
+            ts = (ts if ts.tzinfo else ts.replace(tzinfo=of)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+        if 2000 <= ts.year < 2300:
+            return ts
+    found = {name: stamp.get(name) for name in ("UTC", "datetime")}
+    missing = not any(found.values())
+    raise UnusableSampleError(
+        Reason.STAMP_MISSING if missing else Reason.STAMP_INVALID,
+        f"expected timestamp.UTC as YYYY-MM-DDThh:mm:ss, found {found}",
+    )
+
+
+def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None) -> float | None:
+    """Return the length of the interval that the rates of a sample cover.
+
+    Newer versions write it. Else it is the time since the sample before, if that is in the file; the recorder waits
+    its interval, at most a minute, before its first sample.
+    """
+    elapsed, wait = _number(stamp.get("elapsed")), _number(stamp.get("snapshot_seconds"))
+    if elapsed is not None and elapsed > 0:
+        return elapsed
+    if since is not None:
+        return since.total_seconds()
+    if wait is None or wait <= 0:
+        return None
+    return min(wait, _FIRST_WAIT_S) if loop == 0 else wait
+
+
+def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
+    envelope: Fields = {"ts": _iso(ts), "system": system, "source": "njmon"}
+    if booted is not None and 0 <= booted < 2**33:
+        envelope["boot_id"] = f"{system} {_iso(datetime.fromtimestamp(booted, UTC))}"
+    return envelope
+
+
+# what does not change often
+
+
+def _config(tree: Tree, memory: Memory, envelope: Fields) -> Iterator[Record]:
+    """Yield the configuration of each section that differs from what was published last."""
+    for section, content in tree.items():
+        entries = [
+            (".".join(path[:-1]), path[-1], _text(value))
+            for path, value in _leaves(content)
+            if _is_config(section, path[-1] if path else "", value)
+        ]
+        if section == "processes" or not entries:
+            continue  # a process changes its state at every sample
+        digest = hashlib.blake2s(json.dumps(entries).encode(), digest_size=8).hexdigest()
+        if memory.config.get(section) != digest:
+            memory.config[section] = digest
+            for item, name, value in entries:
+                yield Record(
+                    "config", {**envelope, "section": _clean(section), "item": item, "name": name, "value": value}
+                )
+
+
+def _is_config(section: str, name: str, value: object) -> bool:
+    if section == "timestamp":
+        return name in key.CONFIG_NUMBERS["timestamp"]
+    if section in key.CONFIG_SECTIONS or isinstance(value, str | bool):
+        return True
+    return name in key.CONFIG_NUMBERS.get(section, ())
+
+
+def _leaves(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(node, dict):
+        for name, inner in node.items():
+            yield from _leaves(inner, (*path, _clean(name)))
+    elif node is not None and path:
+        yield path, node
+
+
+# what is measured
+
+
+def _measured(
+    tree: Tree, seconds: float | None, preceding: Mapping[str, float], refused: Refused
+) -> Iterator[tuple[str, Fields | None]]:
+    """Yield dataset and columns of every row; no columns for a section that is there and empty."""
+    used: dict[str, set[str]] = {}
+    if "cpu_total" in tree or "cpus" in tree:
+        used["cpu_total"] = used["cpus"] = {name for names in key.CPU.values() if len(names) == 1 for name in names}
+        yield from _engines(tree, refused)
+    if "disks" in tree:
+        named = (key.DISK_RATES, key.DISK_GAUGES)
+        used["disks"] = {name for table in named for name in table.values()} | {"rmsec", "wmsec"}
+        yield "disk", None
+        yield from _disks(_mapping(tree["disks"]), seconds, refused)
+    if "networks" in tree:
+        used["networks"] = {*key.LINK_RATES.values(), *key.LINK_BYTES.values()}
+        yield "link", None
+        yield from _links(_mapping(tree["networks"]), seconds, refused)
+    if "proc_meminfo" in tree or "proc_vmstat" in tree:
+        used["proc_meminfo"] = set(key.POOL_KB.values())
+        yield "pool", _pool(tree, preceding, refused)
+    if "processes" in tree:
+        yield "job", None
+        yield from _jobs(_mapping(tree["processes"]), seconds, refused)
+    for section, content in tree.items():
+        if section in key.CONFIG_SECTIONS or section == "processes":
+            continue
+        for path, value in _leaves(content):
+            name = path[-1]
+            if _is_config(section, name, value) or name in used.get(section, ()) or name == "snapshot_loop":
+                continue
+            unit, kind = key.semantics(section, name)
+            number = _checked(value, (section, *path), refused, signed=kind not in ("rate", "percent"))
+            if number is not None:
+                yield "counter", _counter(section, path, number, unit, kind)
+
+
+def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    lscpu = _mapping(tree.get("lscpu"))
+    engines = {"all": ("cpu_total", _mapping(tree.get("cpu_total")))}
+    for name, times in _mapping(tree.get("cpus")).items():
+        if match := _ENGINE.fullmatch(name):
+            engines[f"CPU{int(match[1]) + 1:03}"] = (f"cpus.{name}", _mapping(times))
+    for engine, (path, times) in engines.items():
+        if not times:
+            continue
+        shares: dict[str, float] = {}
+        for column, names in key.CPU.items():
+            parts = [_checked(times.get(name), (path, name), refused) for name in names]
+            known = [part for part in parts if part is not None]
+            if parts[0] is not None and len(known) == sum(name in times for name in names):
+                shares[column] = round(sum(known), 3)
+        if not any(shares.values()):
+            shares = {}  # no time at all: an engine that was off line
+        fields: Fields = {"engine_type": "core", "engine": engine, **shares}
+        if shares:
+            fields["cpu_base"] = "logical"
+        count = str(lscpu.get("cpus", ""))
+        if engine == "all" and count.isascii() and count.isdigit() and len(count) < 6:
+            fields["logical_engines"] = float(count)
+        yield "system_cpu", fields
+
+
+def _disks(disks: Tree, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    kinds = devices(disks, "Linux")
+    for disk, content in disks.items():
+        figures = _figures(content, ("disks", disk), refused)
+        kind = kinds[disk]
+        fields: Fields = {"disk": _clean(disk), "device_type": kind.device_type, "leaf": kind.leaf}
+        fields |= _amounts(figures, key.DISK_RATES, seconds)
+        fields |= {column: figures[name] for column, name in key.DISK_GAUGES.items() if name in figures}
+        for column, (spent, count) in key.DISK_MEANS.items():
+            if spent in figures and figures.get(count):
+                fields[column] = round(figures[spent] / figures[count], 3)
+        yield "disk", fields
+
+
+def _links(links: Tree, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    for link, content in links.items():
+        figures = _figures(content, ("networks", link), refused)
+        amounts = _amounts(figures, key.LINK_RATES, seconds) | _amounts(figures, key.LINK_BYTES, seconds, 1 / 1024)
+        yield "link", {"link": _clean(link), "link_type": "interface", **amounts}
+
+
+def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Fields:
+    fields: Fields = {"pool": "memory"}
+    meminfo = _mapping(tree.get("proc_meminfo"))
+    for column, name in key.POOL_KB.items():
+        if (kb := _checked(meminfo.get(name), ("proc_meminfo", name), refused)) is not None:
+            fields[column] = round(kb / 1024, 3)
+    vmstat = _mapping(tree.get("proc_vmstat"))
+    for column, name in key.POOL_CUMULATIVE.items():
+        now = _number(vmstat.get(name))
+        if now is None or name not in preceding:
+            continue
+        if now < preceding[name]:
+            refused.add(Reason.NEGATIVE_DELTA, ("proc_vmstat", name), f"{now:.0f} after {preceding[name]:.0f}")
+        else:
+            fields[column] = now - preceding[name]
+    return fields
+
+
+def _jobs(processes: Tree, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    seen: set[str] = set()
+    for name, content in processes.items():
+        pid = _number(_mapping(content).get("pid"))
+        if pid is None or f"{pid:.0f}" in seen:
+            refused.add(
+                Reason.DUPLICATE_ROW if pid is not None else Reason.NOT_A_NUMBER, ("processes", name, "pid"), pid
+            )
+            continue
+        seen.add(f"{pid:.0f}")
+        figures = _figures(content, ("processes", name), refused)
+        command = content.get("cmd")
+        fields: Fields = {"job": f"{pid:.0f}", "command": _text(command if isinstance(command, str) else name)}
+        fields |= _amounts(figures, key.JOB_PERCENT, seconds, 10)  # % of a second, in ms
+        fields |= _amounts(figures, key.JOB_RATES, seconds)
+        fields |= {column: figures[source] for column, source in key.JOB_GAUGES.items() if source in figures}
+        if "cpu_ms" in fields:
+            fields["cpu_base"] = "logical"
+        yield "job", fields
+
+
+def _counter(section: str, path: tuple[str, ...], value: float, unit: str | None, kind: str | None) -> Fields:
+    fields: Fields = {"section": _clean(section), "instance": ".".join(path[:-1]), "counter": path[-1], "value": value}
+    if unit is not None:
+        fields["unit"] = unit
+    if kind is not None:
+        fields["kind"] = kind
+    return fields
+
+
+def _figures(content: Any, path: tuple[str, ...], refused: Refused) -> dict[str, float]:
+    numbers = {name: _checked(value, (*path, name), refused) for name, value in _mapping(content).items()}
+    return {name: value for name, value in numbers.items() if value is not None}
+
+
+def _amounts(
+    figures: Mapping[str, float], columns: Mapping[str, str], seconds: float | None, factor: float = 1
+) -> dict[str, float]:
+    if seconds is None:
+        return {}
+    return {column: round(figures[name] * seconds * factor, 3) for column, name in columns.items() if name in figures}
+
+
+def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bool = False) -> float | None:
+    """Return a number that can be kept; note why another cannot. What is no number at all is no figure."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    number = _number(value)
+    if number is None:
+        refused.add(Reason.OUT_OF_RANGE, path, value)
+    elif number < 0 and not signed:
+        refused.add(Reason.NEGATIVE_DELTA, path, value)
+        number = None
+    return number
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < _TOO_LARGE and math.isfinite(value) else None
+
+
+def _mapping(value: object) -> Tree:
+    return value if isinstance(value, dict) else {}
+
+
+def _hostname(identity: Tree) -> str | None:
+    found = (identity.get(name) for name in ("shorthostname", "hostname"))
+    return next((_clean(name) for name in found if isinstance(name, str) and name), None)
+
+
+def _text(value: object) -> str:
+    return _clean(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _clean(text: str) -> str:
+    """Return text that can be written as UTF-8: half a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _iso(ts: datetime) -> str:
+    spec: Literal["seconds", "milliseconds"] = "milliseconds" if ts.microsecond else "seconds"
+    return ts.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
+
+
+def _note(reason: Reason, detail: str, system: str, ts: datetime) -> Reject:
+    return Reject(reason, detail, "all", system=system, ts=_iso(ts))

@@ -1,0 +1,117 @@
+"""Where the samples of an njmon file begin and end, found without parsing them and without holding more than one.
+
+A sample is a JSON object that begins with its `timestamp`, in an array under `samples` (njmon up to 4x) or one a line
+(newer). The recorder does not escape what it writes into strings, and a killed one leaves half a sample behind, so
+every beginning of a sample is also taken as the end of the one before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Literal, NamedTuple
+
+MAX_SAMPLE = 16 * 2**20
+"""Longest accepted sample in bytes; a system with thousands of processes and disks needs 3 MB."""
+
+_CHUNK = 64 * 2**10
+_START = re.compile(rb'\{\s{0,64}"timestamp"\s{0,64}:\s{0,64}\{')
+_LONGEST_START = 256
+_TOKEN = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|["{}]')
+
+
+class Piece(NamedTuple):
+    """A stretch of the file: a `sample`, one that is `torn` or `too_long`, or what stands `between` samples.
+
+    `end` is the offset behind it; `last` says that the file ends there.
+    """
+
+    kind: Literal["sample", "torn", "too_long", "between"]
+    text: bytes
+    offset: int
+    line: int
+    last: bool = False
+
+    @property
+    def end(self) -> int:
+        """Offset of the byte behind the piece."""
+        return self.offset + len(self.text)
+
+
+def is_njmon(head: bytes) -> bool:
+    """Say whether a sample begins in `head`."""
+    return _START.search(head) is not None
+
+
+def pieces(stream: BinaryIO, offset: int = 0, line: int = 1) -> Iterator[Piece]:
+    """Yield the file from `offset`, which stands in line `line`, piece by piece without a gap."""
+    stream.seek(offset)
+    window = _Window(stream, offset, line)
+    while True:
+        found = window.search_start()
+        if found is None:
+            if window.ended:
+                if window.data:
+                    yield window.take(len(window.data), "between", last=True)
+                return
+            if len(window.data) > _CHUNK + _LONGEST_START:
+                yield window.take(len(window.data) - _LONGEST_START, "between")
+            window.read()
+            continue
+        if found > 0:
+            yield window.take(found, "between")
+        yield _sample(window)
+
+
+def _sample(window: _Window) -> Piece:
+    """Take the sample that the window begins with."""
+    depth = at = 0
+    searched = 1
+    while True:
+        for token in _TOKEN.finditer(window.data, at):
+            at = token.end()
+            match token.group():
+                case b"{":
+                    depth += 1
+                case b"}":
+                    depth -= 1
+                case b'"' if window.data.find(b"\n", at) < 0 and not window.ended:
+                    at = token.start()  # the rest of the string has not been read yet
+                    break
+            if depth == 0:
+                following = window.search_start(1, at)
+                return window.take(at, "sample") if following is None else window.take(following, "torn")
+        following = window.search_start(searched)
+        if following is not None:
+            return window.take(following, "torn")
+        searched = max(searched, len(window.data) - _LONGEST_START)
+        if window.ended:
+            return window.take(len(window.data), "torn", last=True)
+        if len(window.data) > MAX_SAMPLE:
+            return window.take(len(window.data) - _LONGEST_START, "too_long")
+        window.read()
+
+
+class _Window:
+    """The part of the file that is being looked at; `data` begins at `offset` in line `line`."""
+
+    def __init__(self, stream: BinaryIO, offset: int, line: int) -> None:
+        self.stream, self.offset, self.line = stream, offset, line
+        self.data = b""
+        self.ended = False
+
+    def read(self) -> None:
+        more = self.stream.read(_CHUNK)
+        self.ended = not more
+        self.data += more
+
+    def search_start(self, begin: int = 0, end: int | None = None) -> int | None:
+        found = _START.search(self.data, begin, len(self.data) if end is None else end)
+        return found.start() if found else None
+
+    def take(self, length: int, kind: Literal["sample", "torn", "too_long", "between"], *, last: bool = False) -> Piece:
+        piece = Piece(kind, self.data[:length], self.offset, self.line, last)
+        self.offset += length
+        self.line += piece.text.count(b"\n")
+        self.data = self.data[length:]
+        return piece

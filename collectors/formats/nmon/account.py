@@ -1,0 +1,101 @@
+"""The account of a parse: what has to be said about its lines."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from counterflow.collectors.formats.nmon import stamps
+from counterflow.collectors.formats.nmon.lines import KEPT_BYTES, MAX_LINE_BYTES, Line
+from counterflow.collectors.formats.nmon.snapshot import Snapshot
+from counterflow.collectors.formats.nmon.text import text
+from counterflow.collectors.records import Item, Position, Reason, Reject
+
+Kept = Literal["all", "part", "none"]
+
+SECTION = re.compile(rb"[A-Za-z][A-Za-z0-9_+-]*")
+
+
+_HELD_ITEMS = 20_000
+"""So many items are held until a position covers them; of data that is read to its end, more are yielded before."""
+
+
+class Account:
+    """Items in the order in which they were found; a reject has the place, system and snapshot it was met in.
+
+    Items are held until a position covers them: a reader who stops anywhere has nothing that would come again.
+    """
+
+    def __init__(self, complete: bool) -> None:
+        """Begin without items; `complete` data is read to its end."""
+        self.whole: list[Item] = []
+        """What may be yielded."""
+        self.items: list[Item] = []
+        """What no position covers yet."""
+        self._complete = complete
+        self.system: str | None = None
+        self.snapshot = Snapshot(0, "", None, None)
+        self.noted: set[str] = set()
+
+    def cover(self, position: Position) -> None:
+        """Let go what is before `position`."""
+        self.whole += self.items
+        self.whole.append(position)
+        self.items = []
+
+    def reject(
+        self,
+        line: Line,
+        reason: Reason,
+        detail: str,
+        kept: Kept = "none",
+        *,
+        section: str | None = "",
+        snapshot: bytes | None = None,
+    ) -> None:
+        """Say what is wrong with a line; its bytes go along unless all of it is kept."""
+        if section == "":
+            first = line.data.partition(b",")[0]
+            section = text(first) if SECTION.fullmatch(first) else None
+        tag = snapshot.decode() if snapshot else self.snapshot.tag or None
+        instant = self.snapshot.instant if self.snapshot.number and tag == self.snapshot.tag else None
+        if self._complete and len(self.items) > _HELD_ITEMS:
+            self.whole += self.items
+            self.items = []
+        self.items.append(
+            Reject(
+                reason,
+                detail,
+                kept,
+                line=line.number,
+                byte_offset=line.offset,
+                section=section,
+                snapshot=tag,
+                system=self.system,
+                ts=stamps.iso(instant) if instant else None,
+                raw=b"" if kept == "all" else line.raw,
+            )
+        )
+
+    def once(self, key: str, line: Line, reason: Reason, detail: str) -> None:
+        """Say what is true of every such line of the recording where it is met first."""
+        if key not in self.noted:
+            self.noted.add(key)
+            self.reject(line, reason, detail, "all")
+
+    def fault(self, line: Line) -> None:
+        """Say why a line is not whole."""
+        if line.fault is Reason.LINE_TOO_LONG:
+            kept, skipped = KEPT_BYTES >> 10, line.end - line.offset - len(line.data)
+            detail = f"longer than {MAX_LINE_BYTES >> 20} MiB; the first {kept} KiB kept, {skipped} B skipped"
+            self.reject(line, Reason.LINE_TOO_LONG, detail)
+        else:
+            self.reject(line, Reason.CUT_LINE, "the data ends within this line")
+
+    def encoding(self, line: Line) -> None:
+        """Say so where the text of a line is not UTF-8."""
+        try:
+            line.data.decode()
+        except UnicodeDecodeError:
+            detail = "not UTF-8: this text and all such after it are read as Latin-1"
+            self.once("encoding", line, Reason.WRONG_ENCODING, detail)

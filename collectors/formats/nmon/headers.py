@@ -1,0 +1,328 @@
+"""What a recording says once: the AAA facts and the header of every section, and what they make of each column."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from counterflow.collectors.formats.nmon import semantics, stamps, topology
+
+_CONTINUED = re.compile(r"([A-Z]+)\d+")
+_ENGINE = re.compile(r"(CPU|PCPU|SCPU)(\d+)")
+_UTILISATION = re.compile(r"CPUUTIL(\d+)")
+
+
+class Cell(NamedTuple):
+    """Where one column of a section goes: `column` of the row `key` of `dataset`, or a row of `counter`."""
+
+    dataset: str
+    key: tuple[str, ...]
+    column: str
+    factor: float = 1.0
+    rate: bool = False
+    unit: semantics.Unit = semantics.UNKNOWN.other
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the values of a section's rows are read, by position in its header.
+
+    `group` is not negative for sections of disks and groups of disks (`is_group`), whose rows become columns of `disk`:
+    it numbers equal lists of devices. All others have `cells`; None is a column without a name or named twice.
+    """
+
+    section: str
+    names: tuple[str, ...]
+    cells: tuple[Cell | None, ...] = ()
+    group: int = -1
+    is_group: bool = False
+    percentages: bool = False
+    signed: bool = False
+    ceiling: int | None = None
+    grows: bool = False
+
+
+class ProcessLayout(NamedTuple):
+    """How a TOP row is read: so many fields `before` and `after` its command, and what they are.
+
+    `numeric_after` and `text` name fields after the command by position; `names` and `measures` are those of all
+    numeric fields in order; `unmeasured` are those that no column of `job` holds.
+    """
+
+    before: int
+    after: int
+    numeric_after: tuple[int, ...]
+    text: tuple[tuple[int, str], ...]
+    names: tuple[str, ...]
+    measures: tuple[semantics.Measure | None, ...]
+    unmeasured: tuple[tuple[int, str], ...]
+
+
+def process_layout(names: tuple[str, ...], system: str) -> ProcessLayout:
+    """Return the layout of TOP rows whose columns after process id and snapshot are `names`."""
+    at = names.index("Command")
+    tail = names[at + 1 :]
+    numeric = tuple(n for n, name in enumerate(tail) if name not in semantics.TOP_TEXT)
+    text = tuple((n, semantics.TOP_TEXT[name]) for n, name in enumerate(tail) if name in semantics.TOP_TEXT)
+    columns = (*names[:at], *(tail[n] for n in numeric))
+    measures = tuple(semantics.TOP[system].get(name) for name in columns)
+    unmeasured = tuple((n, columns[n]) for n, measure in enumerate(measures) if measure is None)
+    return ProcessLayout(at, len(tail), numeric, text, columns, measures, unmeasured)
+
+
+@dataclass(slots=True)
+class Facts:
+    """The AAA lines of one run of a recorder, each key with its first value."""
+
+    values: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def system(self) -> str | None:
+        """Name of the system that was recorded."""
+        return self.values.get("host") or self.values.get("NodeName") or None
+
+    @property
+    def os(self) -> str:
+        """Whose meaning the sections have: AIX (VIOS too) or Linux."""
+        values = self.values
+        aix = (
+            "AIX" in values or "VIOS" in values or values.get("build") == "AIX" or "topas" in values.get("progname", "")
+        )
+        return "AIX" if aix else "Linux"
+
+    @property
+    def seconds(self) -> float | None:
+        """Nominal interval of the recording."""
+        try:
+            seconds = float(self.values["interval"])
+        except (KeyError, ValueError):
+            return None
+        return seconds if 0 < seconds < 1e6 else None
+
+    @property
+    def release(self) -> str:
+        """Release of the recorder, as 16n."""
+        return self.values.get("version", "")
+
+    def zone(self, configured: tzinfo) -> tzinfo:
+        """Return the zone of the stamps: UTC where an AIX recorder was told so (-G), else the configured one."""
+        return UTC if "gmt" in self.values else configured
+
+    def start(self) -> datetime | None:
+        """Return the local time at which the recorder started."""
+        return stamps.local_time(self.values.get("time", ""), self.values.get("date", ""))
+
+    def boot_id(self) -> str | None:
+        """Return the name of this run of the recorder: host and local start."""
+        start = self.start()
+        return f"{self.system}-{start:%Y%m%dT%H%M%S}" if self.system and start else None
+
+
+@dataclass(slots=True)
+class Header:
+    """The header of one section as written."""
+
+    title: str
+    names: tuple[str, ...]
+
+
+class Headers:
+    """The headers in force, with their layouts; a header that comes again replaces the former."""
+
+    def __init__(self, facts: Facts, table: Mapping[str, Header] | None = None) -> None:
+        """Hold the headers of the recording that `facts` describe."""
+        self.system = facts.os
+        self.group_times_per_second = semantics.group_times_per_second(facts.release)
+        self.table: dict[str, Header] = dict(table or {})
+        self.changes = 0
+        self._layouts: dict[str, Layout] = {}
+        self._groups: dict[tuple[str, ...], int] = {}
+        self._disjoint: dict[frozenset[int], bool] = {}
+        self._described: dict[int, tuple[Sequence[str], list[str], list[bool]]] = {}
+
+    def __contains__(self, section: str) -> bool:
+        """Say whether the section has a header."""
+        return section in self.table
+
+    def set(self, section: str, title: str, names: Iterable[str]) -> None:
+        """Put a header into force."""
+        self.table[section] = Header(title, tuple(names))
+        self.changes += 1
+        self._layouts.clear()
+        self._described.clear()
+        self._disjoint.clear()
+        for derived in ("topology", "is_partition"):
+            self.__dict__.pop(derived, None)
+
+    def layout(self, section: str) -> Layout | None:
+        """Return the layout of a section's rows, or None where it has no header."""
+        found = self._layouts.get(section)
+        if found is None and (header := self.table.get(section)) is not None:
+            found = self._layouts[section] = self._compile(section, header)
+        return found
+
+    @cached_property
+    def topology(self) -> dict[str, topology.Device]:
+        """What the devices of all DISK sections stand for."""
+        names = {
+            name
+            for section, header in self.table.items()
+            if section.startswith("DISK")
+            for name in header.names
+            if name
+        }
+        return topology.devices(names, self.system)
+
+    def described(self, layout: Layout) -> tuple[Sequence[str], list[str], list[bool]]:
+        """Return name and type of every device of a layout, and whether it is a leaf.
+
+        A group with the name of a device is called `group:<name>`, so that it does not replace the device.
+        """
+        found = self._described.get(layout.group)
+        if found is None:
+            names = layout.names
+            if layout.is_group:
+                found = (
+                    [f"group:{n}" if n in self.topology else n for n in names],
+                    ["group"] * len(names),
+                    [False] * len(names),
+                )
+            else:
+                known = self.topology
+                if not known.keys() >= set(names):  # the header of a row that was read was replaced since
+                    known = topology.devices({*known, *names}, self.system)
+                devices = [known[name] for name in names]
+                found = names, [d.device_type for d in devices], [d.leaf for d in devices]
+            self._described[layout.group] = found
+        return found
+
+    def disjoint(self, groups: frozenset[int]) -> bool:
+        """Say whether no device is in two of the lists of devices with these numbers."""
+        found = self._disjoint.get(groups)
+        if found is None:
+            names = [name for group in groups for name in self._described[group][0]]
+            found = self._disjoint[groups] = len(set(names)) == len(names)
+        return found
+
+    @cached_property
+    def is_partition(self) -> bool:
+        """Whether the recording has the counters of an AIX partition: its CPU percentages have a floating base."""
+        return self.system == "AIX" and ("PCPU_ALL" in self.table or "LPAR" in self.table)
+
+    def base(self, section: str) -> str:
+        """Return the section without the number of a continuation.
+
+        It is one where the section without digits has the same title: DISKREAD1, but not CPU001 or NFSCLIV2.
+        """
+        match = _CONTINUED.fullmatch(section)
+        if match is None:
+            return section
+        first = self.table.get(match[1])
+        if first is None:  # its first part is lost, but nothing else has this name
+            return match[1] if match[1] in semantics.DISK else section
+        return match[1] if first.title == self.table[section].title else section
+
+    def _compile(self, section: str, header: Header) -> Layout:
+        base, names = self.base(section), header.names
+        if match := _ENGINE.fullmatch(base):
+            measures, key = semantics.ENGINES[match[1]], ("core", f"CPU{int(match[2]):03d}")
+            cells = [self._measured("system_cpu", key, measures.get(name), base, name) for name in names]
+            return Layout(base, names, _unique(cells), percentages=match[1] == "CPU")
+        is_disk = base in semantics.DISK or base == semantics.READS_AGAIN
+        is_group = base in semantics.GROUP and not (
+            base in semantics.GROUP_TIMES and self.group_times_per_second is None
+        )
+        if (is_disk or is_group) and len(set(names)) == len(names) and all(names):
+            # a group may have the name of a disk: their lists are never one
+            group = self._groups.setdefault((*names, "DG"[: 2 * is_group]), len(self._groups))
+            return Layout(base, names, group=group, is_group=is_group)
+        if base in semantics.LINKS:
+            return Layout(base, names, _unique([self._link(base, name) for name in names]))
+        if match := _UTILISATION.fullmatch(base):
+            instance = f"CPU{int(match[1]):03d}"
+            return Layout("CPUUTIL", names, _unique([self._counter("CPUUTIL", name, instance) for name in names]))
+        fields = semantics.FIELDS.get((self.system, base))
+        if fields is not None:
+            dataset, measures = fields
+            place = ("core", "all") if dataset == "system_cpu" else ("memory",)
+            cells = [self._measured(dataset, place, measures.get(name), base, name) for name in names]
+            return Layout(base, names, _unique(cells), percentages=base == "CPU_ALL")
+        family = semantics.family(self.system, base)
+        return Layout(
+            base,
+            names,
+            _unique([self._counter(base, name) for name in names]),
+            signed=family.signed,
+            ceiling=family.ceiling,
+            grows=base in ("JFSFILE", "JFSINODE"),
+        )
+
+    def _measured(
+        self, dataset: str, key: tuple[str, ...], measure: semantics.Measure | None, section: str, name: str
+    ) -> Cell:
+        if measure is None:
+            return self._counter(section, name, key[1] if dataset == "system_cpu" and key[1] != "all" else "")
+        return Cell(dataset, key, *measure)
+
+    def _link(self, section: str, name: str) -> Cell:
+        links = semantics.LINKS[section]
+        if links.each is not None:
+            return Cell("link", (links.link_type, name), *links.each)
+        match = links.split.fullmatch(name) if links.split else None
+        if match is None:
+            return self._counter(section, name)
+        measure = links.measures.get(match[2])
+        if measure is None:
+            return Cell(
+                "counter", (section, match[1]), match[2], unit=semantics.unit_of(self.system, section, match[2])
+            )
+        return Cell("link", (links.link_type, match[1]), *measure)
+
+    def _counter(self, section: str, name: str, instance: str = "") -> Cell:
+        family = semantics.family(self.system, section)
+        counter = name
+        if family.counter is not None:
+            instance, counter = name, family.counter
+        elif family.split is not None and (match := family.split.fullmatch(name)):
+            instance, counter = match[1], match[2]
+        return Cell("counter", (section, instance), counter, unit=semantics.unit_of(self.system, section, counter))
+
+
+def _unique(cells: list[Cell]) -> tuple[Cell | None, ...]:
+    """Leave out the columns without a name, and those that name what a column before them named."""
+    seen: set[tuple[str, tuple[str, ...], str]] = set()
+    kept: list[Cell | None] = []
+    for cell in cells:
+        place = cell.dataset, cell.key, cell.column
+        named = cell.column if cell.dataset == "counter" else cell.key[-1]
+        kept.append(cell if named and place not in seen else None)
+        seen.add(place)
+    return tuple(kept)
+
+
+def pack(facts: Facts, headers: Headers) -> str:
+    """Return facts and headers as text, small enough to be written with every commit."""
+    lists: dict[tuple[str, ...], int] = {}
+    table = [
+        [section, header.title, lists.setdefault(header.names, len(lists))] for section, header in headers.table.items()
+    ]
+    content = {"facts": facts.values, "lists": list(lists), "headers": table}
+    return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)).decode()
+
+
+def unpack(text: str) -> tuple[Facts, Headers]:
+    """Return what `pack` packed."""
+    content: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
+    facts = Facts(content["facts"])
+    headers = Headers(facts)
+    lists = [tuple(names) for names in content["lists"]]
+    for section, title, names in content["headers"]:
+        headers.set(section, title, lists[names])
+    return facts, headers

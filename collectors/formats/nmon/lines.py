@@ -1,0 +1,94 @@
+"""Lines of a byte stream with their places; memory is bounded whatever the stream holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from counterflow.collectors.records import Reason
+
+BLOCK_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
+"""A longer line is not kept: nmon's longest rows, of thousands of devices on one line, are far below."""
+KEPT_BYTES = 64 << 10
+"""How much of a line that is too long is kept for its reject."""
+
+_DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """One line without its line end; the next begins at `end`."""
+
+    number: int
+    offset: int
+    data: bytes
+    end: int
+    fault: Reason | None = None
+    written: bytes | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes of the line as they stand in the file."""
+        return self.data if self.written is None else self.written
+
+
+def read_lines(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: int = BLOCK_BYTES) -> Iterator[Line]:
+    """Yield the lines from `offset` on; `number` lines lie before it. `block_bytes` are read at a time.
+
+    The last line has the fault `cut_line` where no line end follows it. Of a line above `MAX_LINE_BYTES`, fault
+    `line_too_long`, the first `KEPT_BYTES` are kept and the rest is read past.
+    """
+    stream.seek(offset)
+    pieces: list[bytes] = []
+    size = 0  # bytes of the unfinished line so far, kept or not
+    while block := stream.read(block_bytes):
+        first, *others = block.split(b"\n")
+        pieces.append(first)
+        size += len(first)
+        if size > MAX_LINE_BYTES:
+            pieces = [b"".join(pieces)[:KEPT_BYTES]]
+        if not others:
+            continue
+        number += 1
+        end = offset + size + 1
+        fault = Reason.LINE_TOO_LONG if size > MAX_LINE_BYTES else None
+        yield Line(number, offset, _clean(b"".join(pieces), offset), end, fault)
+        offset = end
+        last = others.pop()
+        for data in others:
+            number += 1
+            end = offset + len(data) + 1
+            yield Line(number, offset, data[:-1] if data[-1:] == b"\r" else data, end)
+            offset = end
+        pieces, size = [last], len(last)
+    if size:
+        fault = Reason.LINE_TOO_LONG if size > MAX_LINE_BYTES else Reason.CUT_LINE
+        yield Line(number + 1, offset, _clean(b"".join(pieces), offset), offset + size, fault)
+
+
+def read_head(stream: BinaryIO, size: int = KEPT_BYTES) -> bytes:
+    """Return the first bytes of the stream, `size` of them if there are."""
+    stream.seek(0)
+    head = b""
+    while len(head) < size and (block := stream.read(size - len(head))):
+        head += block
+    return head
+
+
+def with_commas(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: int = BLOCK_BYTES) -> Iterator[Line]:
+    """Yield the lines of a recording that a locale wrote with semicolons, and decimal commas, as nmon writes them.
+
+    Between semicolons a comma between digits is certainly a decimal one.
+    """
+    for line in read_lines(stream, offset, number, block_bytes):
+        data = _DECIMAL_COMMA.sub(b".", line.data).replace(b";", b",")
+        yield line._replace(data=data, written=line.data)
+
+
+def _clean(data: bytes, offset: int) -> bytes:
+    if offset == 0:
+        data = data.removeprefix(BOM)
+    return data[:-1] if data[-1:] == b"\r" else data

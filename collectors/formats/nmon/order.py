@@ -1,0 +1,123 @@
+"""Files in the order of the recorder, and files that were sorted (nmon reference: 1.1, 1.5 item 7).
+
+The recorder's own advice is to sort a recording before it goes into a spreadsheet. Then all stamps come last. Such a
+file is read through an index of its rows, snapshot by snapshot, and gives the records of the file it was made from.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, BinaryIO
+
+from counterflow.collectors.formats.nmon.lines import BOM, Line, read_head, read_lines, with_commas
+from counterflow.collectors.formats.nmon.parser import TAG, Parser
+from counterflow.collectors.records import Context, Item, Position, Reason
+
+Lines = Callable[..., Iterator[Line]]
+
+_ROW_BYTES = 4096
+"""Read at a time where rows are fetched one by one: most are shorter."""
+
+
+def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
+    """Yield the items of a recording from `position` on."""
+    state = dict(position.state) if position else {}
+    lines = with_commas if _has_semicolons(stream) else read_lines
+    in_order = "sorted" not in state if position else is_in_order(lines(stream))
+    if not in_order and not context.complete:
+        return  # a growing file is in order: this one is not all there, or has only begun
+    if in_order is False:
+        yield from _sorted(stream, lines, context, state)
+        return
+    parser = Parser(context, state or None)
+    offset, number = (position.byte_offset, position.line) if position else (0, 0)
+    line = Line(number, offset, b"", offset)
+    for line in lines(stream, offset, number):
+        if line.fault is Reason.CUT_LINE and not context.complete:
+            return
+        parser.feed(line)
+        if parser.whole:
+            yield from parser.take()
+    if context.complete:
+        parser.finish(line.end, line.number)
+        yield from parser.take()
+
+
+def _has_semicolons(stream: BinaryIO) -> bool:
+    return read_head(stream, len(BOM) + 4).removeprefix(BOM).startswith(b"AAA;")
+
+
+def is_in_order(lines: Iterable[Line]) -> bool | None:
+    """Say whether the first row of a file comes after a stamp, or None where there is neither."""
+    for line in lines:
+        section, tag = _tag(line.data)
+        if section == b"ZZZZ":
+            return True
+        if tag is not None:
+            return False
+    return None
+
+
+def _tag(data: bytes) -> tuple[bytes, bytes | None]:
+    """Return section and snapshot of a line; None where it names no snapshot."""
+    section, _, rest = data.partition(b",")
+    if section in (b"AAA", b"ERROR") or section.startswith(b"BBB"):
+        return section, None
+    first, _, rest = rest.partition(b",")
+    if section == b"TOP":
+        first = rest.partition(b",")[0]
+    return section, first if TAG.fullmatch(first) else None
+
+
+def _sorted(stream: BinaryIO, lines: Lines, context: Context, state: dict[str, Any]) -> Iterator[Item]:
+    """Yield the items of a sorted file. A position is the number of the last snapshot that was yielded."""
+    done = state.pop("sorted", None)
+    parser = Parser(context, state or None)
+    index: dict[int, array[int]] = {}
+    stamps: dict[int, array[int]] = {}
+    end = last = 0
+    for line in lines(stream):
+        end, last = line.end, line.number
+        section, tag = _tag(line.data)
+        if tag is None or line.fault is not None:
+            if done is None:
+                parser.feed(line)
+        else:
+            rows = (stamps if section == b"ZZZZ" else index).setdefault(int(tag[1:]), array("Q"))
+            rows.extend((line.offset, line.number))
+    for number in sorted(index.keys() | stamps.keys()):
+        if done is not None and number <= done:
+            continue
+        for line in _rows(stream, lines, stamps.get(number), index.get(number)):
+            if line.fault is Reason.REPEATED_BLOCK:
+                parser.refuse(line, line.fault, "two recordings were sorted together: whose row is it?", number)
+            else:
+                parser.feed(line)
+        if parser.settle():
+            yield from _without_positions(parser.take())
+            yield Position(0, 0, {**parser.state(), "sorted": number})
+    parser.finish(end, last)
+    yield from _without_positions(parser.take())
+    yield Position(end, last, parser.state())
+
+
+def _without_positions(items: list[Item]) -> Iterator[Item]:
+    """Yield the items without the places in the order of the recorder, which are none in a sorted file."""
+    return (item for item in items if not isinstance(item, Position))
+
+
+def _rows(stream: BinaryIO, lines: Lines, stamps: array[int] | None, rows: array[int] | None) -> Iterator[Line]:
+    """Yield the lines of one snapshot, its stamp first; with two stamps all have the fault `repeated_block`."""
+    first = list(_at(stream, lines, stamps))
+    mixed = len({line.data for line in first}) > 1
+    for line in chain(first, _at(stream, lines, rows)):
+        yield line._replace(fault=Reason.REPEATED_BLOCK) if mixed else line
+
+
+def _at(stream: BinaryIO, lines: Lines, places: array[int] | None) -> Iterator[Line]:
+    """Yield the lines at the places of an index: pairs of offset and number."""
+    each = iter(places or ())
+    for offset, number in zip(each, each, strict=True):
+        yield next(lines(stream, offset, number - 1, _ROW_BYTES))

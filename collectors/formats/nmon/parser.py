@@ -1,0 +1,510 @@
+"""The lines of a recording, as the recorder wrote them, turned into records, rejects and positions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any
+
+from counterflow.collectors.formats.nmon import stamps, values
+from counterflow.collectors.formats.nmon.account import SECTION, Account
+from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
+from counterflow.collectors.formats.nmon.lines import Line
+from counterflow.collectors.formats.nmon.reader import Reader
+from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot, records
+from counterflow.collectors.formats.nmon.text import names, pair, text
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+
+TAG = re.compile(rb"T\d{4,16}")
+_STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d),(\d{1,2}-[A-Za-z]{3}-\d{2,4})\s*")
+_TRAILERS = (b"AVM-IN-MB", b"NO-PBUF-COUNT", b"NO-PSBUF-COUNT", b"NO-JFS2-FSBUF-COUNT")
+_AAA_TABLES = ("x86", "ARM", "POWER")
+
+_HELD_CONFIG = 2000
+"""So many configuration lines are held before the first snapshot; then they are yielded."""
+_HELD_SNAPSHOTS = 3
+"""So many snapshots without a stamp wait for the next stamp; older ones are refused."""
+_LINUX_FIRST_S = 1.0
+"""The first snapshot of Linux nmon covers the second for which it sleeps before its first row."""
+
+
+@dataclass(slots=True)
+class Lost:
+    """A snapshot without a stamp: its lines wait for the next stamp, which may tell when it was."""
+
+    number: int
+    tag: bytes
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CutStamp:
+    """The end of a line that may have been a ZZZZ line; the row after it decides."""
+
+    line: Line
+    head: bytes
+    local: datetime
+
+
+class Parser:
+    """State of one parse: `feed` takes lines, `finish` ends the last snapshot, `take` gives what may be yielded."""
+
+    def __init__(self, context: Context, state: dict[str, Any] | None = None) -> None:
+        """Begin a recording, or go on from the state of a position."""
+        self._context = context
+        self._account = Account(context.complete)
+        self._account.system = context.system
+        self._facts = Facts()
+        self._reader = Reader(Headers(self._facts), self._account)
+        self._in_aaa = True
+        self._refused = False
+        self._run_id: str | None = None
+        # of the last snapshot that was finished
+        self._number = 0
+        self._instant: datetime | None = None
+        self._tag: bytes | None = None  # of the open snapshot
+        self._opened_by: Line | None = None
+        self._repeating: bytes | None = None
+        self._lost: list[Lost] = []
+        self._cut: CutStamp | None = None
+        self._packed = ""
+        self._packed_version: tuple[Headers, int, int] | None = None
+        self._show(Snapshot(0, "", None, None))
+        self._handlers: dict[bytes, Callable[[Line, bytes], None]] = {
+            b"AAA": self._aaa,
+            b"ZZZZ": self._zzzz,
+            b"TOP": self._top,
+            b"UARG": self._uarg,
+            b"ERROR": self._error,
+            b"SUMMARY": self._summary,
+        }
+        if state is not None:
+            self._restore(state)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        """Make `snapshot` the one that rows and rejects belong to."""
+        self._snapshot = self._reader.snapshot = self._account.snapshot = snapshot
+
+    # lines
+
+    def feed(self, line: Line) -> None:
+        """Take the next line of the recording."""
+        if self._refused:
+            return
+        data = line.data
+        first = data.find(b",")
+        second = data.find(b",", first + 1)
+        section = data[:first]
+        if second > 0 and data[first + 1 : second] == self._tag and line.fault is None:
+            layout = self._reader.layouts.get(section)
+            if layout is not None:
+                self._reader.numeric(line, section, layout, data[second + 1 :])  # nearly every line
+                return
+        cut = self._cut
+        self._take(line)
+        if cut is not None and self._cut is cut:  # it was not the stamp of this line
+            self._drop_cut()
+
+    def _take(self, line: Line) -> None:
+        data = line.data
+        section, _, rest = data.partition(b",")
+        tag, _, fields = rest.partition(b",")
+        if line.fault is not None:
+            self._account.fault(line)
+        elif not data.strip():
+            self._account.reject(line, Reason.UNKNOWN_LINE, "blank line", "all")
+        elif b"," not in data:
+            self._account.reject(line, Reason.UNKNOWN_LINE, "no fields", section=None)
+        elif (handler := self._handlers.get(section)) is not None:
+            handler(line, rest)
+        elif section.startswith(b"BBB") and section.isalpha():
+            self._bbb(line, section, rest)
+        elif section in _TRAILERS and TAG.fullmatch(tag) is None:
+            self._config(text(section), "", *pair(rest))
+        elif TAG.fullmatch(tag):
+            if self._belongs(line, tag):
+                self._reader.row(line, section, fields)
+        else:
+            self._header(line, section, tag, fields)
+
+    def refuse(self, line: Line, reason: Reason, detail: str, number: int) -> None:
+        """Refuse a row of a snapshot that cannot be read."""
+        self._account.reject(line, reason, detail, snapshot=b"T%04d" % number)
+
+    def take(self) -> list[Item]:
+        """Return what is whole since the last call."""
+        items, self._account.whole = self._account.whole, []
+        return items
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is something to take."""
+        return bool(self._account.whole)
+
+    def settle(self) -> bool:
+        """End the open snapshot where no other line belongs to it; not while one waits for the next stamp."""
+        if self._lost:
+            return False
+        self.finish(0, 0)
+        return True
+
+    def finish(self, end: int, number: int) -> None:
+        """End the data at `end`, after line `number`: the last snapshot is whole."""
+        self._drop_cut()
+        self._refuse_lost()
+        if self._snapshot.number == 0 and self._snapshot.config and self._in_aaa:
+            self._begin()
+        self._close(end, number)
+
+    # configuration
+
+    def _aaa(self, line: Line, rest: bytes) -> None:
+        if rest.startswith(b"progname") and self._facts.values and (self._reader.headers.table or not self._in_aaa):
+            self._restart(line)
+        key, value = pair(rest)
+        if self._in_aaa:
+            self._facts.values.setdefault(key, value)
+            self._account.system = self._system
+        if key in _AAA_TABLES and "," in value:
+            item, (key, _, value) = key, value.partition(",")
+            self._config("AAA", item, key, value)
+        else:
+            self._config("AAA", "", key, value)
+        self._account.encoding(line)
+
+    def _bbb(self, line: Line, section: bytes, rest: bytes) -> None:
+        item, setting = pair(rest)
+        name, _, value = setting.partition(",")
+        if re.fullmatch(r"T\d{4,16}", name) and value:  # BBBR: a reconfiguration at a snapshot
+            name, _, value = value.partition(",")
+        self._config(text(section), item, name.strip(), value)
+        self._account.encoding(line)
+        if len(self._snapshot.config) >= _HELD_CONFIG and self._snapshot.number == 0 and self._facts.start():
+            self._begin()
+            self._close(line.end, line.number)
+
+    def _config(self, section: str, item: str, name: str, value: str) -> None:
+        self._snapshot.config.append(ConfigItem(section, item, name, value))
+
+    def _error(self, line: Line, rest: bytes) -> None:
+        self._account.reject(line, Reason.RECORDER_MESSAGE, text(rest), "all")
+
+    # runs
+
+    def _begin(self) -> None:
+        """Begin the run that the AAA lines so far describe."""
+        if not self._in_aaa or self._refused:
+            return
+        self._in_aaa = False
+        if self._system is None:
+            self._refused = True
+            self._account.items.append(
+                Reject(Reason.BAD_HEADER, "no AAA,host line says which system this is; name it (system)", "none")
+            )
+            return
+        self._reader.use(Headers(self._facts, self._reader.headers.table))
+        run_id = self._facts.boot_id()
+        if run_id is None or run_id != self._run_id:  # else the same recording once more: its snapshots are known
+            self._number, self._instant = 0, None
+        self._run_id = run_id
+        if (start := self._facts.start()) is not None and self._instant is None:
+            self._snapshot.instant, _ = stamps.to_utc(start, self._zone, None)
+
+    def _restart(self, line: Line) -> None:
+        self._drop_cut()
+        self._refuse_lost()
+        self._finish_snapshot(line)
+        self._account.reject(line, Reason.RESTARTED, "a second recording begins in this file", "all")
+        self._facts = Facts()
+        self._reader.use(Headers(self._facts))
+        self._in_aaa = True
+        self._reader.shifted = False
+        self._account.noted.clear()
+
+    def _join(self, line: Line) -> None:
+        """Begin the run of a recording that was joined to this one without its header.
+
+        Linux nmon writes the header of VM once, into its first snapshot.
+        """
+        snapshot = self._snapshot
+        if self._facts.os == "Linux" and snapshot.instant is not None:
+            snapshot.seconds = _LINUX_FIRST_S
+            self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
+            detail = f"VM begins again: {snapshot.tag} is the first of another recording, and {_LINUX_FIRST_S:g} s long"
+            self._account.reject(line, Reason.RESTARTED, detail, "all")
+
+    @property
+    def _zone(self) -> tzinfo:
+        return self._facts.zone(self._context.zone)
+
+    @property
+    def _system(self) -> str | None:
+        return self._context.system or self._facts.system
+
+    # stamps
+
+    def _zzzz(self, line: Line, rest: bytes) -> None:
+        tag, _, when = rest.partition(b",")
+        if TAG.fullmatch(tag) is None:
+            self._account.reject(line, Reason.STAMP_INVALID, "a ZZZZ line without a snapshot number", section="ZZZZ")
+            return
+        time, _, date = text(when).partition(",")
+        local = stamps.local_time(time, date.split(",")[0] or self._facts.values.get("date", ""))
+        if local is None:
+            self._account.reject(line, Reason.STAMP_INVALID, f"`{text(when)[:60]}` is no time and date", section="ZZZZ")
+            return
+        self._drop_cut()
+        if int(tag[1:]) == self._snapshot.number and self._seconds_apart(local) == 0:
+            self._account.reject(line, Reason.DUPLICATE_ROW, "the stamp is repeated", section="ZZZZ")
+            return
+        self._open(line, tag, local)
+
+    def _seconds_apart(self, local: datetime) -> float | None:
+        if self._snapshot.instant is None:
+            return None
+        instant, _ = stamps.to_utc(local, self._zone, None)
+        return (instant - self._snapshot.instant).total_seconds()
+
+    def _open(self, line: Line, tag: bytes, local: datetime) -> None:
+        """Begin the snapshot `tag`; what was open before is whole."""
+        self._begin()
+        if self._refused:
+            return
+        number = int(tag[1:])
+        before = self._snapshot.instant or self._instant
+        instant, ambiguous = stamps.to_utc(local, self._zone, before)
+        if before is None:
+            self._snapshot.instant = instant  # the configuration before it has no time of its own
+        if not self._lost:
+            self._finish_snapshot(line)
+        if ambiguous and "fold" not in self._account.noted:
+            self._account.noted.add("fold")
+            self._account.reject(
+                line, Reason.CLOCK_CHANGE, f"{local} is a repeated hour: taken as its first occurrence", "all"
+            )
+        self._place_lost(line, number, instant)
+        if number <= self._number:
+            if self._instant is not None and instant <= self._instant:
+                self._repeating = tag
+                self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
+                return
+            self._number, self._instant = 0, None
+            self._run_id = f"{self._system}-{local:%Y%m%dT%H%M%S}"
+            self._account.reject(line, Reason.RESTARTED, "snapshot numbers begin again without a new header", "all")
+        self._start(line, tag, instant)
+
+    def _start(self, line: Line, tag: bytes, instant: datetime) -> None:
+        self._show(Snapshot(int(tag[1:]), tag.decode(), instant, None))
+        self._tag, self._opened_by, self._repeating = tag, line, None
+        self._snapshot.seconds = self._length(line, self._snapshot.number, instant)
+
+    def _length(self, line: Line, number: int, instant: datetime) -> float | None:
+        nominal = self._facts.seconds
+        if self._instant is None:
+            return _LINUX_FIRST_S if number == 1 and self._facts.os == "Linux" else nominal
+        length = stamps.interval(self._instant, instant, number - self._number, nominal)
+        if length.note is not None:
+            said = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
+            self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {said}", "all")
+        return length.seconds
+
+    def _finish_snapshot(self, line: Line) -> None:
+        """Yield what is open; the data goes on with `line`."""
+        self._close(line.offset, line.number - 1)
+
+    def _close(self, end: int, number: int) -> None:
+        """Yield what is open; the data goes on at `end`, after line `number`."""
+        self._end_snapshot()
+        self._account.cover(Position(end, number, self.state()))
+
+    def _end_snapshot(self) -> None:
+        snapshot, items = self._snapshot, self._account.items
+        self._reader.finish()
+        if snapshot.number and snapshot.empty and self._opened_by is not None:
+            self._account.reject(self._opened_by, Reason.EMPTY_SNAPSHOT, "a stamp without rows: nothing was measured")
+        if snapshot.config and snapshot.instant is None and not self._refused:
+            detail = f"{len(snapshot.config)} lines of configuration of an unknown time: no AAA,time and no snapshot"
+            items.append(Reject(Reason.STAMP_MISSING, detail, "none", system=self._system))
+        if not snapshot.empty and not self._refused:
+            headers = self._reader.headers
+            run = Run(self._system or "", self._run_id)
+            items += records(snapshot, headers, run, processes_recorded="TOP" in headers)
+        if snapshot.number:
+            self._number, self._instant = snapshot.number, snapshot.instant
+        self._show(Snapshot(0, "", self._instant or snapshot.instant, None))
+        self._tag, self._opened_by, self._repeating = None, None, None
+
+    # snapshots without a stamp
+
+    def _belongs(self, line: Line, tag: bytes) -> bool:
+        """Say whether a row is one of the open snapshot; else deal with it."""
+        if tag == self._tag:
+            return True
+        number = int(tag[1:])
+        if self._lost and self._lost[-1].tag == tag:
+            self._lost[-1].lines.append(line)
+        elif number > max(self._snapshot.number, self._number, self._lost[-1].number if self._lost else 0):
+            self._begin()
+            if self._refused:
+                return False
+            if self._reopen_by_cut_stamp(tag, number):
+                return True
+            if not self._lost:
+                self._finish_snapshot(line)
+            self._lost.append(Lost(number, tag, [line]))
+            if len(self._lost) > _HELD_SNAPSHOTS:
+                self._refuse_lost(self._lost.pop(0))
+        elif tag == self._repeating:
+            self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
+        elif number <= self._number:
+            self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} was complete before this row", snapshot=tag)
+        else:
+            self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} is not the open snapshot", snapshot=tag)
+        return False
+
+    def _reopen_by_cut_stamp(self, tag: bytes, number: int) -> bool:
+        """Begin the snapshot by the rest of its ZZZZ line, where that certainly is one."""
+        cut, self._cut = self._cut, None
+        if cut is None:
+            return False
+        before = self._snapshot if self._snapshot.number else None
+        last, instant_before = (before.number, before.instant) if before else (self._number, self._instant)
+        nominal = self._facts.seconds
+        if (b"ZZZZ," + tag).endswith(cut.head) and instant_before is not None and nominal is not None:
+            instant, _ = stamps.to_utc(cut.local, self._zone, instant_before)
+            expected = nominal * (number - last)
+            if abs((instant - instant_before).total_seconds() - expected) <= max(nominal / 2, 2.0) and not self._lost:
+                self._finish_snapshot(cut.line)
+                self._start(cut.line, tag, instant)
+                detail = f"the ZZZZ line of {tag.decode()} lost its beginning; its time is whole and fits the interval"
+                self._account.reject(cut.line, Reason.STAMP_MISSING, detail, "all", section="ZZZZ")
+                return True
+        self._account.reject(cut.line, Reason.LOST_TAG, "a stamp without the snapshot it is of")
+        return False
+
+    def _drop_cut(self) -> None:
+        if self._cut is not None:
+            line, self._cut = self._cut.line, None
+            self._account.reject(line, Reason.LOST_TAG, "a stamp without the snapshot it is of")
+
+    def _place_lost(self, line: Line, number: int, instant: datetime) -> None:
+        """Give the snapshots that wait the stamps between their neighbours, or refuse them."""
+        lost, self._lost = self._lost, []
+        if lost:
+            self._end_snapshot()
+        before, first = self._instant, self._number
+        for one in lost:
+            steps = number - first
+            found = None
+            if before is not None and number > one.number:
+                found = stamps.between(before, instant, one.number - first, steps, self._facts.seconds)
+            if found is None:
+                self._refuse_lost(one)
+                continue
+            opener = one.lines[0]
+            self._start(opener, one.tag, found)
+            detail = f"{one.tag.decode()} has no ZZZZ line; {stamps.iso(found)} lies evenly between its neighbours"
+            self._account.reject(opener, Reason.STAMP_MISSING, detail, "all")
+            for row in one.lines:
+                self.feed(row)
+            self._end_snapshot()
+        if lost:  # lines after theirs were read already, so nothing before them all is a place to resume at
+            self._account.cover(Position(line.offset, line.number - 1, self.state()))
+
+    def _refuse_lost(self, *which: Lost) -> None:
+        if not which:
+            which, self._lost = tuple(self._lost), []
+        for one in which:
+            for line in one.lines:
+                detail = f"{one.tag.decode()} has no ZZZZ line, and none can be told from its neighbours"
+                self._account.reject(line, Reason.STAMP_MISSING, detail, snapshot=one.tag)
+
+    # headers
+
+    def _header(self, line: Line, section: bytes, title: bytes, rest: bytes) -> None:
+        data = line.data
+        if match := _STAMP_TAIL.fullmatch(data):
+            local = stamps.local_time(match[2].decode(), match[3].decode())
+            if local is not None:
+                self._drop_cut()
+                self._cut = CutStamp(line, match[1], local)
+                self._reader.layouts.clear()  # the next line is looked at closely
+                return
+        if values.is_numeric(data):
+            self._account.reject(line, Reason.LOST_TAG, "numbers without section and snapshot", section=None)
+            return
+        if SECTION.fullmatch(section) is None:
+            self._account.reject(line, Reason.UNKNOWN_LINE, "not a line of an nmon recording", section=None)
+            return
+        if values.is_numeric(title) or (rest and values.is_numeric(rest)):
+            self._account.reject(line, Reason.LOST_TAG, "a row without its snapshot")
+            return
+        self._account.encoding(line)
+        if section == b"VM" and "VM" in self._reader.headers and self._snapshot.number > 1:
+            self._join(line)
+        self._reader.set_header(text(section), text(title), names(rest))
+
+    # rows that name their snapshot in ways of their own
+
+    def _top(self, line: Line, rest: bytes) -> None:
+        pid, _, more = rest.partition(b",")
+        tag, _, fields = more.partition(b",")
+        if pid.strip() == b"+PID":
+            self._reader.set_header("TOP", "+PID", names(fields))
+        elif TAG.fullmatch(tag):
+            if self._belongs(line, tag):
+                self._reader.process(line, pid, fields)
+        elif not pid.startswith(b"%"):  # TOP,%CPU Utilisation is a title
+            self._account.reject(line, Reason.LOST_TAG, "a process without its snapshot")
+
+    def _uarg(self, line: Line, rest: bytes) -> None:
+        tag, _, fields = rest.partition(b",")
+        if tag.strip() == b"+Time":
+            self._reader.set_header("UARG", "+Time", names(fields))
+        elif TAG.fullmatch(tag) is None:
+            self._account.reject(line, Reason.LOST_TAG, "arguments without their snapshot")
+        elif self._belongs(line, tag):
+            self._reader.arguments(line, fields)
+
+    def _summary(self, line: Line, rest: bytes) -> None:
+        tag, _, fields = rest.partition(b",")
+        if TAG.fullmatch(tag) is None:
+            self._reader.set_header("SUMMARY", text(tag), names(fields))
+        elif self._belongs(line, tag):
+            self._reader.summary(line, fields)
+
+    # state of a position
+
+    def state(self) -> dict[str, Any]:
+        """Return what `__init__` needs to go on after everything that was finished."""
+        headers = self._reader.headers
+        version = headers, headers.changes, len(self._facts.values)
+        if version != self._packed_version:
+            self._packed, self._packed_version = pack(self._facts, headers), version
+        instant = self._snapshot.instant
+        return {
+            "recording": self._packed,
+            "number": self._number,
+            "instant": stamps.iso(self._instant) if self._instant else None,
+            "config_instant": stamps.iso(instant) if instant else None,
+            "run": self._run_id,
+            "in_aaa": self._in_aaa,
+            "shifted": self._reader.shifted,
+            "refused": self._refused,
+            "noted": sorted(self._account.noted),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._facts, headers = unpack(state["recording"])
+        self._reader.use(headers)
+        self._account.system = self._system
+        self._number = state["number"]
+        self._instant = stamps.from_iso(state["instant"]) if state["instant"] else None
+        self._snapshot.instant = stamps.from_iso(state["config_instant"]) if state["config_instant"] else None
+        self._run_id = state["run"]
+        self._in_aaa = state["in_aaa"]
+        self._reader.shifted = state["shifted"]
+        self._refused = state["refused"]
+        self._account.noted = set(state["noted"])

@@ -1,0 +1,233 @@
+"""The rows of the open snapshot: read by the header of their section, checked, and kept until the snapshot is whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from counterflow.collectors.formats.nmon import partition, values
+from counterflow.collectors.formats.nmon.account import SECTION, Account
+from counterflow.collectors.formats.nmon.headers import Cell, Headers, Layout, ProcessLayout, process_layout
+from counterflow.collectors.formats.nmon.lines import Line
+from counterflow.collectors.formats.nmon.rows import Row
+from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Process, Snapshot
+from counterflow.collectors.formats.nmon.text import names, text
+from counterflow.collectors.records import Reason
+
+_UTILISATION = re.compile(rb"CPUUTIL(\d+)")
+
+
+class Reader:
+    """Reads rows into `snapshot` by `headers`; what is wrong with them goes to the account."""
+
+    def __init__(self, headers: Headers, account: Account) -> None:
+        """Read by `headers`."""
+        self.headers = headers
+        self.snapshot = Snapshot(0, "", None, None)
+        self.layouts: dict[bytes, Layout] = {}
+        """Layouts of the sections that had a row, by their bytes."""
+        self.shifted = False
+        """Whether rows of CPUUTIL count from 000 and their headers from 001."""
+        self._account = account
+        self._processes: ProcessLayout | None = None
+        self._utilisations: list[tuple[Line, bytes, bytes]] = []
+
+    def use(self, headers: Headers) -> None:
+        """Read by other headers from here on."""
+        self.headers = headers
+        self.layouts.clear()
+        self._processes = None
+
+    def set_header(self, section: str, title: str, columns: list[str]) -> None:
+        """Put a header into force."""
+        self.headers.set(section, title, columns)
+        self.layouts.clear()
+        self._processes = None
+
+    # numeric rows
+
+    def row(self, line: Line, section: bytes, fields: bytes) -> None:
+        """Take a numeric row."""
+        name = text(section)
+        layout = self.headers.layout(name)
+        if match := _UTILISATION.fullmatch(section):
+            self._utilisations.append((line, match[1], fields))
+        elif layout is not None:
+            self.layouts[section] = layout
+            self.numeric(line, section, layout, fields)
+        elif name == "VM" and not values.is_numeric(fields):
+            self.set_header(name, "Paging and Virtual Memory", names(fields))  # old recorders stamp this header
+        elif SECTION.fullmatch(section) is None:
+            self._account.reject(line, Reason.UNKNOWN_LINE, "not a section of an nmon recording", section=None)
+        else:
+            self._account.reject(line, Reason.NO_HEADER, f"{name} has no header that names its columns")
+
+    def numeric(self, line: Line, section: bytes, layout: Layout, fields: bytes) -> None:
+        """Take a numeric row whose layout is known."""
+        rows = self.snapshot.rows
+        if section in rows:
+            detail = "the section has a row in this snapshot; the first is kept"
+            self._account.reject(line, Reason.DUPLICATE_ROW, detail)
+            return
+        numbers: list[float] | list[float | None] | None = values.plain(fields)
+        gaps = numbers is None
+        if numbers is None:
+            linux = self.headers.system == "Linux"
+            numbers, problems = values.careful(fields, unsupported=linux, signed=layout.signed)
+            if len(numbers) == len(layout.names) + 1 and fields.rstrip().endswith(b","):
+                numbers.pop()
+            if problems and len(numbers) == len(layout.names):
+                self._refuse_fields(line, layout.names, problems)
+        if len(numbers) != len(layout.names):
+            self._wrong_count(line, section, layout, numbers, fields)
+        elif layout.group >= 0:
+            rows[section] = Row(layout, numbers, gaps)
+        elif (row := self._checked(line, layout, numbers, gaps)) is not None:
+            rows[section] = row
+
+    def _checked(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row | None:
+        """Return the row without the values that cannot be, or None where that is all of it."""
+        if layout.percentages and not any(numbers[:5]):
+            detail = "all zero: the recorder's own check of its counters failed"
+            self._account.reject(line, Reason.NEGATIVE_DELTA, detail, "part")
+            both = zip(layout.cells, numbers, strict=True)
+            return Row(layout, [None if c and c.column.endswith("_pct") else v for c, v in both], gaps=True)
+        if layout.section == "LPAR" and self.headers.system == "AIX":
+            if partition.contradicts_itself(dict(zip(layout.names, numbers, strict=True))):
+                self._account.reject(line, Reason.OUT_OF_RANGE, "the values contradict each other: some are shifted")
+                return None
+        elif layout.ceiling is not None and layout.ceiling in numbers:
+            problem = values.Problem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
+            at = [n for n, number in enumerate(numbers) if number == layout.ceiling]
+            self._refuse_fields(line, layout.names, [(n, problem) for n in at])
+            return Row(layout, [None if number == layout.ceiling else number for number in numbers], gaps=True)
+        return Row(layout, numbers, gaps)
+
+    def _wrong_count(self, line: Line, section: bytes, layout: Layout, numbers: list[Any], fields: bytes) -> None:
+        found, expected = len(numbers), len(layout.names)
+        detail = f"{found} values for {expected} columns"
+        named = [name for name in layout.names if name]
+        if len(named) == found < expected:
+            name = text(section)
+            self.set_header(name, self.headers.table[name].title, named)
+            repair = f"{detail}: the header has empty names; without them it fits"
+            self._account.once(f"header {name}", line, Reason.RECORDER_DEFECT, repair)
+            if (repaired := self.headers.layout(name)) is not None:
+                self.numeric(line, section, repaired, fields)
+        elif layout.grows and found > expected:
+            self.snapshot.rows[section] = Row(layout, numbers[:expected], gaps=True)
+            self._account.reject(line, Reason.FIELD_COUNT, f"{detail}: the first {expected} are kept", "part")
+        elif (
+            layout.section == "LPAR"
+            and found == expected - 1
+            and partition.is_in_place(dict(zip(layout.names, numbers[:-1], strict=False)))
+        ):
+            self.snapshot.rows[section] = Row(layout, [*numbers[:-1], None, None], gaps=True)
+            kept = f"all but {layout.names[-2]} and {layout.names[-1]} are kept, proved by PhysicalCPU and VP_*"
+            self._account.reject(line, Reason.FIELD_COUNT, f"{detail}: {kept}", "part")
+        else:
+            hint = ": decimal commas?" if expected and found == 2 * expected else ""
+            self._account.reject(line, Reason.FIELD_COUNT, detail + hint)
+
+    def _refuse_fields(self, line: Line, columns: Sequence[str], problems: list[tuple[int, values.Problem]]) -> None:
+        by_reason: dict[Reason, list[str]] = {}
+        for at, problem in problems:
+            by_reason.setdefault(problem.reason, []).append(f"{columns[at]}: {problem.detail}")
+        for reason, details in by_reason.items():
+            more = f" and {len(details) - 5} more" if len(details) > 5 else ""
+            self._account.reject(line, reason, "; ".join(details[:5]) + more, "part")
+
+    def finish(self) -> None:
+        """Read what had to wait for the other rows of the snapshot.
+
+        nmon 16n numbers the headers of CPUUTILnnn from 001 and the rows from 000.
+        """
+        rows, self._utilisations = self._utilisations, []
+        for line, digits, _ in rows:
+            if not self.shifted and int(digits) == 0 and f"CPUUTIL{digits.decode()}" not in self.headers:
+                self.shifted = True
+                detail = "rows are numbered from 000, headers from 001: row n is read as processor n + 1"
+                self._account.reject(line, Reason.RECORDER_DEFECT, detail, "all")
+        for line, digits, fields in rows:
+            name = f"CPUUTIL{int(digits) + self.shifted:0{len(digits)}d}"
+            layout = self.headers.layout(name)
+            if layout is None:
+                self._account.reject(line, Reason.NO_HEADER, f"{name} has no header that names its columns")
+            else:
+                self.numeric(line, name.encode(), layout, fields)
+
+    # processes
+
+    def process(self, line: Line, pid: bytes, fields: bytes) -> None:
+        """Take a row of TOP."""
+        layout = self._processes
+        if layout is None:
+            header = self.headers.table.get("TOP")
+            if header is None or "Command" not in header.names:
+                self._account.reject(line, Reason.NO_HEADER, "TOP has no header that names its columns")
+                return
+            layout = self._processes = process_layout(header.names, self.headers.system)
+        # what is around the command is not text, so a command may hold commas
+        before = fields.split(b",", layout.before)
+        after = before.pop().rsplit(b",", layout.after) if len(before) > layout.before else []
+        if len(after) != layout.after + 1:
+            found, expected = fields.count(b",") + 1, layout.before + 1 + layout.after
+            self._account.reject(line, Reason.FIELD_COUNT, f"{found} values for {expected} columns")
+            return
+        if not pid.strip().isdigit():
+            self._account.reject(line, Reason.NOT_A_NUMBER, f"`{text(pid)[:40]}` is no process id")
+            return
+        job = str(int(pid))
+        if job in self.snapshot.processes:
+            self._account.reject(line, Reason.DUPLICATE_ROW, f"process {job} has a row in this snapshot")
+            return
+        command = after.pop(0)
+        texts = {"command": text(command), **{column: text(after[at]) for at, column in layout.text}}
+        row = b",".join([*before, *(after[at] for at in layout.numeric_after)])
+        numbers: list[float] | list[float | None] | None = values.plain(row)
+        if numbers is None:
+            numbers, problems = values.careful(row, unsupported=False, signed=False)
+            self._refuse_fields(line, layout.names, problems)
+        for at, name in layout.unmeasured:
+            if (number := numbers[at]) is not None:
+                self.snapshot.counters.append((Cell("counter", ("TOP", job), name), number))
+        if not line.data.isascii():
+            self._account.encoding(line)
+        self.snapshot.processes[job] = Process(texts, layout.measures, numbers)
+
+    def arguments(self, line: Line, fields: bytes) -> None:
+        """Take a row of UARG; the last column is the rest of the line, commas and all."""
+        columns = self._columns("UARG")
+        parts = [text(part).strip() for part in fields.split(b",", max(len(columns) - 1, 0))]
+        if "PID" not in columns or len(parts) != len(columns):
+            self._misfit(line, len(parts), len(columns))
+            return
+        pid = parts[columns.index("PID")]
+        pid = str(int(pid)) if pid.isdecimal() else pid
+        self.snapshot.config += [
+            ConfigItem("UARG", pid, name, part) for name, part in zip(columns, parts, strict=True) if name != "PID"
+        ]
+        self._account.encoding(line)
+
+    def summary(self, line: Line, fields: bytes) -> None:
+        """Take a row of the sums by command that AIX writes with -Y; the command comes last."""
+        columns = self._columns("SUMMARY")[:-1]
+        *numbers, command = fields.split(b",", len(columns))
+        if not columns or len(numbers) != len(columns):
+            self._misfit(line, len(numbers), len(columns))
+            return
+        for name, part in zip(columns, numbers, strict=True):
+            number, problem = values.one(part, unsupported=False, signed=True)
+            if problem is not None:
+                self._account.reject(line, problem.reason, f"{name}: {problem.detail}", "part")
+            elif number is not None:
+                self.snapshot.counters.append((Cell("counter", ("SUMMARY", text(command).strip()), name), number))
+
+    def _columns(self, section: str) -> tuple[str, ...]:
+        header = self.headers.table.get(section)
+        return header.names if header else ()
+
+    def _misfit(self, line: Line, found: int, expected: int) -> None:
+        reason = Reason.FIELD_COUNT if expected else Reason.NO_HEADER
+        self._account.reject(line, reason, f"{found} values for {expected} columns")

@@ -1,0 +1,25 @@
+"""Text fields of a recording: bytes until their meaning is known, as numeric rows are never decoded."""
+
+from __future__ import annotations
+
+
+def text(data: bytes) -> str:
+    """Return the text of UTF-8 bytes; of others every byte is one character (Latin-1)."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def pair(data: bytes) -> tuple[str, str]:
+    """Return the first field and the rest of the line."""
+    first, _, rest = text(data).partition(",")
+    return first.strip(), rest.rstrip()
+
+
+def names(fields: bytes) -> list[str]:
+    """Return the column names of a header; it may end with commas."""
+    found = [name.strip() for name in text(fields).split(",")]
+    while found and not found[-1]:
+        found.pop()
+    return found

@@ -1,0 +1,74 @@
+"""The values of a numeric row: fast where a row is clean, careful where it is not."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import orjson
+
+from counterflow.collectors.records import Reason
+
+_PLAIN = b"0123456789., "
+_NUMBER = re.compile(rb"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_TOO_LARGE = 2.0**63
+
+
+class Problem(NamedTuple):
+    """A field that is not kept, and why."""
+
+    reason: Reason
+    detail: str
+
+
+def plain(fields: bytes) -> list[float] | None:
+    """Return the numbers of a row of plain unsigned numbers, or None where it is not one."""
+    if fields.translate(None, _PLAIN):
+        return None
+    try:
+        numbers: list[float] = orjson.loads(b"[" + fields + b"]")
+    except orjson.JSONDecodeError:
+        return None
+    return numbers
+
+
+def careful(fields: bytes, *, unsupported: bool, signed: bool) -> tuple[list[float | None], list[tuple[int, Problem]]]:
+    """Return the number of every field (None: missing) and the fields that had to be refused.
+
+    `unsupported` says that this recorder writes -1 and -0.0 for what it cannot measure; `signed` that the section may
+    hold negative figures. An empty field is missing and no problem.
+    """
+    numbers: list[float | None] = []
+    problems: list[tuple[int, Problem]] = []
+    for at, raw in enumerate(fields.split(b",")):
+        value, problem = one(raw, unsupported=unsupported, signed=signed)
+        numbers.append(value)
+        if problem is not None:
+            problems.append((at, problem))
+    return numbers, problems
+
+
+def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, Problem | None]:
+    """Return the number of one field (None: missing), and why it was refused if it was."""
+    text = raw.strip()
+    if not text:
+        return None, None
+    shown = text[:40].decode("latin-1")
+    if _NUMBER.fullmatch(text) is None:
+        return None, Problem(Reason.NOT_A_NUMBER, f"`{shown}` is not a number")
+    value = float(text)
+    if text[:1] == b"-":
+        if unsupported and value in (0.0, -1.0):
+            return None, None
+        if value == 0.0:
+            return 0.0, None
+        if not signed:
+            return None, Problem(Reason.NEGATIVE_DELTA, f"{shown} cannot be: the counter went back")
+    if abs(value) >= _TOO_LARGE:
+        return None, Problem(Reason.OUT_OF_RANGE, f"{shown} is beyond any counter")
+    return value, None
+
+
+def is_numeric(fields: bytes) -> bool:
+    """Say whether every field is empty or a number."""
+    return all(not f.strip() or _NUMBER.fullmatch(f.strip()) for f in fields.split(b","))

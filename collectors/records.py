@@ -1,0 +1,121 @@
+"""What a format yields: records, rejects and positions, in the order of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from enum import StrEnum
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
+
+Fields = dict[str, Any]
+
+
+class Reason(StrEnum):
+    """Why a line, a field or a file was refused, repaired or noted: the closed list behind `quality.reason`."""
+
+    UNREADABLE = "unreadable"
+    NOT_THIS_FORMAT = "not_this_format"
+    EMPTY_FILE = "empty_file"
+    CUT_FILE = "cut_file"
+    CUT_LINE = "cut_line"
+    LINE_TOO_LONG = "line_too_long"
+    WRONG_ENCODING = "wrong_encoding"
+    UNKNOWN_LINE = "unknown_line"
+    LOST_TAG = "lost_tag"
+    NO_HEADER = "no_header"
+    BAD_HEADER = "bad_header"
+    FIELD_COUNT = "field_count"
+    NOT_A_NUMBER = "not_a_number"
+    OUT_OF_RANGE = "out_of_range"
+    DUPLICATE_ROW = "duplicate_row"
+    REPEATED_BLOCK = "repeated_block"
+    LATE_ROW = "late_row"
+    STAMP_MISSING = "stamp_missing"
+    STAMP_INVALID = "stamp_invalid"
+    EMPTY_SNAPSHOT = "empty_snapshot"
+    NEGATIVE_DELTA = "negative_delta"
+    CLOCK_CHANGE = "clock_change"
+    RESTARTED = "restarted"
+    RECORDER_MESSAGE = "recorder_message"
+    RECORDER_DEFECT = "recorder_defect"
+    SCHEMA = "schema"
+
+
+class Record(NamedTuple):
+    """One row of a dataset, without what only the agent knows (agent_id, seq, collected_at, run).
+
+    `fields` holds `ts` (ISO 8601 UTC with `Z`, interval end), `interval_s`, `system`, `source`, `boot_id` and the
+    dataset's columns; a null is left out. The receiver may add to the mapping.
+    """
+
+    dataset: str
+    fields: Fields
+
+
+@dataclass(slots=True)
+class Reject:
+    """One anomaly with its place, its reason and what was kept of the line.
+
+    `raw` holds the refused bytes (empty where nothing was refused); `line` counts from 1, 0 is the file itself;
+    `ts` is the time of the snapshot it was met in, where one is known.
+    """
+
+    reason: Reason
+    detail: str
+    kept: Literal["all", "part", "none"]
+    line: int = 0
+    byte_offset: int = 0
+    section: str | None = None
+    snapshot: str | None = None
+    system: str | None = None
+    ts: str | None = None
+    raw: bytes = b""
+
+
+@dataclass(slots=True)
+class Position:
+    """Everything before `byte_offset` has been yielded; a parse resumed here yields the rest and nothing twice.
+
+    `state` is what the format needs to go on: JSON values, small enough to be written with every commit.
+    """
+
+    byte_offset: int
+    line: int
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a format must be told because the input does not say it.
+
+    `file` names the input in rejects. `zone` is the time zone of its local times. `system` overrides the system name
+    of the input. `complete` is true where the end of the stream is the end of the data: the last snapshot is then
+    whole; otherwise it is left for the next call.
+    """
+
+    file: str
+    zone: tzinfo
+    system: str | None = None
+    complete: bool = True
+
+
+Item = Record | Reject | Position
+
+
+class Format(Protocol):
+    """A format: one module under `collectors/formats/`, found by its `FORMAT`."""
+
+    name: str
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a file that begins with `head` (up to 64 KiB) is of this format."""
+        ...
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield records and rejects in file order, with a `Position` wherever the input may be resumed.
+
+        `stream` is seekable and may return short reads; parsing starts at `position`, or at the beginning. Never
+        raises on data, never guesses a value; memory is bounded by one snapshot and the longest accepted line.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Sources: how bytes arrive. Nothing here knows a format or Kafka."""

@@ -1,0 +1,138 @@
+"""Files as they arrive: found by pattern, told apart by what they are instead of what they are called.
+
+A file is its device and inode, confirmed by a fingerprint of bytes that were already read. So a renamed file goes on
+where it stood, a file that was emptied and written anew starts over, and an inode that the file system gave to
+another file is not mistaken for the first. A copy is another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+EDGE_BYTES = 1024
+_MAGIC = re.compile(r"[*?\[]")
+
+
+class FileId(NamedTuple):
+    """What names a file on one machine while it exists, whatever its path."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, stat: os.stat_result) -> FileId:
+        """Return the identity in the answer of `stat`."""
+        return cls(stat.st_dev, stat.st_ino)
+
+
+def unicode(text: str) -> str:
+    """Return text that is Unicode: what is undecodable, as a file name may be, is written out as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def fingerprint(fd: int, head_bytes: int, offset: int) -> str:
+    """Return the hash of the first `head_bytes` of an open file and of the last 1 KiB before `offset`."""
+    hashed = hashlib.blake2b(os.pread(fd, head_bytes, 0), digest_size=16)
+    start = max(0, offset - EDGE_BYTES)
+    hashed.update(os.pread(fd, offset - start, start))
+    return hashed.hexdigest()
+
+
+def ends_at_line_end(fd: int, size: int) -> bool:
+    """Say whether the first `size` bytes of an open file end with a line feed."""
+    return os.pread(fd, 1, max(0, size - 1)) == b"\n"
+
+
+def window(fd: int, size: int) -> io.BufferedReader:
+    """Return the first `size` bytes of an open file as a stream: what is appended meanwhile is not seen."""
+    return io.BufferedReader(_Window(fd, size), 1 << 18)
+
+
+class _Window(io.RawIOBase):
+    def __init__(self, fd: int, size: int) -> None:
+        self._fd = fd
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        room = max(0, min(len(view), self._size - self._at))
+        n = os.preadv(self._fd, [view[:room]], self._at) if room else 0
+        self._at += n
+        return n
+
+
+def find(pattern: Path) -> Iterator[Path | OSError]:
+    """Yield the regular files that `pattern` names, sorted within a folder; a folder stands for the files in it.
+
+    `*`, `?`, `[…]` match within a name, `**` any depth of folders. Hidden names match only a pattern that begins with
+    a dot, so files that are still being copied under a temporary name are left alone. What cannot be looked into is
+    yielded as the `OSError`, and the rest goes on.
+    """
+    parts = pattern.parts
+    fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+    yield from _walk(Path(*parts[:fixed]), parts[fixed:])
+
+
+def _walk(path: Path, parts: tuple[str, ...]) -> Iterator[Path | OSError]:
+    try:
+        if not parts and not path.is_dir():
+            path.stat()
+            if path.is_file():
+                yield path
+            return
+        name, rest = (parts[0], parts[1:]) if parts else ("*", ())
+        if not _MAGIC.search(name):
+            if (path / name).exists():
+                yield from _walk(path / name, rest)
+            return
+        with os.scandir(path) as entries:
+            listed = sorted((e.name, e.is_dir(), e.is_file()) for e in entries)
+    except OSError as error:
+        yield error
+        return
+    if name == "**":
+        yield from _walk(path, rest or ("*",))
+    for entry, is_folder, is_file in listed:
+        if entry.startswith(".") and not name.startswith("."):
+            continue
+        if name == "**":
+            if is_folder:
+                yield from _walk(path / entry, parts)
+        elif fnmatchcase(entry, name):
+            if rest and is_folder:
+                yield from _walk(path / entry, rest)
+            elif not rest and is_file:
+                yield path / entry
+
+
+def inodes(folder: Path) -> dict[int, Path]:
+    """Return the files of a folder by inode, to see where one that left its path stands now; empty if unreadable."""
+    try:
+        with os.scandir(folder) as entries:
+            return {e.inode(): Path(e.path) for e in entries}
+    except OSError:
+        return {}

@@ -1,0 +1,186 @@
+"""What one recording says, in one screen: the summary of `counterflow summary`.
+
+Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value. Totals
+count leaf disks only. The formulas are those of docs/kpis.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from counterflow.collectors.records import Item, Record, Reject
+
+TOP_COMMANDS = 10
+
+
+@dataclass(slots=True)
+class Weighted:
+    """A time-weighted mean with its maximum."""
+
+    total: float = 0.0
+    seconds: float = 0.0
+    maximum: float | None = None
+
+    def add(self, value: float | None, seconds: float | None) -> None:
+        """Count `value` for `seconds`; a missing value or length is not counted."""
+        if value is None or not seconds:
+            return
+        self.total += value * seconds
+        self.seconds += seconds
+        self.maximum = value if self.maximum is None else max(self.maximum, value)
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the counted time, or None where nothing was counted."""
+        return self.total / self.seconds if self.seconds else None
+
+
+@dataclass(slots=True)
+class Summary:
+    """Accumulates the items of one file; memory is one entry a command, an interface and a reason."""
+
+    file: str
+    system: str | None = None
+    os: str | None = None
+    start: str | None = None
+    end: str | None = None
+    snapshots: int = 0
+    cpu_base: str | None = None
+    cpu_pct: Weighted = field(default_factory=Weighted)
+    physical_cpu: Weighted = field(default_factory=Weighted)
+    entitled_pct: Weighted = field(default_factory=Weighted)
+    virtual_pct: Weighted = field(default_factory=Weighted)
+    memory_used_mb: Weighted = field(default_factory=Weighted)
+    memory_mb: float | None = None
+    disk_read_kb: float | None = None
+    disk_written_kb: float | None = None
+    network_in_kb: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    network_out_kb: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    command_cpu_ms: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    quality: Counter[str] = field(default_factory=Counter)
+    records: Counter[str] = field(default_factory=Counter)
+
+    def add(self, item: Item) -> None:
+        """Take one item of the file."""
+        if isinstance(item, Record):
+            self.records[item.dataset] += 1
+            self.system = self.system or item.fields.get("system")
+            handler = getattr(self, f"_{item.dataset}", None)
+            if handler is not None:
+                handler(item.fields)
+        elif isinstance(item, Reject):
+            self.quality[item.reason.value] += 1
+
+    def _manifest(self, row: dict[str, Any]) -> None:
+        ts = row["ts"]
+        if ts != self.end:
+            self.snapshots += 1
+        self.start = ts if self.start is None else min(self.start, ts)
+        self.end = ts if self.end is None else max(self.end, ts)
+
+    def _config(self, row: dict[str, Any]) -> None:
+        if self.os is None and row["section"] == "AAA":
+            if row["name"] in ("AIX", "VIOS"):
+                self.os = f"{row['name']} {row['value']}"
+            elif row["name"] == "OS":
+                self.os = " ".join(row["value"].split(",")[:2])
+        elif self.os is None and row["section"] == "os_release" and row["name"] == "pretty_name":
+            self.os = f"Linux, {row['value']}"
+
+    def _system_cpu(self, row: dict[str, Any]) -> None:
+        if row["engine"] != "all":
+            return
+        seconds = row.get("interval_s")
+        user, sys, engines = row.get("user_pct"), row.get("sys_pct"), row.get("logical_engines")
+        busy = None if user is None or sys is None else user + sys
+        self.cpu_pct.add(busy, seconds)
+        self.cpu_base = row.get("cpu_base") or self.cpu_base
+        consumed = row.get("physical_consumed_cores")
+        if consumed is None and row.get("cpu_base") == "logical" and busy is not None and engines is not None:
+            consumed = busy / 100 * engines
+        self.physical_cpu.add(consumed, seconds)
+        if consumed is not None:
+            for share, of in ((self.entitled_pct, "entitled_cores"), (self.virtual_pct, "virtual_engines")):
+                share.add(100 * consumed / row[of] if row.get(of) else None, seconds)
+
+    def _pool(self, row: dict[str, Any]) -> None:
+        size, free = row.get("size_mb"), row.get("free_mb")
+        self.memory_mb = size if size is not None else self.memory_mb
+        if size is not None and free is not None:
+            self.memory_used_mb.add(size - free, row.get("interval_s"))
+
+    def _disk(self, row: dict[str, Any]) -> None:
+        if row["leaf"]:
+            if (read := row.get("read_kb")) is not None:
+                self.disk_read_kb = (self.disk_read_kb or 0.0) + read
+            if (written := row.get("written_kb")) is not None:
+                self.disk_written_kb = (self.disk_written_kb or 0.0) + written
+
+    def _link(self, row: dict[str, Any]) -> None:
+        if row["link_type"] == "interface" and row["link"] not in ("lo", "lo0"):
+            for totals, column in ((self.network_in_kb, "in_kb"), (self.network_out_kb, "out_kb")):
+                if (kb := row.get(column)) is not None:
+                    totals[row["link"]] += kb
+
+    def _job(self, row: dict[str, Any]) -> None:
+        if (cpu_ms := row.get("cpu_ms")) is not None:
+            self.command_cpu_ms[row["command"]] += cpu_ms
+
+    @property
+    def cpu_max_to_avg(self) -> float | None:
+        """Peak over mean of CPU busy, or None where the mean is 0 or unknown."""
+        return self.cpu_pct.maximum / self.cpu_pct.mean if self.cpu_pct.maximum and self.cpu_pct.mean else None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before using the figures."""
+        if self.cpu_base == "floating":
+            return [
+                "CPU % of this shared partition has a floating base, max(entitled, consumed): its average is not a "
+                "utilisation. Use the physical CPU figures."
+            ]
+        return []
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures under the keys of `--json`; a figure whose input is missing is None."""
+        commands = sorted(self.command_cpu_ms.items(), key=lambda item: (-item[1], item[0]))[:TOP_COMMANDS]
+        read, written = self.disk_read_kb, self.disk_written_kb
+        return {
+            "file": self.file,
+            "system": self.system,
+            "os": self.os,
+            "start": self.start,
+            "end": self.end,
+            "snapshots": self.snapshots,
+            "cpu_pct_avg": _round(self.cpu_pct.mean),
+            "cpu_pct_max": _round(self.cpu_pct.maximum),
+            "cpu_max_to_avg": _round(self.cpu_max_to_avg),
+            "cpu_base": self.cpu_base,
+            "physical_cpu_avg": _round(self.physical_cpu.mean),
+            "physical_cpu_max": _round(self.physical_cpu.maximum),
+            "entitled_pct_avg": _round(self.entitled_pct.mean),
+            "virtual_pct_avg": _round(self.virtual_pct.mean),
+            "memory_mb": _round(self.memory_mb),
+            "memory_used_mb_avg": _round(self.memory_used_mb.mean),
+            "memory_used_mb_max": _round(self.memory_used_mb.maximum),
+            "disk_read_mb": _mb(read),
+            "disk_written_mb": _mb(written),
+            "disk_rw_ratio": _round(read / written if read is not None and written else None),
+            "network": [
+                {"link": link, "in_mb": _mb(self.network_in_kb.get(link)), "out_mb": _mb(self.network_out_kb.get(link))}
+                for link in sorted({*self.network_in_kb, *self.network_out_kb})
+            ],
+            "top_commands": [{"command": command, "cpu_s": _round(ms / 1000)} for command, ms in commands],
+            "quality": dict(sorted(self.quality.items())),
+            "warnings": self.warnings,
+        }
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _mb(kb: float | None) -> float | None:
+    return None if kb is None else round(kb / 1024, 3)
