@@ -1,0 +1,211 @@
+"""Jobs on a Flink cluster: submitted, listed, cancelled, computed again.
+
+A job is resumed from its newest checkpoint as long as its query and tables are what they were; else it starts from
+the beginning of its topics.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.jobs.definition import Job, chosen
+from counterflow.pipelines.jobs.ledger import Entry, locked
+from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
+from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
+from counterflow.pipelines.jobs.written import ends, keys_since
+from counterflow.schemas.definition import Dataset
+from counterflow.schemas.definition import datasets as all_datasets
+
+_DRIVER = Path(__file__).with_name("driver.py")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where jobs run.
+
+    Parameters
+    ----------
+    flink_url, bootstrap : Flink's REST interface; Kafka's `bootstrap.servers`.
+    python : the interpreter that has PyFlink.
+    environment : what its driver needs beside the usual (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
+    checkpoints : folder of all checkpoints, a folder a Flink job id below it.
+    ledger : file that says which Flink job is which of ours.
+    datasets : the definitions whose topics are read and written.
+    """
+
+    flink_url: str
+    bootstrap: str
+    python: Path
+    environment: Mapping[str, str]
+    checkpoints: Path
+    ledger: Path
+    datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What `submit` found or did: a job was `running`, `resumed` from a checkpoint or `started` from the beginning."""
+
+    job: str
+    job_id: str
+    what: str
+    checkpoint: str | None = None
+
+
+@dataclass(frozen=True)
+class Status:
+    """What `jobs list` shows of a job: Flink's word for its state or `NOT SUBMITTED`, and its newest failure."""
+
+    job: str
+    state: str
+    job_id: str | None = None
+    started: datetime | None = None
+    checkpointed: datetime | None = None
+    problem: str | None = None
+
+
+def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submission]:
+    """See to it that the jobs (default: all) run; one that does is left alone, so call it as often as you like.
+
+    Raises `CounterflowError` when Flink does not answer or refuses a job.
+    """
+    found: list[Submission] = []
+    requests: list[dict[str, Any]] = []
+    entries: dict[str, Entry] = {}
+    with locked(cluster.ledger) as ledger, connect(cluster.flink_url) as flink:
+        for job in chosen() if jobs is None else jobs:
+            known, now = ledger.get(job.name), fingerprint(job, cluster.datasets)
+            same = known if known and known.fingerprint == now else None
+            running = _ids(flink, {job.name})
+            if same and running == [same.job_id]:
+                found.append(Submission(job.name, same.job_id, "running"))
+                continue
+            flink.cancel(running)  # of another query, or unknown here
+            restore = same.checkpoint(cluster.checkpoints) if same else None
+            entries[job.name] = Entry(job_id="", fingerprint=now, restored=restore)
+            requests.append(_request(cluster, job, restore=restore))
+        for name, job_id in _drive(cluster, requests):
+            entry = entries[name].model_copy(update={"job_id": job_id})
+            ledger.put(name, entry)
+            found.append(Submission(name, job_id, "resumed" if entry.restored else "started", entry.restored))
+    return found
+
+
+def watch(
+    cluster: Cluster,
+    say: Callable[[Submission | CounterflowError], None],
+    *,
+    jobs: Sequence[Job] | None = None,
+    every_s: float = 5,
+) -> None:
+    """Keep the jobs running, without end: a JobManager that was restarted has none.
+
+    Says what it submitted, and what hindered it: a cluster that does not answer is waited for.
+    """
+    while True:
+        try:
+            for submission in submit(cluster, jobs):
+                if submission.what != "running":
+                    say(submission)
+        except CounterflowError as error:
+            say(error)
+        time.sleep(every_s)
+
+
+def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[str]:
+    """Cancel jobs (default: all); returns the names of those that ran. Their checkpoints stay."""
+    names = {job.name for job in (chosen() if jobs is None else jobs)}
+    with locked(cluster.ledger), connect(cluster.flink_url) as flink:
+        running = [job["name"] for job in flink.running() if job["name"] in names]
+        flink.cancel(_ids(flink, names))
+    return running
+
+
+def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]:
+    """Look at the jobs (default: all)."""
+    with connect(cluster.flink_url) as flink:
+        running = {job["name"]: job for job in flink.running()}
+        return [
+            _status(flink, running[job.name]) if job.name in running else Status(job.name, "NOT SUBMITTED")
+            for job in (chosen() if jobs is None else jobs)
+        ]
+
+
+def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -> dict[str, int]:
+    """Compute results again from all that the topics hold, and wait; returns how many were written, by dataset.
+
+    The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins.
+    Raises `CounterflowError` when a computation fails.
+    """
+    again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in (chosen() if jobs is None else jobs)]
+    written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
+    with connect(cluster.flink_url) as flink:
+        flink.running()  # answers, or says that it does not, before anything is begun
+        before = {topic: ends(cluster.bootstrap, topic) for topic in written.values()}
+        try:
+            for name, job_id in list(_drive(cluster, [_request(cluster, job, period=period) for job in again])):
+                if (state := flink.wait(job_id)) != "FINISHED":
+                    where = f"{cluster.flink_url}/#/job/{job_id}"
+                    raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=where)
+        except BaseException:
+            flink.cancel(_ids(flink, {job.name for job in again}))
+            raise
+    return {
+        dataset: sum(_within(period, key) for key in keys_since(cluster.bootstrap, topic, before[topic]))
+        for dataset, topic in written.items()
+    }
+
+
+def _within(period: Period, key: Mapping[str, Any]) -> bool:
+    inside = period.begin <= datetime.fromisoformat(key["ts"]) < period.end
+    return inside and period.system in (None, key["system"])
+
+
+def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: Period | None = None) -> dict[str, Any]:
+    return render(
+        job,
+        cluster.datasets,
+        bootstrap=cluster.bootstrap,
+        flink_url=cluster.flink_url,
+        checkpoints=cluster.checkpoints.as_uri(),
+        restore=restore,
+        period=period,
+    )
+
+
+def _drive(cluster: Cluster, requests: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Have one driver submit all requests; yields job and Flink job id of each, then raises if one was refused."""
+    if not requests:
+        return
+    result = subprocess.run(
+        [cluster.python, _DRIVER],
+        input=orjson.dumps({"jobs": requests}),
+        env={**os.environ, **cluster.environment},
+        capture_output=True,
+        check=False,
+    )
+    submitted = [orjson.loads(line) for line in result.stdout.splitlines() if line.startswith(b'{"job"')]
+    yield from ((one["job"], one["job_id"]) for one in submitted)
+    if len(submitted) < len(requests):
+        refused = requests[len(submitted)]["job"]
+        raise CounterflowError(f"Flink did not take {refused}: {cause(result.stderr.decode(errors='replace'))}")
+
+
+def _ids(flink: Flink, names: set[str]) -> list[str]:
+    return [job["jid"] for job in flink.running() if job["name"] in names]
+
+
+def _status(flink: Flink, job: Mapping[str, Any]) -> Status:
+    job_id = job["jid"]
+    started = moment(job["start-time"])
+    return Status(job["name"], job["state"], job_id, started, flink.checkpointed(job_id), flink.problem(job_id))

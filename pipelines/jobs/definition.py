@@ -1,0 +1,62 @@
+"""A job is a folder with its question as Flink SQL: `<job>/query.sql`, the same bytes in tests and in production."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from counterflow.errors import CounterflowError
+
+FOLDER = Path(__file__).parent
+
+
+class Job(BaseModel):
+    """One Flink job.
+
+    Parameters
+    ----------
+    name : of its folder, and of the job on the cluster.
+    query : Flink SQL over tables named as the datasets: views, and one or several INSERTs that name their columns.
+    parallelism : subtasks. One is far above need; no job loses rows with more.
+    state_ttl : how long the state of an interval is kept after its last row came, by the cluster's clock. An hour
+        outlives a restart of anything on the path. Rows of one interval that come further apart make partial results:
+        `n` tells, `counterflow jobs rerun` mends. Doubled rows that come further apart repeat the same results.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    query: str
+    parallelism: int = Field(default=1, ge=1)
+    state_ttl: str = "1 h"
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements of the query, without comments."""
+        code = re.sub(r"^\s*--.*$", "", self.query, flags=re.MULTILINE)
+        return [statement.strip() for statement in code.split(";") if statement.strip()]
+
+    @property
+    def words(self) -> set[str]:
+        """Every name in the statements: the datasets and columns that the job touches are among them."""
+        return set(re.findall(r"\w+", " ".join(self.statements)))
+
+
+@cache
+def all_jobs() -> dict[str, Job]:
+    """All jobs by name, sorted."""
+    paths = sorted(FOLDER.glob("*/query.sql"))
+    return {path.parent.name: Job(name=path.parent.name, query=path.read_text(encoding="utf-8")) for path in paths}
+
+
+def chosen(names: Iterable[str] = ()) -> list[Job]:
+    """The jobs of these names, all when none is given; raises `CounterflowError` when there is no such job."""
+    jobs = all_jobs()
+    names = list(names) or list(jobs)
+    if unknown := [name for name in names if name not in jobs]:
+        raise CounterflowError(f"there is no job {', '.join(unknown)}", hint=f"jobs: {', '.join(jobs)}", exit_code=2)
+    return [jobs[name] for name in names]

@@ -1,0 +1,82 @@
+-- Which disks limit, reads against writes?
+--
+-- A row a disk, and a row `*` over the leaf disks of the system, where no I/O is counted twice through partitions,
+-- mappers, multipath or groups. `n` of `*` counts every disk row of the interval, leaf or not, as the manifest does.
+--
+-- response   time of a transfer from its submission to its end, ms:
+--              service + wait, where the system keeps them apart (AIX DISKSERV, DISKWAIT);
+--              else the mean of read and write time, weighted (Linux: measured from submission, the queue is in it);
+--              else backlog / transfers (Little's law: weighted milliseconds / completions).
+-- ratio      data read / data written; KB of a transfer = data moved / transfers.
+-- over all   totals are sums over the disks whose figure is known; ratios and means take numerator and denominator
+--            over the same disks; response is weighted by transfers; busy is the busiest disk's, since the mean of
+--            busy hides the limit.
+--
+-- Sources: nmon DISK*, DG*, njmon disks (schemas/datasets/disk.yaml); formulas: docs/kpis.md.
+
+CREATE TEMPORARY VIEW known AS
+SELECT
+  `system`, disk, ts, pt, interval_s, leaf, `reads`, writes, read_kb, written_kb, busy_pct,
+  service_ms, wait_ms, backlog_ms,
+  COALESCE(transfers, `reads` + writes) AS transfers,
+  CASE WHEN `reads` = 0 THEN 0 ELSE `reads` * read_service_ms END
+    + CASE WHEN writes = 0 THEN 0 ELSE writes * write_service_ms END AS service_sum_ms
+FROM disk;
+
+CREATE TEMPORARY VIEW figures AS
+SELECT
+  `system`, disk, ts, pt, interval_s, leaf, transfers, `reads`, writes, read_kb, written_kb, busy_pct,
+  CASE
+    WHEN transfers = 0 THEN NULL
+    WHEN service_ms IS NOT NULL THEN service_ms + wait_ms
+    ELSE COALESCE(
+      service_sum_ms / NULLIF(`reads` + writes, 0) + COALESCE(wait_ms, 0),
+      backlog_ms / transfers
+    )
+  END AS response_ms
+FROM known;
+
+INSERT INTO disk_load (
+  ts, interval_s, `system`, n, disk, leaf,
+  transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
+)
+SELECT
+  ts, interval_s, `system`, 1, disk, leaf,
+  transfers / NULLIF(interval_s, 0),
+  `reads` / NULLIF(interval_s, 0),
+  writes / NULLIF(interval_s, 0),
+  read_kb / 1024,
+  written_kb / 1024,
+  read_kb / NULLIF(written_kb, 0),
+  (read_kb + written_kb) / NULLIF(transfers, 0),
+  response_ms,
+  busy_pct
+FROM figures;
+
+-- `together` is always `*`. It is not written as a constant, since Flink would leave a constant out of the group's key,
+-- find the key of the result to be another, and delete each result before it updates it.
+CREATE TEMPORARY VIEW once AS
+SELECT *, CASE WHEN disk IS NOT NULL THEN '*' END AS together FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY `system`, disk, ts ORDER BY pt) AS arrival FROM figures
+) WHERE arrival = 1;
+
+INSERT INTO disk_load (
+  ts, interval_s, `system`, n, disk, leaf,
+  transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
+)
+SELECT
+  ts, MAX(interval_s), `system`, COUNT(*), together, TRUE,
+  SUM(transfers) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
+  SUM(`reads`) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
+  SUM(writes) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
+  SUM(read_kb) FILTER (WHERE leaf) / 1024,
+  SUM(written_kb) FILTER (WHERE leaf) / 1024,
+  SUM(read_kb) FILTER (WHERE leaf AND written_kb IS NOT NULL)
+    / NULLIF(SUM(written_kb) FILTER (WHERE leaf AND read_kb IS NOT NULL), 0),
+  SUM(read_kb + written_kb) FILTER (WHERE leaf AND transfers IS NOT NULL)
+    / NULLIF(SUM(transfers) FILTER (WHERE leaf AND read_kb + written_kb IS NOT NULL), 0),
+  SUM(response_ms * transfers) FILTER (WHERE leaf)
+    / NULLIF(SUM(transfers) FILTER (WHERE leaf AND response_ms IS NOT NULL), 0),
+  MAX(busy_pct) FILTER (WHERE leaf)
+FROM once
+GROUP BY `system`, together, ts;

@@ -1,0 +1,61 @@
+"""Which Flink job is which of ours: a small file, since a JobManager that was restarted knows none."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, RootModel
+
+
+class Entry(BaseModel):
+    """The Flink job id a job was last given, the fingerprint of its query, and the checkpoint it was restored from."""
+
+    job_id: str
+    fingerprint: str
+    restored: str | None = None
+
+    def checkpoint(self, checkpoints: Path) -> str | None:
+        """Return the URI of the newest whole checkpoint, else of the one that the job was itself restored from."""
+        made = (checkpoints / self.job_id).glob("chk-*/_metadata")
+        newest = max((path.parent for path in made), key=lambda path: int(path.name.removeprefix("chk-")), default=None)
+        if newest:
+            return newest.as_uri()
+        if self.restored and Path(self.restored.removeprefix("file://"), "_metadata").exists():
+            return self.restored
+        return None
+
+
+class _Entries(RootModel[dict[str, Entry]]):
+    pass
+
+
+class Ledger:
+    """The file's entries, by job."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file, which need not exist."""
+        self._path = path
+        self._entries = _Entries.model_validate_json(path.read_bytes()).root if path.exists() else {}
+
+    def get(self, job: str) -> Entry | None:
+        """Return the entry of a job."""
+        return self._entries.get(job)
+
+    def put(self, job: str, entry: Entry) -> None:
+        """Write an entry; the file is always whole."""
+        self._entries[job] = entry
+        new = self._path.with_suffix(".new")
+        new.write_text(_Entries(self._entries).model_dump_json(indent=2))
+        new.replace(self._path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Ledger]:
+    """Hold the file: two commands do not submit one job twice."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Ledger(path)

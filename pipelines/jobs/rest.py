@@ -1,0 +1,78 @@
+"""What is asked of Flink's REST interface (Flink documentation: REST API)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from counterflow.errors import CounterflowError
+
+_ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
+
+
+class Flink:
+    """A JobManager."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        """Use an open client."""
+        self._http = http
+
+    def running(self) -> list[dict[str, Any]]:
+        """Return the jobs that have not ended: `name`, `jid`, `state`, `start-time` and more."""
+        return [job for job in self._get("/jobs/overview")["jobs"] if job["state"] not in _ENDED]
+
+    def cancel(self, job_ids: Iterable[str]) -> None:
+        """Cancel jobs and wait until they have ended."""
+        job_ids = list(job_ids)
+        for job_id in job_ids:
+            self._http.patch(f"/jobs/{job_id}", params={"mode": "cancel"})
+        for job_id in job_ids:
+            self.wait(job_id)
+
+    def wait(self, job_id: str) -> str:
+        """Wait until a job has ended; returns its last state."""
+        while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED:
+            time.sleep(0.3)
+        return state
+
+    def checkpointed(self, job_id: str) -> datetime | None:
+        """Return when the job's newest checkpoint was completed."""
+        completed = (self._get(f"/jobs/{job_id}/checkpoints").get("latest") or {}).get("completed")
+        return moment(completed["latest_ack_timestamp"]) if completed else None
+
+    def problem(self, job_id: str) -> str | None:
+        """Return the innermost cause of the newest failure that Flink remembers of a job."""
+        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
+        return cause(entries[0]["stacktrace"]) if entries else None
+
+    def _get(self, path: str) -> Any:
+        return self._http.get(path).raise_for_status().json()
+
+
+@contextmanager
+def connect(url: str) -> Iterator[Flink]:
+    """Open a connection; a failure on it is raised as `CounterflowError`."""
+    with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+        try:
+            yield Flink(http)
+        except httpx.HTTPError as error:
+            hint = "counterflow status shows whether it runs, counterflow up starts it"
+            raise CounterflowError(f"Flink does not answer at {url}: {error}", hint=hint) from None
+
+
+def moment(milliseconds: int) -> datetime:
+    """Return the time of a REST timestamp."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def cause(stacktrace: str) -> str:
+    """Return the innermost cause of a Java stack trace; of a text that is none, the last line."""
+    lines = [line.strip() for line in stacktrace.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by:").lstrip(": ") for line in lines if line.startswith((": ", "Caused by:"))]
+    first = [line for line in lines[:1] if any(line.startswith("at ") for line in lines[1:])]
+    return (causes or first or lines[-1:] or ["no reason given"])[-1]

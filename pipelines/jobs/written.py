@@ -1,0 +1,59 @@
+"""What was written to a topic: its ends, and the keys since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from counterflow.errors import CounterflowError
+
+
+def ends(bootstrap: str, topic: str) -> dict[int, int]:
+    """Return the end offset of each partition; raises `CounterflowError` when the broker does not say."""
+    consumer = _consumer(bootstrap)
+    try:
+        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10) for p in partitions}
+        return {partition: high for partition, (_, high) in marks.items()}
+    except KafkaException as error:
+        raise CounterflowError(f"Kafka at {bootstrap}, topic {topic}: {error.args[0].str()}") from None
+    finally:
+        consumer.close()
+
+
+def keys_since(bootstrap: str, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+    """Yield each different key written since these offsets, up to now."""
+    consumer = _consumer(bootstrap)
+    seen: set[bytes] = set()
+    try:
+        consumer.assign([TopicPartition(topic, partition, offset) for partition, offset in offsets.items()])
+        reading = set(offsets)
+        while reading:
+            for message in consumer.consume(10_000, timeout=0.2):
+                error = message.error()
+                if error and error.code() == KafkaError._PARTITION_EOF:
+                    reading.discard(message.partition())
+                elif error:
+                    raise KafkaException(error)
+                elif (key := message.key() or b"") not in seen:
+                    seen.add(key)
+                    yield orjson.loads(key)
+    finally:
+        consumer.close()
+
+
+def _consumer(bootstrap: str) -> Consumer:
+    return Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "counterflow.jobs",  # required by the client; nothing is committed under it
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+            "auto.offset.reset": "error",
+            "log_level": 0,  # what matters is raised
+        }
+    )

@@ -1,0 +1,129 @@
+"""Batches as values: ranges of offsets, deduplication tokens, halving, and what is a row at all. No I/O."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple, Protocol, Self
+
+import orjson
+
+
+class Message(Protocol):
+    """What is used of a `confluent_kafka.Message`."""
+
+    def offset(self) -> int:
+        """Return the offset in the partition."""
+        ...
+
+    def value(self) -> bytes | None:
+        """Return the bytes; None is a tombstone."""
+        ...
+
+    def timestamp(self) -> tuple[int, int]:
+        """Return the kind of timestamp and milliseconds since 1970, UTC."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the length of the value, bytes."""
+        ...
+
+
+class Range(NamedTuple):
+    """Offsets from `first` to `last`, both included; transaction markers and aborted records may lie among them."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        """Write as in tokens and commit metadata."""
+        return f"{self.first}-{self.last}"
+
+    @classmethod
+    def parse(cls, metadata: str | None) -> Self | None:
+        """Read back what `str` wrote; None for anything else."""
+        first, dash, last = (metadata or "").partition("-")
+        if not (dash and first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+            return None
+        return cls(int(first), int(last))
+
+
+class Refusal(NamedTuple):
+    """A message that is no row, with the reason in one word and the error in a sentence."""
+
+    message: Message
+    reason: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The messages of a range of one topic-partition, in order.
+
+    `topic_id` is Kafka's own identity of the topic: when a topic is made anew, its offsets begin again, and without it
+    the tokens of the old topic would swallow the rows of the new one.
+    """
+
+    topic: str
+    topic_id: str
+    partition: int
+    range: Range
+    messages: Sequence[Message]
+
+    @property
+    def token(self) -> str:
+        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`."""
+        return f"{self.topic}:{self.partition}:{self.range}@{self.topic_id}"
+
+    @property
+    def body(self) -> bytes:
+        """The messages as JSONEachRow."""
+        return b"\n".join([message.value() for message in self.messages])  # type: ignore[misc]  # sifted
+
+    def halves(self) -> tuple[Batch, Batch]:
+        """Cut a batch of two messages or more in the middle, always at the same place: the halves tile its range."""
+        middle = len(self.messages) // 2
+        cut = self.messages[middle - 1].offset()
+        return (
+            replace(self, range=Range(self.range.first, cut), messages=self.messages[:middle]),
+            replace(self, range=Range(cut + 1, self.range.last), messages=self.messages[middle:]),
+        )
+
+
+def sift(batch: Batch) -> tuple[Batch, list[Refusal]]:
+    """Part the messages that are one JSON object each from those that are not.
+
+    The server would take an array, two objects without a line between them, or NaN as rows, and two broken neighbours
+    as one: so every message is parsed here, once, before its bytes are joined with others.
+    """
+    readable: list[Message] = []
+    refused: list[Refusal] = []
+    for message in batch.messages:
+        try:
+            value = orjson.loads(message.value())  # type: ignore[arg-type]  # None is refused like any other non-JSON
+            if type(value) is dict:
+                readable.append(message)
+            else:
+                refused.append(Refusal(message, "not_an_object", "expected one JSON object"))
+        except orjson.JSONDecodeError as error:
+            if len(message):
+                refused.append(Refusal(message, "not_json", f"expected one JSON object: {error}"))
+            else:
+                refused.append(Refusal(message, "no_value", "expected one JSON object, the message has no value"))
+    return replace(batch, messages=readable), refused
+
+
+class Limits(NamedTuple):
+    """When a batch is full: rows or bytes, whichever first; when it is old: seconds since its first message came."""
+
+    rows: int = 100_000
+    size: int = 16_000_000
+    linger_s: float = 1.0
+
+
+def fill(messages: Sequence[Message], limits: Limits) -> int:
+    """Count the leading messages that fit into one batch, at least one."""
+    sizes = accumulate(map(len, messages[: limits.rows]))
+    return max(1, bisect_right(list(sizes), limits.size))

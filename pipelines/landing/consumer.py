@@ -1,0 +1,349 @@
+"""The loop: reads batches, writes their ranges into the commit metadata, has them inserted, commits.
+
+One thread reads and commits, a few insert, so that reading goes on while the server works. A partition has one batch
+under way at most, which keeps its order; a batch that failed keeps its bytes and waits, while its partition is paused
+and the others go on.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import groupby
+from typing import cast
+
+import httpx
+import structlog
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import Message as KafkaMessage
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._listoffsets import OffsetSpec
+
+from counterflow.clickhouse import ClickHouseError
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.landing import metrics
+from counterflow.pipelines.landing.batch import Limits, Message
+from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.writer import Abandoned, Landed, Writer
+
+GROUP = "counterflow.lander"
+
+_FETCH = 10_000  # messages a read, at most
+_FETCH_S = 0.1
+_HELD = 96_000_000  # bytes in memory at which reading stops
+_SILENT_S = 10.0  # of which Kafka is told nothing; it would pass the work on after max.poll.interval.ms
+_INSERTS = 2  # at a time
+_LONGEST_WAIT_S = 10.0
+_KAFKA_TIMEOUT_S = 10.0
+
+Key = tuple[str, int]
+
+log = structlog.get_logger()
+
+
+class Lander:
+    """Lands every topic of `tables` until told to stop.
+
+    Parameters
+    ----------
+    bootstrap : `bootstrap.servers` of Kafka.
+    instance_id : `group.instance.id`; the newest process of an id has its work, the one before is fenced off.
+    writer : inserts the batches.
+    tables : table by topic.
+    limits : of a batch.
+    """
+
+    def __init__(
+        self, bootstrap: str, instance_id: str, writer: Writer, tables: Mapping[str, str], limits: Limits
+    ) -> None:
+        """Connect, without waiting for an answer."""
+        self._instance_id = instance_id
+        self._writer = writer
+        self._tables = tables
+        self._limits = limits
+        self._admin = AdminClient({"bootstrap.servers": bootstrap})
+        self._consumer = Consumer({**_settings(bootstrap, instance_id), "error_cb": _report})
+        self._partitions: dict[Key, Partition] = {}
+        self._inserts: dict[Key, Future[Landed]] = {}
+        self._read_at = 0.0
+        self._watched_at = 0.0
+
+    def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
+        """Land until `stop` is set, or what the topics held at the start is landed; then end what is under way.
+
+        Raises
+        ------
+        CounterflowError : Kafka does not answer at the start, refuses, or gave the work to a namesake.
+        """
+        ends = self._ends() if until_caught_up else None
+        self._consumer.subscribe(
+            list(self._tables), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
+        )
+        with ThreadPoolExecutor(_INSERTS, thread_name_prefix="insert") as pool:
+            try:
+                while not stop.is_set() and (ends is None or not self._landed_up_to(ends)):
+                    self._read()
+                    self._collect()
+                    due = self._due()
+                    self._commit()
+                    self._insert(pool, due)
+                    self._pause()
+                    self._watch()
+                self._settle()
+            except KafkaException as error:
+                raise self._stopped_by(error.args[0]) from error
+            finally:
+                self._consumer.close()
+
+    def _read(self) -> None:
+        """Read what there is; while memory is full, wait for an insert instead."""
+        now = time.monotonic()
+        if self._full() and now - self._read_at < _SILENT_S:
+            wait(self._inserts.values(), _FETCH_S, FIRST_COMPLETED) if self._inserts else time.sleep(_FETCH_S)
+            return
+        self._read_at = now
+        for key, run in groupby(self._consumer.consume(_FETCH, _FETCH_S), _key):
+            messages: list[KafkaMessage] = []
+            end = None
+            for message in run:
+                if (error := message.error()) is None:
+                    messages.append(message)
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    end = message.offset()
+                elif error.code() in _STOPS or error.fatal():
+                    raise KafkaException(error)
+                else:
+                    log.warning("kafka", topic=message.topic(), error=error.str())
+            if partition := self._partitions.get(key):
+                partition.take(cast("list[Message]", messages), end, now)
+
+    def _collect(self) -> None:
+        """Take the results of the inserts that have ended."""
+        for key, future in list(self._inserts.items()):
+            if not future.done():
+                continue
+            del self._inserts[key]
+            partition = self._partitions[key]
+            try:
+                self._count(partition, future.result())
+                partition.done()
+            except (ClickHouseError, httpx.TransportError, Abandoned) as error:
+                self._postpone(partition, error)
+
+    def _count(self, partition: Partition, landed: Landed) -> None:
+        dataset = self._tables[partition.topic]
+        metrics.ROWS.labels(dataset).inc(landed.rows)
+        metrics.BYTES.labels(dataset).inc(landed.size)
+        metrics.BATCHES.labels(dataset).inc()
+        metrics.LAST_SUCCESS.labels(dataset).set_to_current_time()
+        for reason, count in Counter(refusal.reason for refusal in landed.refused).items():
+            metrics.DEADLETTERS.labels(dataset, reason).inc(count)
+            log.warning("refused", **_where(partition), reason=reason, messages=count)
+
+    def _postpone(self, partition: Partition, error: Exception) -> None:
+        code = error.code if isinstance(error, ClickHouseError) else type(error).__name__
+        wait_s = min(_LONGEST_WAIT_S, 0.1 * 2**partition.attempts) * random.uniform(0.5, 1)  # noqa: S311
+        partition.failed(time.monotonic() + wait_s)
+        metrics.RETRIES.labels(self._tables[partition.topic], code).inc()
+        log.warning(
+            "insert failed, will be repeated",
+            **_where(partition),
+            attempt=partition.attempts,
+            wait_s=round(wait_s, 1),
+            code=code,
+            error=str(error)[:500],
+        )
+
+    def _due(self) -> list[Partition]:
+        """Choose the batches to insert next; who was served last comes last."""
+        now = time.monotonic()
+        due: list[Partition] = []
+        for key, partition in self._partitions.items():
+            if len(self._inserts) + len(due) < _INSERTS and key not in self._inserts:
+                partition.cut(self._limits, now)
+                if partition.batch and partition.retry_at <= now:
+                    due.append(partition)
+        return due
+
+    def _commit(self) -> None:
+        """Have Kafka keep, of every partition, what is landed and which range comes next."""
+        changed = {key: p.wanted for key, p in self._partitions.items() if p.wanted != p.stored}
+        if not changed:
+            return
+        offsets = [TopicPartition(*key, wanted.offset, wanted.metadata) for key, wanted in changed.items()]
+        try:
+            answer = self._consumer.commit(offsets=offsets, asynchronous=False) or []
+        except KafkaException as error:
+            if error.args[0].fatal() or error.args[0].code() in _STOPS:
+                raise
+            log.warning("commit failed, will be repeated", error=error.args[0].str())
+            return
+        for kept in answer:
+            if kept.error:
+                log.warning("commit failed, will be repeated", topic=kept.topic, error=kept.error.str())
+            elif partition := self._partitions.get((kept.topic, kept.partition)):
+                partition.stored = changed[kept.topic, kept.partition]
+
+    def _insert(self, pool: ThreadPoolExecutor, due: Iterable[Partition]) -> None:
+        for partition in due:
+            if partition.batch and partition.stored == partition.wanted:
+                key = partition.topic, partition.partition
+                self._inserts[key] = pool.submit(self._writer.land, partition.batch)
+                self._partitions[key] = self._partitions.pop(key)
+
+    def _pause(self) -> None:
+        """Let the next read skip the partitions that wait for their turn again, and all of them when memory is full.
+
+        Only where it must be: a paused partition forgets what was fetched for it.
+        """
+        full = self._full() and time.monotonic() - self._read_at >= _SILENT_S
+        for key, partition in self._partitions.items():
+            pause = full or partition.attempts > 0
+            if pause != partition.paused:
+                (self._consumer.pause if pause else self._consumer.resume)([TopicPartition(*key)])
+                partition.paused = pause
+
+    def _full(self) -> bool:
+        return sum(partition.held for partition in self._partitions.values()) > _HELD
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        if now - self._watched_at < 1:
+            return
+        self._watched_at = now
+        for key, partition in self._partitions.items():
+            _, end = self._consumer.get_watermark_offsets(TopicPartition(*key), cached=True) or (0, 0)
+            metrics.LAG.labels(*key).set(max(0, end - partition.landed))
+
+    def _settle(self) -> None:
+        """End the inserts under way, without their retries and further halves, and commit what they did."""
+        self._writer.abandoned.set()
+        wait(self._inserts.values())
+        self._writer.abandoned.clear()
+        self._collect()
+        self._commit()
+
+    def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
+        if not assigned:
+            return
+        names = TopicCollection(sorted({partition.topic for partition in assigned}))
+        ids = {name: str(found.result().topic_id) for name, found in self._admin.describe_topics(names).items()}
+        begin = []
+        for found in consumer.committed(assigned, timeout=_KAFKA_TIMEOUT_S):
+            if found.error:
+                raise KafkaException(found.error)
+            key = found.topic, found.partition
+            oldest, _ = consumer.get_watermark_offsets(TopicPartition(*key), timeout=_KAFKA_TIMEOUT_S) or (0, 0)
+            stored = Stored(found.offset, found.metadata or "")
+            partition = Partition(found.topic, ids[found.topic], found.partition, stored, max(oldest, found.offset))
+            self._partitions[key] = partition
+            begin.append(TopicPartition(*key, partition.landed))
+            if partition.owed:
+                log.info("a batch was under way, it is landed again", **_where(partition), owed=str(partition.owed))
+            if 0 <= found.offset < oldest:
+                metrics.EXPIRED.labels(self._tables[found.topic]).inc(oldest - found.offset)
+                log.error("kafka deleted records before they were landed", **_where(partition), since=found.offset)
+        consumer.incremental_assign(begin)
+        log.info("assigned", partitions=len(begin))
+
+    def _revoked(self, consumer: Consumer, revoked: list[TopicPartition]) -> None:
+        self._settle()
+        self._forget(revoked)
+
+    def _lost(self, consumer: Consumer, lost: list[TopicPartition]) -> None:
+        """Somebody else has the partitions: wait for the inserts to end, but what is committed is no longer ours."""
+        self._writer.abandoned.set()
+        wait(self._inserts.values())
+        self._writer.abandoned.clear()
+        self._forget(lost)
+
+    def _forget(self, partitions: Sequence[TopicPartition]) -> None:
+        for gone in partitions:
+            key = gone.topic, gone.partition
+            self._inserts.pop(key, None)
+            if self._partitions.pop(key, None):
+                metrics.LAG.remove(*map(str, key))
+        log.info("revoked", partitions=len(partitions))
+
+    def _ends(self) -> dict[Key, int]:
+        """Return where every partition ends now, transactions that are still open included."""
+        try:
+            topics = self._admin.list_topics(timeout=_KAFKA_TIMEOUT_S).topics
+            partitions = [
+                TopicPartition(name, number)
+                for name in self._tables
+                if name in topics
+                for number in topics[name].partitions
+            ]
+            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+            answers = self._admin.list_offsets(dict.fromkeys(partitions, latest))
+            return {(p.topic, p.partition): answer.result().offset for p, answer in answers.items()}
+        except KafkaException as error:
+            raise self._stopped_by(error.args[0]) from error
+
+    def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
+        for key, end in ends.items():
+            partition = self._partitions.get(key)
+            if end and not (partition and partition.landed >= end and partition.stored == partition.wanted):
+                return False
+        return True
+
+    def _stopped_by(self, error: KafkaError) -> CounterflowError:
+        if error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL):
+            return CounterflowError(
+                f"another lander started under the id {self._instance_id} and has the work: {error.str()}",
+                hint="give each lander its own --instance-id",
+            )
+        return CounterflowError(f"Kafka: {error.str()}", hint="counterflow status")
+
+
+_STOPS = {
+    KafkaError._FATAL,
+    KafkaError._AUTO_OFFSET_RESET,
+    KafkaError.FENCED_INSTANCE_ID,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError._AUTHENTICATION,
+}
+
+
+def _settings(bootstrap: str, instance_id: str) -> dict[str, str | int | bool]:
+    return {
+        "bootstrap.servers": bootstrap,
+        "client.id": instance_id,
+        "group.id": GROUP,
+        "group.instance.id": instance_id,
+        "session.timeout.ms": 10_000,
+        "heartbeat.interval.ms": 1_000,
+        "partition.assignment.strategy": "cooperative-sticky",
+        "isolation.level": "read_committed",
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",  # where to begin is decided on assignment; a jump would be a silent loss
+        "topic.metadata.refresh.interval.ms": 10_000,
+        "fetch.wait.max.ms": 100,
+        "queued.max.messages.kbytes": 65_536,
+    }
+
+
+def _key(message: KafkaMessage) -> Key:
+    return message.topic() or "", message.partition() or 0
+
+
+def _where(partition: Partition) -> dict[str, str | int]:
+    covered = str(partition.batch.range) if partition.batch else ""
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "landed": partition.landed,
+        "range": covered,
+    }
+
+
+def _report(error: KafkaError) -> None:
+    log.warning("kafka", error=error.str(), fatal=error.fatal())

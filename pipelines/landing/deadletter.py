@@ -1,0 +1,75 @@
+"""A refused message as a row of the dataset `deadletter`."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+import orjson
+
+from counterflow.pipelines.landing.batch import Batch, Message, Refusal
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.json_schema import json_schema
+
+PAYLOAD_LIMIT = 65_536
+"""Bytes of a refused message that are kept."""
+
+UNKNOWN = "unknown"
+"""`system`, `source` and `agent_id` of a message that does not say; its `seq` is 0 and outside every account."""
+
+_CARRIED = ("system", "source", "agent_id", "seq", "ts", "collected_at", "interval_s", "boot_id", "run")
+
+
+def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
+    """Return the row: the envelope that the payload carries, as far as it is readable, and the bytes.
+
+    What is not readable is the time Kafka stored the message (else `now`), and `unknown`. Agent and `seq` are
+    those of the refused record, so that loss is counted over all tables and this one alike; where either is
+    unreadable both are given up.
+    """
+    message = refusal.message
+    payload = message.value() or b""
+    stored = _stored_at(message, now)
+    carried = _envelope(payload)
+    if "agent_id" not in carried or "seq" not in carried:
+        carried |= {"agent_id": UNKNOWN, "seq": 0}
+    return {
+        "system": UNKNOWN,
+        "source": UNKNOWN,
+        "ts": stored,
+        "collected_at": stored,
+        **carried,
+        "stage": "land",
+        "origin": f"{batch.topic}:{batch.partition}:{message.offset()}",
+        "reason": refusal.reason,
+        "error": refusal.error,
+        "payload_base64": base64.b64encode(payload[:PAYLOAD_LIMIT]).decode(),
+        "payload_bytes": len(payload),
+    }
+
+
+def _envelope(payload: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        return {}
+    if not isinstance(record, dict):
+        return {}
+    checks = _checks()
+    return {name: record[name] for name in _CARRIED if name in record and checks[name].is_valid(record[name])}
+
+
+@cache
+def _checks() -> dict[str, jsonschema_rs.Draft202012Validator]:
+    properties = json_schema(datasets()["deadletter"])["properties"]
+    return {name: jsonschema_rs.Draft202012Validator(properties[name], validate_formats=True) for name in _CARRIED}
+
+
+def _stored_at(message: Message, now: datetime) -> str:
+    milliseconds = message.timestamp()[1]
+    sane = 946_684_800_000 < milliseconds < 10_413_792_000_000  # the years 2000 to 2299, what the tables take
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC) if sane else now
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,99 @@
+"""What is known of one topic-partition: read, being landed, landed. No I/O and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from counterflow.pipelines.landing.batch import Batch, Limits, Message, Range, fill
+
+
+class Stored(NamedTuple):
+    """What Kafka keeps for the consumer group: the next offset to land, and the range that is being inserted."""
+
+    offset: int
+    metadata: str
+
+
+class Partition:
+    """One topic-partition between assignment and revocation.
+
+    `landed` is the next offset that is not in ClickHouse yet; every range begins there, so that ranges tile the log.
+    `batch` is the one being landed. What Kafka should keep is `wanted`, what it keeps is `stored`: a batch may be sent
+    while the two agree. `owed` is a range that somebody, perhaps this process in an earlier life, may have inserted in
+    part: the next batch is exactly that range, however long it takes to read it.
+    """
+
+    def __init__(self, topic: str, topic_id: str, partition: int, stored: Stored, landed: int) -> None:
+        """Begin at `landed`: what Kafka stored, or the oldest offset it still has."""
+        self.topic = topic
+        self.topic_id = topic_id
+        self.partition = partition
+        self.stored = stored
+        self.landed = landed
+        self.owed = Range.parse(stored.metadata)
+        self.batch: Batch | None = None
+        self.held = 0
+        """Bytes in memory."""
+        self.attempts = 0
+        """Inserts of the batch that failed."""
+        self.retry_at = 0.0
+        self.paused = False
+        self._waiting: list[Message] = []
+        self._waiting_since = 0.0
+        self._next = landed
+
+    @property
+    def wanted(self) -> Stored:
+        """What Kafka should keep now."""
+        pending = self.batch.range if self.batch else self.owed
+        return Stored(pending.first if pending else self.landed, str(pending) if pending else "")
+
+    def take(self, messages: Sequence[Message], end: int | None, now: float) -> None:
+        """Take what was read, in order, and, where the reader met it, the end: nothing more is readable before it.
+
+        Transaction markers and aborted records lie before the end too and are never delivered.
+        """
+        if messages:
+            assert messages[0].offset() >= self._next, f"{messages[0].offset()} read after {self._next}"  # noqa: S101
+            if not self._waiting:
+                self._waiting_since = now
+            self._waiting += messages
+            self._next = messages[-1].offset() + 1
+            self.held += sum(map(len, messages))
+        self._next = max(self._next, end or 0)
+        if not (self._waiting or self.batch or self.owed):
+            self.landed = self._next
+
+    def cut(self, limits: Limits, now: float) -> None:
+        """Make the next batch if there is none and it is due."""
+        if self.batch:
+            return
+        if self.owed:
+            if self._next > self.owed.last:
+                self._cut(self.owed, sum(message.offset() <= self.owed.last for message in self._waiting), now)
+                self.owed = None
+        elif self._waiting:
+            full = len(self._waiting) >= limits.rows or self.held >= limits.size
+            if full or now - self._waiting_since >= limits.linger_s:
+                count = fill(self._waiting, limits)
+                self._cut(Range(self.landed, self._waiting[count - 1].offset()), count, now)
+
+    def done(self) -> None:
+        """Take note that the batch is in ClickHouse."""
+        assert self.batch is not None  # noqa: S101 - the caller's order, not data
+        self.landed = self.batch.range.last + 1 if self._waiting else self._next
+        self.held -= sum(map(len, self.batch.messages))
+        self.batch = None
+        self.attempts = 0
+
+    def failed(self, retry_at: float) -> None:
+        """Take note that the batch has to be inserted again."""
+        self.attempts += 1
+        self.retry_at = retry_at
+
+    def _cut(self, covered: Range, count: int, now: float) -> None:
+        self.batch = Batch(self.topic, self.topic_id, self.partition, covered, self._waiting[:count])
+        self._waiting = self._waiting[count:]
+        self._waiting_since = now
+        self.retry_at = now

@@ -1,0 +1,126 @@
+"""Inserts a batch; finds the rows that the server refuses and keeps them as dead letters."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import orjson
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.pipelines.landing import deadletter
+from counterflow.pipelines.landing.batch import Batch, Refusal, sift
+
+SETTINGS: Settings = {
+    "async_insert": 0,
+    "insert_deduplicate": 1,
+    "deduplicate_blocks_in_dependent_materialized_views": 1,
+    "materialized_views_ignore_errors": 0,
+    "date_time_input_format": "best_effort",
+    "input_format_skip_unknown_fields": 1,
+    "input_format_null_as_default": 1,
+    "input_format_parallel_parsing": 0,  # a quarter less CPU at these sizes
+    "optimize_on_insert": 0,  # a fifth less CPU; what one insert could merge, the next merge does
+    "max_insert_block_size": 10_000_000,  # with the next two: one POST is one block
+    "min_insert_block_size_rows": 10_000_000,
+    "min_insert_block_size_bytes": 0,
+    "max_partitions_per_insert_block": 0,
+}
+"""Everything an insert relies on; the defaults differ between versions (ClickHouse: system.settings_changes)."""
+
+POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 131, 321, 349, 469})
+"""Exception codes that blame the rows: they are found by halving. Any other blames the server: the batch waits."""
+
+
+class Abandoned(Exception):  # noqa: N818 - no error
+    """Landing was given up between two inserts; the batch is landed again from its beginning, with the same tokens."""
+
+
+class Landed(NamedTuple):
+    """What became of a batch."""
+
+    rows: int
+    size: int
+    refused: list[Refusal]
+
+
+class Writer:
+    """Lands batches through one client; safe for several threads, one batch of a topic-partition at a time.
+
+    Parameters
+    ----------
+    client : the connection; its user needs INSERT and SELECT on the tables.
+    tables : table by topic.
+    """
+
+    def __init__(self, client: ClickHouse, tables: Mapping[str, str]) -> None:
+        """Open no connection yet."""
+        self._client = client
+        self._tables = tables
+        self.abandoned = threading.Event()
+        """While set, landing ends with `Abandoned` before its next insert."""
+
+    def land(self, batch: Batch) -> Landed:
+        """Insert every row that the server takes, then what it refuses as dead letters.
+
+        Repeating it after any exception, or after having been killed, inserts nothing twice.
+
+        Raises
+        ------
+        ClickHouseError : the server refuses for a reason that is not in the rows.
+        httpx.TransportError : no answer.
+        Abandoned : `abandoned` was set.
+        """
+        readable, refused = sift(batch)
+        if readable.messages:
+            refused += self._insert(readable)
+        if refused:
+            self._bury(batch, sorted(refused, key=lambda refusal: refusal.message.offset()))
+        rows = len(batch.messages) - len(refused)
+        return Landed(rows, sum(map(len, batch.messages)), refused)
+
+    def _insert(self, batch: Batch) -> list[Refusal]:
+        try:
+            self._post(self._tables[batch.topic], batch.body, batch.token)
+        except ClickHouseError as error:
+            if not _is_poison(error):
+                raise
+            if len(batch.messages) == 1:
+                return [Refusal(batch.messages[0], _name(error), str(error))]
+        else:
+            return []
+        refused = []
+        for half in batch.halves():
+            if self.abandoned.is_set():
+                raise Abandoned
+            refused += self._insert(half)
+        return refused
+
+    def _bury(self, batch: Batch, refused: list[Refusal]) -> None:
+        now = datetime.now(UTC)
+        body = b"\n".join(orjson.dumps(deadletter.row(batch, refusal, now)) for refusal in refused)
+        offsets = ",".join(str(refusal.message.offset()) for refusal in refused)
+        # Named by what is in it: a repeat that refuses other rows, after a migration, must not pass for a duplicate.
+        digest = hashlib.blake2b(offsets.encode(), digest_size=8).hexdigest()
+        self._post("deadletter", body, f"{batch.token}:deadletter:{digest}")
+
+    def _post(self, table: str, body: bytes, token: str) -> None:
+        self._client.post(
+            f"INSERT INTO counterflow.{table} FORMAT JSONEachRow",
+            body,
+            {**SETTINGS, "insert_deduplication_token": token},
+        )
+
+
+def _is_poison(error: ClickHouseError) -> bool:
+    # A view that fails has its table's rows already in: only the same token again completes it.
+    return error.code in POISON and "while pushing to view" not in str(error)
+
+
+def _name(error: ClickHouseError) -> str:
+    names = re.findall(r"\(([A-Z][A-Z_]+)\)", str(error))
+    return names[-1] if names else str(error.code)
