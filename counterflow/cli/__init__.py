@@ -1,0 +1,44 @@
+"""The command line: one module a command, found by its file name.
+
+`counterflow jobs rerun` is the click group `command` in `cli/jobs.py`; a module is imported only when its command is
+called, so `counterflow parse` never pays for the stack. A dash in a command is an underscore in its module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import click
+
+from counterflow.errors import CounterflowError
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="counterflow")
+def cli() -> None:
+    """Performance counters in, answers out."""
+
+
+def main() -> None:
+    """Run the command line; a `CounterflowError` ends as `error:` and `hint:` lines and its exit code."""
+    try:
+        cli()
+    except CounterflowError as error:
+        click.echo(f"error: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"hint: {error.hint}", err=True)
+        sys.exit(error.exit_code)

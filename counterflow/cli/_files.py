@@ -1,0 +1,94 @@
+"""What `parse`, `summary` and `publish` share: file arguments, the time zone, progress, and the status at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Item, Record, Reject
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Zone(click.ParamType[ZoneInfo]):
+    """An IANA time zone by name."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ZoneInfo:
+        """Return the zone, or fail naming it."""
+        if isinstance(value, ZoneInfo):
+            return value
+        try:
+            return ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            self.fail(f"`{value}` is not an IANA time zone; try `Europe/Berlin` or `UTC`", param, ctx)
+
+
+def file_options(command: F) -> F:
+    """Give a command FILE…, --zone and --system."""
+    zone_help = "IANA time zone of the recordings' local times; nmon files do not say it."
+    command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
+    command = click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
+    return click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))(command)
+
+
+def recordings(paths: tuple[Path, ...]) -> list[Path]:
+    """Return the files named, those of a directory in order of their names; a missing one is kept to be reported."""
+    found: list[Path] = []
+    for path in paths:
+        try:
+            found += sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+        except PermissionError:
+            found.append(path)
+    return found
+
+
+def each(paths: list[Path]) -> Iterator[Path]:
+    """Yield the paths, with a progress bar on a terminal where there are many."""
+    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*bar, console=errors, transient=True, disable=len(paths) < 2 or not sys.stderr.isatty()) as progress:
+        task = progress.add_task("files", total=len(paths))
+        for path in paths:
+            progress.update(task, description=path.name)
+            yield path
+            progress.advance(task)
+
+
+def read_all(paths: list[Path], zone: ZoneInfo, system: str | None, take: Callable[[Path, Item], None]) -> int:
+    """Hand every item of every file to `take`; return how many files gave no record at all, each said why."""
+    unread = 0
+    for path in each(paths):
+        records, first = 0, None
+        try:
+            for item in read_file(path, zone, system):
+                records += isinstance(item, Record)
+                if first is None and isinstance(item, Reject):
+                    first = item
+                take(path, item)
+        except OSError as error:
+            unread += 1
+            errors.print(f"error: {path}: {why(error)}", markup=False)
+            continue
+        if not records:
+            unread += 1
+            what = "there is no record in it" if first is None else first.detail
+            place = f"{path}:{first.line}" if first is not None and first.line else str(path)
+            errors.print(f"error: {place}: {what}", markup=False)
+    return unread
+
+
+def why(error: OSError) -> str:
+    """Say what is wrong with a file and the way out."""
+    hint = {PermissionError: "; give this user the right to read it", FileNotFoundError: "; check the path"}
+    return f"{error.strerror or error}{hint.get(type(error), '')}"

@@ -1,0 +1,45 @@
+"""Rows of a query as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+WIDTH_OF_A_PIPE = 140
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return where to print; a pipe or a file is as wide as a table of many figures."""
+    out = Console(stderr=stderr, highlight=False)
+    if not out.is_terminal:
+        out.width = WIDTH_OF_A_PIPE
+    return out
+
+
+def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
+    """Return `rows` as a table: numbers to the right, a missing figure as a dash, data never taken as markup."""
+    out = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    columns = list(rows[0]) if rows else []
+    for name in columns:
+        numeric = any(isinstance(row[name], int | float) for row in rows)
+        widest = max(len(_cell(row[name])) for row in rows)
+        out.add_column(
+            name,
+            justify="right" if numeric else "left",
+            no_wrap=numeric,
+            min_width=min(widest, 14),
+            overflow="fold",
+        )
+    for row in rows:
+        out.add_row(*(Text(_cell(row[name])) for name in columns))
+    return Group(Text(title, "bold"), out) if title else out
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,39 @@
+"""`counterflow agent`: files followed and published until told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def command() -> None:
+    """Read counters where they are kept and publish them."""
+
+
+@command.command()
+@click.option("--config", required=True, type=click.Path(path_type=Path), help="The agent's configuration (YAML).")
+def run(config: Path) -> None:
+    """Follow the sources of a configuration until SIGTERM or Ctrl-C.
+
+    Exit status 3 says that another agent with the same agent_id has taken over.
+    """
+    import signal
+    from threading import Event
+
+    from counterflow.collectors.agent.config import load
+    from counterflow.collectors.agent.publisher import Publisher
+    from counterflow.collectors.agent.runner import Runner
+    from counterflow.logs import configure
+
+    configure()
+    settings = load(config)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    publisher = Publisher(settings.kafka, settings.agent_id, stop)
+    runner = Runner(publisher, settings.agent_id, settings.commit, stop)
+    if settings.metrics_port:
+        runner.metrics.serve(settings.metrics_port)
+    runner.run(settings.sources, settings.poll_s)

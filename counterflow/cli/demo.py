@@ -1,0 +1,137 @@
+"""`counterflow demo`: recordings through the whole line, and what came out."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+
+import counterflow
+from counterflow.cli._table import console, table
+from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
+
+SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
+RESULTS = ("disk_load", "footprint")
+
+
+@click.command()
+@click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
+@click.option("--json", "as_json", is_flag=True, help="End with one JSON object.")
+@click.pass_context
+def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
+    """Bring the stack up, send the sample recordings through it, print the answers, and stop everything.
+
+    Exit status 1 says that a record was lost or doubled, or a result is not complete.
+    """
+    from counterflow.logs import configure
+    from counterflow.stack import lifecycle
+    from counterflow.stack.settings import StackSettings
+
+    configure(logging.WARNING)
+    out = console(stderr=as_json)
+    recordings = sorted(path for path in SAMPLES.iterdir() if path.suffix in (".nmon", ".json"))
+    if not recordings:
+        raise CounterflowError(f"no recordings in {SAMPLES}", hint="run the demo from a checkout")
+    seconds: dict[str, float] = {}
+    settings = StackSettings.load()
+    found = lifecycle.status(settings)
+    try:
+        with _phase("up", seconds), out.status("starting the stack (the first time it is downloaded)"):
+            seconds |= {f"up_{name}": s for name, s in lifecycle.up(settings, say=out.print).items()}
+        complete, outcome = _run(settings, recordings, out, seconds)
+    finally:
+        if not keep and not found:
+            with _phase("down", seconds):
+                lifecycle.down(settings)
+    _farewell(out, kept=keep or bool(found))
+    outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
+    if as_json:
+        click.echo(orjson.dumps(outcome))
+    else:
+        out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
+    ctx.exit(0 if complete and not outcome["lost"] and not outcome["duplicates"] else 1)
+
+
+def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
+    from counterflow.collectors.agent import Kafka, publish_files
+    from counterflow.queries import ask, queries
+    from counterflow.stack.account import wait_computed, wait_landed
+
+    agent_id = f"demo-{secrets.token_hex(4)}"
+    records: dict[str, int] = {}
+    rejects: dict[str, int] = {}
+    with _phase("publish", seconds):
+        for path in recordings:
+            # Several recordings are of one machine at one time: the name of the recording keeps them apart.
+            sent = publish_files(
+                [path], kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=path.stem
+            )
+            for total, part in ((records, sent.records), (rejects, sent.rejects)):
+                for name, n in part.items():
+                    total[name] = total.get(name, 0) + n
+    published = sum(records.values())
+    systems = [path.stem for path in recordings]
+    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+        with _phase("land", seconds), out.status("landing"):
+            landed = wait_landed(client, agent_id, published)
+        with _phase("compute", seconds), out.status("computing"):
+            pending = wait_computed(client, agent_id)
+        results = {name: _count(client, name, systems) for name in RESULTS}
+        with _phase("ask", seconds):
+            answers = [
+                (queries()[name], ask(client, queries()[name], systems)) for name in ("busiest_disks", "cpu_by_command")
+            ]
+    out.print()
+    for path in recordings:
+        generated = "  (generated, not a real recording)" if "generated" in path.stem else ""
+        out.print(f"  {path.name}{generated}")
+    out.print(
+        f"\n  read {published:,} records from {len(recordings)} recordings; "
+        f"{sum(rejects.values())} anomalies repaired or refused {_reasons(rejects)}\n"
+        f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
+        f"[bold]lost {landed.lost}   doubled {landed.duplicates}[/bold]\n"
+    )
+    for query, rows in answers:
+        out.print(table(rows, title=query.question))
+        out.print()
+    if pending:
+        out.print(f"[red]{pending} intervals have no complete result[/red]")
+    return pending == 0, {**landed._asdict(), "rejects": rejects, "incomplete": pending, "results": results}
+
+
+def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:
+    names = ", ".join(f"'{system}'" for system in systems)
+    return int(client.rows(f"SELECT count() AS n FROM counterflow.{dataset} FINAL WHERE system IN ({names})")[0]["n"])
+
+
+def _reasons(rejects: dict[str, int]) -> str:
+    return "(" + ", ".join(f"{reason} {n}" for reason, n in sorted(rejects.items())) + ")" if rejects else ""
+
+
+def _farewell(out: Console, *, kept: bool) -> None:
+    out.print("[bold]Three queries to try[/bold]" + ("" if kept else " (start the stack again with: make up)"))
+    for line in (
+        "counterflow sql cpu",
+        "counterflow sql data_quality",
+        'counterflow sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_load FINAL '
+        "WHERE system = 'aix_generated' AND disk = '*' ORDER BY ts LIMIT 10\"",
+    ):
+        out.print(f"  .venv/bin/{line}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _phase(name: str, seconds: dict[str, float]) -> Iterator[None]:
+    begin = time.monotonic()
+    try:
+        yield
+    finally:
+        seconds[name] = seconds.get(name, 0.0) + time.monotonic() - begin

@@ -1,0 +1,131 @@
+"""`counterflow jobs`: the Flink jobs of the one-machine stack."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from counterflow.errors import CounterflowError
+    from counterflow.pipelines.jobs import Cluster, Submission
+
+_home = click.option("--home", type=click.Path(path_type=Path), help="Of the stack. [default: ./.counterflow]")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
+_names = click.argument("names", metavar="[JOB]...", nargs=-1)
+
+
+_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"])
+
+
+def _utc(_: click.Context, __: click.Parameter, moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@click.group()
+def command() -> None:
+    """Submit, list, cancel and rerun the Flink jobs that compute the results."""
+
+
+@command.command()
+@_names
+@_home
+@_json
+@click.option("--watch", is_flag=True, help="Stay, and submit again what does not run any more.")
+def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool) -> None:
+    """Start jobs (default: all) from their newest checkpoint; one that runs is left alone."""
+    from counterflow.pipelines import jobs
+
+    def say(found: Submission | CounterflowError) -> None:
+        if isinstance(found, jobs.Submission):
+            _say(
+                as_json,
+                vars(found),
+                f"{found.job} {found.what}" + (f" from {found.checkpoint}" * bool(found.checkpoint)),
+            )
+        else:
+            _say(as_json, {"error": found.message}, found.message)
+
+    if watch:
+        jobs.watch(_cluster(home), say, jobs=jobs.chosen(names))
+    for submission in jobs.submit(_cluster(home), jobs.chosen(names)):
+        say(submission)
+
+
+@command.command("list")
+@_home
+@_json
+def listing(home: Path | None, as_json: bool) -> None:
+    """Show the jobs: their state, their newest checkpoint, the newest failure."""
+    from rich.console import Console
+
+    from counterflow.cli._table import table
+    from counterflow.pipelines import jobs
+
+    found = jobs.listing(_cluster(home))
+    if as_json:
+        for status in found:
+            _say(True, vars(status), "")
+        return
+    rows = [
+        {
+            "job": status.job,
+            "state": status.state,
+            "id": status.job_id,
+            "started": status.started and f"{status.started:%F %T}",
+            "checkpoint": status.checkpointed and f"{status.checkpointed:%F %T}",
+            "newest failure": status.problem,
+        }
+        for status in found
+    ]
+    Console(highlight=False, soft_wrap=True).print(table(rows))
+
+
+@command.command()
+@_names
+@_home
+@_json
+def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
+    """Cancel jobs (default: all); `submit` resumes them where they were."""
+    from counterflow.pipelines import jobs
+
+    for name in jobs.cancel(_cluster(home), jobs.chosen(names)):
+        _say(as_json, {"job": name, "what": "cancelled"}, f"{name} cancelled")
+
+
+@command.command()
+@_names
+@click.option("--from", "begin", type=_TIME, callback=_utc, required=True, help="First interval end; UTC by default.")
+@click.option("--to", "end", type=_TIME, callback=_utc, required=True, help="Up to, not with, this interval end.")
+@click.option("--system", help="Of this system only.")
+@_home
+@_json
+def rerun(
+    names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, home: Path | None, as_json: bool
+) -> None:
+    """Compute results again (default: of all jobs) from everything that the topics still hold, and wait.
+
+    For intervals that stay incomplete: their rows came so far apart that the running job had forgotten the first.
+    """
+    from counterflow.pipelines import jobs
+
+    if end <= begin:
+        raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
+    written = jobs.rerun(_cluster(home), jobs.Period(begin, end, system), jobs.chosen(names))
+    for dataset, rows in written.items():
+        _say(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
+
+
+def _say(as_json: bool, fields: dict[str, object], text: str) -> None:
+    import orjson
+
+    click.echo(orjson.dumps(fields).decode() if as_json else text)
+
+
+def _cluster(home: Path | None) -> Cluster:
+    from counterflow.stack.jobs import cluster
+    from counterflow.stack.settings import StackSettings
+
+    return cluster(StackSettings.load(home=home))

@@ -1,0 +1,76 @@
+"""`counterflow land`: Kafka → ClickHouse."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
+@click.option("--clickhouse-url", metavar="URL", help="ClickHouse over HTTP; default: the stack's.")
+@click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
+@click.option(
+    "--password-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the user's password; default: the stack's.",
+)
+@click.option(
+    "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host's."
+)
+@click.option("--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics on 127.0.0.1; 0: none.")
+@click.option(
+    "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Most rows of an insert."
+)
+@click.option("--until-caught-up", is_flag=True, help="End when what the topics held at the start is landed.")
+def command(
+    bootstrap: str | None,
+    clickhouse_url: str | None,
+    user: str,
+    password_file: Path | None,
+    instance_id: str,
+    metrics_port: int,
+    batch_rows: int,
+    until_caught_up: bool,
+) -> None:
+    """Land every dataset from Kafka in its ClickHouse table, exactly once.
+
+    Ends with status 0 on SIGTERM or SIGINT, after the insert that is under way; killed at any moment, it continues
+    where it was. Several landers share the work, each with an --instance-id of its own.
+    """
+    import gc
+    import signal
+    import threading
+
+    from counterflow.clickhouse import ClickHouse
+    from counterflow.errors import CounterflowError
+    from counterflow.logs import configure
+    from counterflow.pipelines.landing import metrics
+    from counterflow.pipelines.landing.batch import Limits
+    from counterflow.pipelines.landing.consumer import Lander
+    from counterflow.pipelines.landing.writer import Writer
+    from counterflow.schemas.definition import datasets
+    from counterflow.stack.settings import StackSettings
+
+    configure()
+    gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and are part of no cycle
+    stack = StackSettings.load()
+    password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    if metrics_port:
+        try:
+            metrics.serve(metrics_port)
+        except OSError as error:
+            raise CounterflowError(
+                f"port {metrics_port}: {error.strerror}", hint="give another --metrics-port"
+            ) from None
+    tables = {dataset.topic: name for name, dataset in datasets().items()}
+    with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120) as client:
+        lander = Lander(
+            bootstrap or stack.kafka_bootstrap, instance_id, Writer(client, tables), tables, Limits(batch_rows)
+        )
+        lander.run(stop, until_caught_up=until_caught_up)

@@ -1,0 +1,38 @@
+"""`counterflow migrate`: bring a ClickHouse server's tables up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import httpx
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.errors import CounterflowError
+
+
+@click.command()
+@click.option("--url", help="HTTP address of a server; default: the running stack.")
+@click.option("--user", default="admin", show_default=True, help="User that may create tables.")
+@click.option("--password-file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="With --url.")
+@click.option("--cluster", help="Name of the cluster: tables are made replicated, on all its servers.")
+def command(url: str | None, user: str, password_file: Path | None, cluster: str | None) -> None:
+    """Apply the numbered migrations of schemas/clickhouse that a server has not had yet."""
+    from counterflow.schemas.migrations import migrate
+    from counterflow.stack.settings import StackSettings
+
+    settings = StackSettings.load()
+    if url is None:
+        url, password = settings.clickhouse_url, settings.clickhouse_password(user)
+    else:
+        password = password_file.read_text().strip() if password_file else ""
+    try:
+        with ClickHouse(url, user, password) as client:
+            applied = migrate(client, cluster=cluster)
+    except httpx.TransportError as error:
+        raise CounterflowError(f"{url} does not answer: {error}", hint="counterflow status") from None
+    except ClickHouseError as error:
+        raise CounterflowError(f"{url} refused a migration: {error}") from None
+    for name in applied:
+        click.echo(name)
+    click.echo(f"{len(applied)} migrations applied" if applied else "nothing to apply", err=True)

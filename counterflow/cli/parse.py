@@ -1,0 +1,62 @@
+"""`counterflow parse`: the records of recordings as JSON lines, no service needed."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from counterflow.cli._files import file_options, read_all, recordings
+from counterflow.collectors.records import Item, Record, Reject
+
+
+@click.command()
+@file_options
+@click.option("--summary", is_flag=True, help="Count instead: records by dataset, anomalies by reason.")
+@click.pass_context
+def command(ctx: click.Context, files: tuple[Path, ...], zone: ZoneInfo, system: str | None, summary: bool) -> None:
+    """Parse FILE… into records, one JSON object a line on standard output.
+
+    A record carries its `dataset`; an anomaly is an object with `reject` instead. Exit status 1 says that a file was
+    not read at all; the others were.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    out = sys.stdout.buffer
+
+    def take(path: Path, item: Item) -> None:
+        if isinstance(item, Record):
+            counts["records", item.dataset] += 1
+            shown = {"dataset": item.dataset, **item.fields}
+        elif isinstance(item, Reject):
+            counts["anomalies", item.reason.value] += 1
+            shown = _reject(path, item)
+        else:
+            return
+        if not summary:
+            out.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
+
+    unread = read_all(recordings(files), zone, system, take)
+    out.flush()
+    if summary:
+        _print(counts)
+    ctx.exit(1 if unread else 0)
+
+
+def _reject(path: Path, item: Reject) -> dict[str, object]:
+    place = {"file": str(path), "line": item.line, "byte_offset": item.byte_offset}
+    found = {"section": item.section, "snapshot": item.snapshot, "detail": item.detail, "kept": item.kept}
+    raw = item.raw[:65536].decode("utf-8", "backslashreplace")
+    return {"reject": item.reason.value, **place, **{k: v for k, v in found.items() if v is not None}, "raw": raw}
+
+
+def _print(counts: Counter[tuple[str, str]]) -> None:
+    table = Table("", "", "count", box=None, show_header=False)
+    for (kind, name), n in sorted(counts.items(), key=lambda item: (item[0][0] != "records", -item[1])):
+        table.add_row(kind, name, f"{n:,}")
+    Console(highlight=False).print(table)

@@ -1,0 +1,111 @@
+"""`counterflow publish`: back-fill, every record exactly once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import click
+
+from counterflow.cli._files import errors, file_options, recordings
+
+
+@click.command()
+@file_options
+@click.option("--bootstrap", help="Broker, host:port; without it that of the stack.")
+@click.option("--agent-id", default="publish", show_default=True, help="Name under which files are published once.")
+@click.option("--run", help="Label of the measurement run, in every record.")
+@click.option("--again", is_flag=True, help="Publish files anew that were published before under this name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    zone: ZoneInfo,
+    system: str | None,
+    bootstrap: str | None,
+    agent_id: str,
+    run: str | None,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Publish whole recordings; those of a directory in order of their names.
+
+    A killed run goes on where the last commit stands; a file that is published already is skipped. Exit status 1 says
+    that a file was not published; the others were.
+    """
+    import logging
+    import re
+    import signal
+    import time
+    from threading import Event
+
+    import orjson
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.table import Table
+
+    from counterflow.collectors.agent import Kafka, publish_files
+    from counterflow.collectors.agent.config import AGENT_ID
+    from counterflow.collectors.agent.publisher import Stopped
+    from counterflow.logs import configure
+    from counterflow.stack.settings import StackSettings
+
+    if not re.match(AGENT_ID, agent_id):
+        raise click.BadParameter("may hold letters, digits, dot, dash and underscore", param_hint="--agent-id")
+    configure(logging.WARNING)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    paths = recordings(files)
+    sizes = {path: path.stat().st_size if path.is_file() else 0 for path in paths}
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    began = time.monotonic()
+    with Progress(*columns, console=errors, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("publishing", total=sum(sizes.values()))
+        done: dict[Path, int] = {}
+
+        def progress(path: Path, published: int, _size: int) -> None:
+            done[path] = published
+            bar.update(task, description=path.name, completed=sum(done.values()))
+
+        try:
+            published = publish_files(
+                paths,
+                kafka=Kafka(bootstrap=bootstrap or StackSettings.load().kafka_bootstrap),
+                agent_id=agent_id,
+                zone=zone.key,
+                system=system,
+                run=run,
+                again=again,
+                progress=progress,
+                stop=stop,
+            )
+        except Stopped:
+            errors.print("stopped; the same command goes on where the last commit stands")
+            ctx.exit(130)
+    seconds = time.monotonic() - began
+    if as_json:
+        result = {**published._asdict(), "skipped": [str(p) for p in published.skipped], "seconds": round(seconds, 3)}
+        click.echo(orjson.dumps(result))
+    else:
+        total = sum(published.records.values())
+        table = Table("", "", "count", box=None, show_header=False)
+        for kind, counts in (("records", published.records), ("anomalies", published.rejects)):
+            for name, n in sorted(counts.items(), key=lambda item: -item[1]):
+                table.add_row(kind, name, f"{n:,}")
+        console = Console(highlight=False)
+        console.print(table)
+        console.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
+        if published.skipped:
+            console.print(
+                f"{len(published.skipped)} files were published before under `{agent_id}`; --again repeats them"
+            )
+    ctx.exit(1 if published.failures else 0)

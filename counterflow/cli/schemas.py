@@ -1,0 +1,95 @@
+"""`counterflow schemas`: generate from the dataset definitions, and check everything against them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import orjson
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
+from counterflow.stack.settings import HOST, StackSettings
+
+
+@click.group()
+def command() -> None:
+    """Contracts of the datasets: generate and check."""
+
+
+@command.command()
+def generate() -> None:
+    """Write JSON Schemas, Flink tables and the data dictionary from schemas/datasets/."""
+    from counterflow.schemas.artefacts import generate as write
+
+    for path in write():
+        click.echo(path)
+
+
+@command.command()
+@click.argument("dataset")
+def migration(dataset: str) -> None:
+    """Print the statements that make DATASET's table and views, to be saved under the next number."""
+    from counterflow.schemas.clickhouse_ddl import migration as statements
+    from counterflow.schemas.definition import datasets
+
+    if dataset not in datasets():
+        raise CounterflowError(f"no dataset `{dataset}`; there are {', '.join(datasets())}", exit_code=2)
+    click.echo(statements(datasets()[dataset]), nl=False)
+
+
+@command.command()
+def check() -> None:
+    """Compare generated files, tables, golden records and SQL jobs with the definitions; list all disagreements.
+
+    The tables are those that the migrations make on an engine of their own, started for the check and removed.
+    """
+    from counterflow.schemas import agreement, artefacts
+    from counterflow.schemas.definition import datasets
+    from counterflow.schemas.migrations import migrate
+
+    definitions = datasets()
+    checkout = artefacts.CHECKOUT
+    found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale()]
+    for path in sorted(checkout.glob("tests/golden/*/*/expected.jsonl")):
+        found += agreement.records(str(path.relative_to(checkout)), _records(path), definitions)
+    for path in sorted(checkout.glob("pipelines/jobs/*/query.sql")):
+        found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
+    with _engine() as client:
+        migrate(client)
+        found += agreement.tables(client, definitions)
+    for disagreement in found:
+        click.echo(disagreement)
+    if found:
+        raise CounterflowError(f"{len(found)} disagreements with schemas/datasets", hint="see CONTRIBUTING.md")
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for line in path.read_bytes().splitlines():
+        record = orjson.loads(line)
+        yield record["dataset"], record["fields"]
+
+
+@contextmanager
+def _engine() -> Iterator[ClickHouse]:
+    """Run an empty ClickHouse engine in a home of its own, with the software of the checkout's stack."""
+    from counterflow.stack import lifecycle
+
+    stack = StackSettings.load()
+    names = [name for name in type(stack).model_fields if name.endswith("_port")]
+    with ExitStack() as open_sockets:  # all open at once, so that they differ
+        sockets = [open_sockets.enter_context(socket.create_server((HOST, 0))) for _ in names]
+        ports = {name: s.getsockname()[1] for name, s in zip(names, sockets, strict=True)}
+    with TemporaryDirectory(prefix="counterflow-") as folder:
+        settings = StackSettings.from_environment({}, home=folder, parts=stack.parts, **ports)
+        try:
+            lifecycle.start(settings, "clickhouse")
+            with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
+                yield client
+        finally:
+            lifecycle.down(settings)

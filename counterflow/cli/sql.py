@@ -1,0 +1,39 @@
+"""`counterflow sql`: ask ClickHouse as the user who may only read."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import orjson
+
+from counterflow.cli._table import console, table
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.errors import CounterflowError
+from counterflow.queries import BEGINNING, ask, queries
+from counterflow.stack.settings import StackSettings
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("--system", "systems", multiple=True, help="Narrow a stored query to a system; may be repeated.")
+@click.option("--since", default=BEGINNING, help="Narrow a stored query to intervals after this time, UTC.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def command(query: str | None, systems: tuple[str, ...], since: str, as_json: bool) -> None:
+    """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
+    stored = queries()
+    if query is None:
+        console().print(table([{"name": q.name, "question": q.question} for q in stored.values()]))
+        return
+    settings = StackSettings.load()
+    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+        if not client.ping():
+            raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
+        try:
+            rows = ask(client, stored[query], systems, since) if query in stored else client.rows(query)
+        except ClickHouseError as error:
+            raise CounterflowError(str(error)) from None
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    else:
+        console().print(table(rows) if rows else "no rows")

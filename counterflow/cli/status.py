@@ -1,0 +1,53 @@
+"""`counterflow status`: what runs, where and how much memory it takes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from counterflow.cli._stack import stack_extra
+
+
+@click.command()
+@click.option("--home", type=click.Path(path_type=Path), help="Of the stack to look at. [default: ./.counterflow]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def command(home: Path | None, as_json: bool) -> None:
+    """Show the parts of the stack; exit status 1 when one of them is not running."""
+    with stack_extra():
+        from counterflow.stack.lifecycle import status
+    from counterflow.stack.settings import StackSettings
+
+    settings = StackSettings.load(home=home)
+    parts = status(settings)
+    running = bool(parts) and all(part.state == "running" for part in parts)
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps({"home": str(settings.home), "running": running, "parts": parts}).decode())
+    else:
+        from datetime import timedelta
+
+        from rich.console import Console
+
+        from counterflow.cli._table import table
+
+        rows = [
+            {
+                "part": part.name,
+                "state": part.state,
+                "pid": str(part.pid or "-"),
+                "port": " ".join(str(port) for port in part.ports) or "-",
+                "RSS MiB": round(part.rss_bytes / 2**20),
+                "uptime": str(timedelta(seconds=part.uptime_s)) if part.pid else "-",
+                "detail": part.detail,
+            }
+            for part in parts
+        ]
+        if parts:
+            Console(highlight=False).print(table(rows))
+            click.echo(f"together {sum(part.rss_bytes for part in parts) / 2**20:,.0f} MiB resident")
+        else:
+            click.echo(f"Nothing is running in {settings.home}; counterflow up starts the stack.")
+    sys.exit(0 if running else 1)

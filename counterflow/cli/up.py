@@ -1,0 +1,44 @@
+"""`counterflow up`: start the one-machine stack."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from counterflow.cli._stack import stack_extra
+
+
+@click.command()
+@click.option("--home", type=click.Path(path_type=Path), help="Data, logs and secrets. [default: ./.counterflow]")
+@click.option("--kafka-port", type=int)
+@click.option("--kafka-controller-port", type=int)
+@click.option("--clickhouse-port", type=int)
+@click.option("--flink-port", type=int)
+@click.option("--flink-rpc-port", type=int)
+@click.option("--flink-blob-port", type=int)
+@click.option("--lander-metrics-port", type=int)
+def command(home: Path | None, **ports: int | None) -> None:
+    """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
+    from rich.console import Console
+
+    with stack_extra():
+        from counterflow.stack.lifecycle import status, up
+    from counterflow.stack.settings import StackSettings
+
+    console = Console(highlight=False, soft_wrap=True)
+    running = StackSettings.load(home=home)
+    if (found := status(running)) and all(part.state == "running" for part in found):
+        console.print(f"The stack is already running in {running.home}; counterflow status shows it.")
+        return
+    settings = running if found else StackSettings.from_environment(None, home=home, **ports)
+    begin = time.monotonic()
+    with console.status("starting the stack"):
+        up(settings, say=console.print)
+    console.print(
+        f"The stack is up after {time.monotonic() - begin:.0f} s.\n"
+        f"  Kafka       {settings.kafka_bootstrap}\n"
+        f"  Flink       {settings.flink_url}\n"
+        f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}"
+    )

@@ -1,0 +1,129 @@
+"""`counterflow watch`: this machine, live, through the whole line."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import yaml
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from counterflow.cli._table import console, table
+from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
+
+SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
+
+
+@click.command()
+@click.option("--interval", type=click.IntRange(1, 3600), default=2, show_default=True, help="Seconds a snapshot.")
+@click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
+@click.option("--seconds", type=click.IntRange(1), help="Stop by itself.  [default: run until Ctrl-C]")
+def command(interval: int, keep: bool, seconds: int | None) -> None:
+    """Record this Linux machine with nmon, send it through the line as it is written, and show the newest answers."""
+    from counterflow.stack import lifecycle
+    from counterflow.stack.settings import StackSettings
+
+    nmon = shutil.which("nmon")
+    if platform.system() != "Linux" or nmon is None:
+        raise CounterflowError(
+            "there is no `nmon` on this machine's PATH", hint="sudo apt-get install nmon", exit_code=2
+        )
+    out = console()
+    settings = StackSettings.load()
+    found = lifecycle.status(settings)
+    signal.signal(signal.SIGTERM, _interrupt)
+    with ExitStack() as cleanup:
+        if not keep and not found:
+            cleanup.callback(lifecycle.down, settings)
+        with out.status("starting the stack (the first time it is downloaded)"):
+            lifecycle.up(settings, say=out.print)
+        began = datetime.now(UTC)
+        folder = settings.home / "watch"
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{platform.node()}-{began:%Y%m%dT%H%M%S}"
+        recording, log = folder / f"{name}.nmon", settings.logs / "watch-agent.log"
+        config = folder / f"{name}.yaml"
+        source = {"name": "watch", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
+        agent = {"agent_id": f"watch-{name}", "kafka": {"bootstrap": settings.kafka_bootstrap}, "sources": [source]}
+        config.write_text(yaml.safe_dump(agent, sort_keys=False))
+        cleanup.enter_context(_recorder(nmon, recording, interval))
+        cleanup.enter_context(_agent(config, log))
+        client = ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader"))
+        cleanup.enter_context(client)
+        out.print(f"recording {recording}, Ctrl-C ends")
+        try:
+            _show(out, client, began, time.monotonic() + seconds if seconds else None)
+        except KeyboardInterrupt:
+            out.print("stopping")
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
+    """Run nmon, which detaches itself, and stop it by the process id it prints; its clock is UTC."""
+    day = str(86_400 // interval)
+    arguments = [nmon, "-F", str(recording), "-T", "-s", str(interval), "-c", day, "-p"]
+    started = subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=False)
+    if (pid := re.search(r"\d+", started.stdout)) is None:
+        raise CounterflowError(f"nmon did not start: {started.stdout}{started.stderr}".strip())
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(int(pid[0]), signal.SIGTERM)
+
+
+@contextmanager
+def _agent(config: Path, log: Path) -> Iterator[None]:
+    with log.open("ab") as out:
+        arguments = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
+        process = subprocess.Popen(arguments, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _show(out: Console, client: ClickHouse, began: datetime, end: float | None) -> None:
+    from counterflow.queries import ask, queries
+
+    stored = queries()
+    system = platform.node()
+    since = f"{began:%Y-%m-%d %H:%M:%S}"
+    with Live(console=out, refresh_per_second=2) as live:
+        while end is None or time.monotonic() < end:
+            parts = [(stored[name], ask(client, stored[name], [system], since)) for name in SHOWN]
+            newest = client.rows(
+                "SELECT toString(max(ts)) AS newest, count() AS n FROM counterflow.system_cpu FINAL "
+                "WHERE system = {s:String} AND engine = 'all' AND ts > {since:DateTime64(3)}",
+                {"param_s": system, "param_since": since},
+            )[0]
+            head = (
+                f"{system}: {newest['n']} snapshots, newest {newest['newest']} UTC"
+                if newest["n"]
+                else "waiting for nmon"
+            )
+            live.update(Group(Text(head, "bold"), *(table(rows, q.question) for q, rows in parts if rows)))
+            time.sleep(1)

@@ -1,0 +1,20 @@
+-- What does each command use? Over the whole time recorded: where a command is absent it used nothing.
+WITH recorded AS (
+  SELECT system, sum(interval_s) AS seconds
+  FROM (SELECT system, ts, max(interval_s) AS interval_s FROM counterflow.manifest FINAL WHERE counted = 'job' AND ts > {since:DateTime64(3)} GROUP BY system, ts)
+  GROUP BY system
+)
+SELECT
+  system,
+  command,
+  round(sum(cpu_ms) / 1000, 1) AS cpu_s,
+  round(sum(cpu_ms) / 1000 / any(seconds), 3) AS processors_avg,
+  any(cpu_base) AS processor_base,
+  round(max(memory_mb), 1) AS memory_mb_max
+FROM (SELECT * FROM counterflow.footprint FINAL) AS f
+INNER JOIN recorded USING (system)
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)}
+GROUP BY system, command
+ORDER BY cpu_s DESC, system, command
+LIMIT 10

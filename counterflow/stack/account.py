@@ -1,0 +1,71 @@
+"""What became of an agent's records, by SQL on the ledger of `seq`."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from counterflow.clickhouse import ClickHouse
+
+_LEDGER = """
+SELECT
+  dataset = 'deadletter' AS refused,
+  sum(rows) AS landings,
+  groupBitmapMerge(seqs) AS records
+FROM counterflow.ledger
+WHERE agent_id = {agent:String}
+GROUP BY refused
+"""
+
+_PENDING = """
+SELECT count() AS pending FROM (
+  SELECT m.system, m.ts, m.counted AS dataset, max(m.row_count) AS expected
+  FROM counterflow.manifest AS m FINAL
+  WHERE m.agent_id = {agent:String} AND m.counted IN ('disk', 'job') AND m.row_count > 0
+  GROUP BY m.system, m.ts, m.counted
+) AS e
+LEFT JOIN (
+  SELECT system, ts, 'disk' AS dataset, n FROM counterflow.disk_load FINAL WHERE disk = '*'
+  UNION ALL
+  SELECT system, ts, 'job' AS dataset, sum(n) AS n FROM counterflow.footprint FINAL GROUP BY system, ts
+) AS r USING (system, ts, dataset)
+WHERE r.n < e.expected
+"""
+
+
+class Account(NamedTuple):
+    """Records an agent published, and where they are now: `landed` and `deadletter` count each record once.
+
+    `lost` were published and are in neither; `duplicates` are landings beyond the first of a record.
+    """
+
+    published: int
+    landed: int
+    deadletter: int
+    lost: int
+    duplicates: int
+
+
+def account(client: ClickHouse, agent_id: str, published: int) -> Account:
+    """Compare what `agent_id` published with what the ledger of ClickHouse holds of it."""
+    rows = {bool(row["refused"]): row for row in client.rows(_LEDGER, {"param_agent": agent_id})}
+    records = {refused: int(row["records"]) for refused, row in rows.items()}
+    landings = sum(int(row["landings"]) for row in rows.values())
+    landed, deadletter = records.get(False, 0), records.get(True, 0)
+    return Account(published, landed, deadletter, published - landed - deadletter, landings - landed - deadletter)
+
+
+def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: float = 120) -> Account:
+    """Return the account once everything published has landed or is refused, or after `timeout_s` as it is then."""
+    end = time.monotonic() + timeout_s
+    while (now := account(client, agent_id, published)).lost > 0 and time.monotonic() < end:
+        time.sleep(0.3)
+    return now
+
+
+def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> int:
+    """Return how many intervals of `agent_id` still lack a complete result; waits up to `timeout_s` for none."""
+    end = time.monotonic() + timeout_s
+    while (pending := int(client.rows(_PENDING, {"param_agent": agent_id})[0]["pending"])) and time.monotonic() < end:
+        time.sleep(0.3)
+    return pending

@@ -1,0 +1,59 @@
+"""Run the ClickHouse engine as an HTTP server in this process: `python -m counterflow.stack.clickhouse_server`.
+
+The library exports `chdb_query_cmdline`, which is clickhouse-local. A statement starts the stock HTTP listener, a
+second one never ends and so keeps the process; SIGTERM kills that statement and the engine closes its tables. Only HTTP
+is started: on the native listener one wrong password would end the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import threading
+
+import httpx
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.stack.clickhouse import library
+from counterflow.stack.settings import StackSettings
+
+_PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
+_SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
+_STOP = {signal.SIGTERM, signal.SIGINT}
+
+
+def main() -> None:
+    """Serve until SIGTERM; exit status 0 after a clean stop, 1 when the engine ended by itself."""
+    settings = StackSettings.load()
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP | {signal.SIGHUP})  # before the library: its threads inherit it
+    run = ctypes.CDLL(str(library(settings))).chdb_query_cmdline
+    run.argtypes, run.restype = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)], ctypes.c_void_p
+    config = settings.clickhouse_home / "config.xml"
+    words = [b"clickhouse", b"--config-file", os.fsencode(config), b"--query", _SQL.encode()]
+    engine = threading.Thread(
+        target=run, args=(len(words), (ctypes.c_char_p * (len(words) + 1))(*words, None)), daemon=True
+    )
+    engine.start()
+    stopping = False
+    while engine.is_alive():
+        if signal.sigtimedwait(_STOP, 0.5) and not stopping:
+            stopping = True
+            _unpark(settings)
+    os._exit(0 if stopping else 1)  # the library's static destructors do not end cleanly
+
+
+def _unpark(settings: StackSettings) -> None:
+    """End the parked statement; an engine that cannot be asked is left as a crash would leave it, which it survives."""
+    try:
+        with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin"), timeout_s=5) as client:
+            client.post(f"KILL QUERY WHERE query LIKE '{_PARKED}%' ASYNC")
+    except httpx.TransportError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""The Flink jobs, kept running: a JobManager that was restarted has none until they are submitted again."""
+
+from __future__ import annotations
+
+import sys
+
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.jobs import Cluster, listing
+from counterflow.stack.part import Part
+from counterflow.stack.settings import StackSettings
+
+
+def cluster(settings: StackSettings) -> Cluster:
+    """Describe the stack's cluster to those who submit jobs."""
+    return Cluster(
+        flink_url=settings.flink_url,
+        bootstrap=settings.kafka_bootstrap,
+        python=settings.flink_python,
+        # The driver's JVM lives for seconds: the optimising compiler would take half of its CPU time.
+        environment={**settings.flink_environment, "JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
+        checkpoints=settings.flink_checkpoints,
+        ledger=settings.home / "jobs.json",
+    )
+
+
+def watcher(settings: StackSettings) -> Part:
+    """Describe the process that submits what does not run; ready when every job does."""
+    return Part(
+        name="jobs",
+        command=(sys.executable, "-m", "counterflow", "jobs", "submit", "--watch"),
+        ready=lambda _: _ready(settings),
+    )
+
+
+def _ready(settings: StackSettings) -> str | None:
+    try:
+        found = listing(cluster(settings))
+    except CounterflowError:
+        return None
+    running = [status.job for status in found if status.state == "RUNNING"]
+    return f"{', '.join(running)} running" if len(running) == len(found) else None

@@ -1,0 +1,19 @@
+"""The list of the stack's parts: a new part is a module that describes it and a line here."""
+
+from __future__ import annotations
+
+from counterflow.stack import clickhouse, flink, jobs, kafka, lander
+from counterflow.stack.part import Part
+from counterflow.stack.settings import StackSettings
+
+
+def all_parts(settings: StackSettings) -> list[Part]:
+    """Describe every part, each after those it needs; they are stopped in the reverse order."""
+    return [
+        kafka.broker(settings),
+        clickhouse.engine(settings),
+        flink.jobmanager(settings),
+        flink.taskmanager(settings),
+        lander.lander(settings),
+        jobs.watcher(settings),
+    ]

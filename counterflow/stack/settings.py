@@ -1,0 +1,173 @@
+"""Where the one-machine stack lives and which ports it takes: the one place everybody else asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from counterflow.errors import CounterflowError
+
+HOST = "127.0.0.1"
+_PREFIX = "COUNTERFLOW_"
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class StackSettings(BaseModel):
+    """Settings of a stack; each field is overridden by `COUNTERFLOW_<FIELD>` in the environment.
+
+    A started stack writes its settings to `stack.json` in its home, so that the other commands find it
+    whatever ports it was given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Path = Field(default_factory=lambda: Path.cwd() / ".counterflow")
+    """Everything the stack writes: data, logs, secrets, configuration."""
+    parts: Path = Field(default_factory=lambda data: data["home"] / "parts")
+    """Downloaded software; may be shared by several homes."""
+    kafka_port: Port = 19092
+    kafka_controller_port: Port = 19093
+    clickhouse_port: Port = 18123
+    """HTTP; the engine's native listener is never started."""
+    flink_port: Port = 18081
+    """REST and web interface."""
+    flink_rpc_port: Port = 16123
+    flink_blob_port: Port = 16124
+    lander_metrics_port: Port = 19095
+    """`/metrics` of the lander."""
+    flink_slots: Annotated[int, Field(ge=1)] = 12
+    """Task slots of the one TaskManager: a job of parallelism 1 takes one."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
+        """Read the settings from the environment (default: the process's own); `overrides` that are not None win.
+
+        Raises `CounterflowError` naming the variable or option when a value is not usable.
+        """
+        environment = os.environ if environment is None else environment
+        values: dict[str, Any] = {
+            name: environment[_PREFIX + name.upper()]
+            for name in cls.model_fields
+            if environment.get(_PREFIX + name.upper())
+        }
+        values |= {name: value for name, value in overrides.items() if value is not None}
+        for name in ("home", "parts"):
+            if name in values:
+                values[name] = Path(values[name]).expanduser().absolute()
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0])
+            raise CounterflowError(
+                f"{_PREFIX}{name.upper()} is {values[name]!r}: {first['msg']}",
+                hint=f"set {_PREFIX}{name.upper()} or give --{name.replace('_', '-')}",
+                exit_code=2,
+            ) from None
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Self:
+        """Return the settings of the stack that was started in this home, else those of the environment."""
+        settings = cls.from_environment(environment, home=home)
+        try:
+            return cls.model_validate_json(settings.stack_file.read_bytes())
+        except FileNotFoundError:
+            return settings
+        except ValidationError as error:
+            raise CounterflowError(
+                f"{settings.stack_file} is not the record of a stack: {error.errors()[0]['msg']}",
+                hint=f"rm {settings.stack_file}",
+                exit_code=2,
+            ) from None
+
+    @property
+    def stack_file(self) -> Path:
+        """The record of the running stack: these settings as JSON."""
+        return self.home / "stack.json"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What another process needs in its environment to `load` these settings."""
+        return {f"{_PREFIX}HOME": str(self.home), f"{_PREFIX}PARTS": str(self.parts)}
+
+    @property
+    def logs(self) -> Path:
+        """One log file a part, rotated."""
+        return self.home / "logs"
+
+    @property
+    def secrets(self) -> Path:
+        """Passwords, a file each, readable by the owner only."""
+        return self.home / "secrets"
+
+    @property
+    def kafka_bootstrap(self) -> str:
+        """`bootstrap.servers` of Kafka clients."""
+        return f"{HOST}:{self.kafka_port}"
+
+    @property
+    def clickhouse_url(self) -> str:
+        """Base URL of ClickHouse's HTTP interface."""
+        return f"http://{HOST}:{self.clickhouse_port}"
+
+    @property
+    def flink_url(self) -> str:
+        """Base URL of Flink's REST interface."""
+        return f"http://{HOST}:{self.flink_port}"
+
+    @property
+    def kafka_home(self) -> Path:
+        """Configuration and data of the broker."""
+        return self.home / "kafka"
+
+    @property
+    def clickhouse_home(self) -> Path:
+        """Configuration and data of the ClickHouse engine."""
+        return self.home / "clickhouse"
+
+    @property
+    def flink_home(self) -> Path:
+        """Configuration, lib folder, checkpoints and scratch files of Flink."""
+        return self.home / "flink"
+
+    @property
+    def flink_checkpoints(self) -> Path:
+        """Checkpoints, a folder a job id."""
+        return self.flink_home / "checkpoints"
+
+    @property
+    def flink_python(self) -> Path:
+        """The interpreter that has PyFlink."""
+        return self.parts / "flink-venv" / "bin" / "python"
+
+    @property
+    def flink_distribution(self) -> Path:
+        """`FLINK_HOME`: the distribution inside the PyFlink package."""
+        found = sorted((self.parts / "flink-venv" / "lib").glob("python3*/site-packages/pyflink"))
+        if not found:
+            raise CounterflowError(
+                f"Flink is not installed in {self.parts}", hint="counterflow up installs what the stack needs"
+            )
+        return found[0]
+
+    @property
+    def flink_environment(self) -> dict[str, str]:
+        """What Flink's scripts and a driver need in their environment beside the usual."""
+        return {
+            "FLINK_HOME": str(self.flink_distribution),
+            "FLINK_CONF_DIR": str(self.flink_home / "conf"),
+            "FLINK_LIB_DIR": str(self.flink_home / "lib"),
+        }
+
+    def clickhouse_password(self, user: str) -> str:
+        """Password of a ClickHouse user (`admin`, `lander`, `reader`), made at the first start."""
+        path = self.secrets / f"clickhouse-{user}"
+        try:
+            return path.read_text()
+        except FileNotFoundError:
+            raise CounterflowError(f"{path} does not exist", hint="counterflow up makes the passwords") from None

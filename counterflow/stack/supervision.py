@@ -1,0 +1,190 @@
+"""The supervisor: supervisord starts the parts, restarts those that die, rotates their logs.
+
+Every process of a stack carries `COUNTERFLOW_STACK=<home>` in its environment. That is how they are found when the
+supervisor itself is gone: by what they belong to, never by their name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import xmlrpc.client
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
+
+from counterflow.errors import CounterflowError
+from counterflow.stack.part import Part
+from counterflow.stack.settings import StackSettings
+
+_MARK = "COUNTERFLOW_STACK"
+_LONGEST_SOCKET = 90  # bytes of path; the kernel takes 107, supervisord adds a process id
+
+
+class State(NamedTuple):
+    """What the supervisor says of a part: its state in supervisord's words, pid 0 when there is none."""
+
+    state: str
+    pid: int
+    uptime_s: int
+
+
+def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
+    """Start the supervisor, with no part started yet."""
+    settings.logs.mkdir(parents=True, exist_ok=True)
+    socket = _socket(settings)
+    if socket.parent != settings.home:
+        socket.parent.mkdir(mode=0o700, exist_ok=True)
+        if socket.parent.stat().st_uid != os.getuid() or socket.parent.stat().st_mode & 0o077:
+            raise CounterflowError(f"{socket.parent} is not private to you", hint=f"rm -r {socket.parent}")
+    configuration = settings.home / "supervisord.conf"
+    configuration.write_text(_configuration(settings, socket, parts))
+    result = subprocess.run(
+        [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
+        env={**os.environ, **settings.environment, _MARK: str(settings.home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    end = time.monotonic() + 30
+    while result.returncode == 0 and time.monotonic() < end:
+        if alive(settings):
+            return
+        time.sleep(0.05)
+    raise CounterflowError(
+        f"the supervisor does not start: {result.stderr.strip() or 'it does not answer'}",
+        hint=f"its log: {settings.logs / 'supervisord.log'}",
+    )
+
+
+def alive(settings: StackSettings) -> bool:
+    """Say whether the stack's supervisor answers."""
+    try:
+        return bool(_call(settings, "getState"))
+    except OSError:
+        return False
+
+
+def states(settings: StackSettings) -> dict[str, State]:
+    """State of every part by name, and of the supervisor itself; empty when there is no supervisor."""
+    try:
+        found = {
+            info["name"]: State(info["statename"], info["pid"], info["now"] - info["start"] if info["pid"] else 0)
+            for info in _call(settings, "getAllProcessInfo")
+        }
+        pid = _call(settings, "getPID")
+        return {"supervisor": State("RUNNING", pid, int(time.time() - psutil.Process(pid).create_time())), **found}
+    except (OSError, psutil.NoSuchProcess):
+        return {}
+
+
+def start(settings: StackSettings, name: str) -> None:
+    """Have a part started, without waiting for it."""
+    if states(settings)[name].state == "BACKOFF":
+        stop(settings, name)
+    try:
+        _call(settings, "startProcess", name, False)
+    except xmlrpc.client.Fault as fault:
+        if fault.faultCode != Faults.ALREADY_STARTED:
+            raise CounterflowError(f"{name} cannot be started: {fault.faultString}") from None
+
+
+def stop(settings: StackSettings, name: str) -> None:
+    """Stop a part and wait until it is gone."""
+    with suppress(xmlrpc.client.Fault):  # it ended by itself in this moment
+        _call(settings, "stopProcess", name)
+
+
+def shutdown(settings: StackSettings) -> None:
+    """End the supervisor, and with it every part that still runs; wait until it is gone."""
+    supervisor = psutil.Process(_call(settings, "getPID"))
+    _call(settings, "shutdown")
+    with suppress(psutil.TimeoutExpired):  # `sweep` ends a supervisor that hangs
+        supervisor.wait(timeout=60)
+
+
+def processes(settings: StackSettings) -> list[psutil.Process]:
+    """Every process that was started as part of this stack, whoever watches it now."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(_MARK) == str(settings.home) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.AccessDenied, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def sweep(settings: StackSettings, patience_s: float = 20) -> int:
+    """End what is left of this stack, by SIGTERM first; returns how many processes that were."""
+    swept: set[psutil.Process] = set()
+    while left := processes(settings):  # again, since a supervisor that still lives starts new ones until it is gone
+        swept.update(left)
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.terminate()
+        for process in psutil.wait_procs(left, timeout=patience_s)[1]:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+    return len(swept)
+
+
+def _call(settings: StackSettings, method: str, *arguments: object) -> Any:
+    transport = SupervisorTransport(None, None, f"unix://{_socket(settings)}")
+    with xmlrpc.client.ServerProxy("http://supervisor", transport=transport) as proxy:
+        return getattr(proxy.supervisor, method)(*arguments)
+
+
+def _socket(settings: StackSettings) -> Path:
+    socket = settings.home / "supervisor.sock"
+    if len(os.fsencode(socket)) <= _LONGEST_SOCKET:
+        return socket
+    name = hashlib.sha256(os.fsencode(settings.home)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"counterflow-{os.getuid()}" / f"{name}.sock"
+
+
+def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part]) -> str:
+    sections: dict[str, Mapping[str, object]] = {
+        "unix_http_server": {"file": socket, "chmod": "0700"},
+        "supervisord": {
+            "logfile": settings.logs / "supervisord.log",
+            "logfile_maxbytes": "1MB",
+            "pidfile": settings.home / "supervisord.pid",
+            "directory": settings.home,
+            "umask": "077",
+            **({"user": "root"} if os.getuid() == 0 else {}),  # said, so that it does not warn
+        },
+        "rpcinterface:supervisor": {
+            "supervisor.rpcinterface_factory": "supervisor.rpcinterface:make_main_rpcinterface"
+        },
+    }
+    for part in parts:
+        sections[f"program:{part.name}"] = {
+            "command": shlex.join(part.command),
+            "environment": ",".join(f'{name}="{value}"' for name, value in part.environment.items()),
+            "autostart": "false",
+            "autorestart": "true",
+            "startretries": 20,  # waits one second more each time
+            "stopsignal": "TERM",
+            "stopwaitsecs": part.stop_s,
+            "stopasgroup": "true",
+            "killasgroup": "true",
+            "redirect_stderr": "true",
+            "stdout_logfile": settings.logs / f"{part.name}.log",
+            "stdout_logfile_maxbytes": "10MB",
+            "stdout_logfile_backups": 3,
+        }
+    return "\n".join(
+        f"[{section}]\n" + "".join(f"{key}={str(value).replace('%', '%%')}\n" for key, value in options.items())
+        for section, options in sections.items()
+    )
