@@ -1,0 +1,79 @@
+"""Real servers for the tests that need them, each on free ports, in a home of its own, and stopped whatever happens."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from counterflow.stack import lifecycle
+from counterflow.stack.settings import HOST, StackSettings
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def new_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], StackSettings]]:
+    """Settings of another stack, not started yet; the software is shared with the checkout's own stack."""
+    parts = os.environ.get("COUNTERFLOW_PARTS", str(REPOSITORY / ".counterflow/parts"))
+    made: list[StackSettings] = []
+
+    def make() -> StackSettings:
+        made.append(free_settings(tmp_path_factory.mktemp("stack"), Path(parts)))
+        return made[-1]
+
+    try:
+        yield make
+    finally:
+        for settings in made:
+            lifecycle.down(settings)
+
+
+@pytest.fixture(scope="session")
+def stack(new_stack: Callable[[], StackSettings]) -> StackSettings:
+    """The whole stack: topics, tables, lander and jobs."""
+    settings = new_stack()
+    lifecycle.up(settings, say=print)
+    return settings
+
+
+@pytest.fixture(scope="session")
+def bare(new_stack: Callable[[], StackSettings]) -> StackSettings:
+    """A stack of which `kafka` and `clickhouse` start only themselves: no topics, no tables, nobody else at work."""
+    return new_stack()
+
+
+@pytest.fixture(scope="session")
+def kafka(bare: StackSettings) -> StackSettings:
+    """An empty broker, at `kafka_bootstrap`."""
+    lifecycle.start(bare, "kafka")
+    return bare
+
+
+@pytest.fixture(scope="session")
+def clickhouse(bare: StackSettings) -> StackSettings:
+    """An empty ClickHouse engine, at `clickhouse_url`, with the users of `clickhouse_password`."""
+    lifecycle.start(bare, "clickhouse")
+    return bare
+
+
+def free_settings(home: Path, parts: Path) -> StackSettings:
+    """Settings of a stack on free ports."""
+    names = [name for name in StackSettings.model_fields if name.endswith("_port")]
+    ports = dict(zip(names, _free_ports(len(names)), strict=True))
+    return StackSettings.from_environment({}, home=home, parts=parts, **ports)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports nobody listens on, below those the kernel gives to outgoing connections: such a one may be gone at once."""
+    candidates = random.sample(range(20_000, 32_000), 40 + count)
+    return [port for port in candidates if _is_free(port)][:count]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) != 0

@@ -1,0 +1,82 @@
+"""A file that a real nmon is writing, followed through the line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+import yaml
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Record
+from counterflow.stack.account import wait_landed
+from counterflow.stack.settings import StackSettings
+from tests.e2e.conftest import Run
+
+SNAPSHOTS = 12
+SYSTEM = "live-nmon"
+
+
+@pytest.fixture(scope="module")
+def nmon() -> str:
+    """The recorder; a machine without it fails here and not by a skip."""
+    found = shutil.which("nmon")
+    assert found, "these tests record with nmon: sudo apt-get install nmon"
+    return found
+
+
+def test_every_snapshot_of_a_real_nmon_lands_once(
+    stack: StackSettings, environment: dict[str, str], reader: ClickHouse, nmon: str, tmp_path: Path
+) -> None:
+    recording = tmp_path / "live.nmon"
+    source = {"name": "live", "paths": [str(tmp_path / "*.nmon")], "zone": "UTC", "system": SYSTEM, "follow": True}
+    config = {"agent_id": "live", "kafka": {"bootstrap": stack.kafka_bootstrap}, "sources": [source]}
+    (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(tmp_path / "agent.yaml")]
+    agent = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        arguments = [nmon, "-F", str(recording), "-T", "-s", "1", "-c", str(SNAPSHOTS), "-p"]
+        subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, check=True, capture_output=True)
+        end = time.monotonic() + 90
+        while (n := _snapshots(reader)) < SNAPSHOTS and time.monotonic() < end:
+            time.sleep(0.5)
+        assert n == SNAPSHOTS
+        time.sleep(3)
+    finally:
+        agent.send_signal(signal.SIGTERM)
+        _, said = agent.communicate(timeout=30)
+    assert agent.returncode == 0, said
+
+    whole = Counter(item.dataset for item in read_file(recording, ZoneInfo("UTC"), SYSTEM) if isinstance(item, Record))
+    published = sum(whole.values()) + _count(reader, "quality") + _count(reader, "deadletter")
+    landed = wait_landed(reader, "live", published)
+    assert (landed.lost, landed.duplicates) == (0, 0)
+    for dataset in ("disk", "job", "link", "pool", "system_cpu", "counter", "manifest"):
+        assert _count(reader, dataset) == whole[dataset], dataset
+
+
+def test_watch_shows_this_machine(counterflow: Run, nmon: str) -> None:
+    run = counterflow("watch", "--interval", "1", "--seconds", "15")
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"\d+ snapshots, newest", run.stdout), run.stdout
+    assert "busy_pct" in run.stdout
+    assert "cpu_pct_avg" in run.stdout
+
+
+def _snapshots(reader: ClickHouse) -> int:
+    return _count(reader, "system_cpu", "AND engine = 'all'")
+
+
+def _count(reader: ClickHouse, dataset: str, where: str = "") -> int:
+    rows = reader.rows(f"SELECT count() AS n FROM counterflow.{dataset} FINAL WHERE system = '{SYSTEM}' {where}")
+    return int(rows[0]["n"])

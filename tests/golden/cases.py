@@ -1,0 +1,66 @@
+"""Golden cases: `<format>/<case>/{input*, context.yaml, expected.jsonl, rejects.jsonl}`.
+
+`context.yaml` holds what the format is told: `zone`, and where they matter `system` and `complete`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import orjson
+import yaml
+
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Record, Reject
+
+FOLDER = Path(__file__).parent
+
+
+class Case(NamedTuple):
+    """One folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def input(self) -> Path:
+        (path,) = self.folder.glob("input*")
+        return path
+
+    def results(self) -> dict[str, str]:
+        """Parse the input; return the content of the files that hold what came out."""
+        given: dict[str, Any] = yaml.safe_load((self.folder / "context.yaml").read_text(encoding="utf-8"))
+        context = Context(
+            file=self.input.name,
+            zone=ZoneInfo(given["zone"]),
+            system=given.get("system"),
+            complete=given.get("complete", True),
+        )
+        records, rejects = [], []
+        with self.input.open("rb") as stream:
+            for item in formats()[self.folder.parent.name].parse(stream, context):
+                if isinstance(item, Record):
+                    records.append({"dataset": item.dataset, "fields": item.fields})  # manifest has a column `dataset`
+                elif isinstance(item, Reject):
+                    rejects.append(_reject(item))
+        return {"expected.jsonl": _lines(records), "rejects.jsonl": _lines(rejects)}
+
+
+def cases() -> list[Case]:
+    """All cases of all formats."""
+    return [Case(path.parent) for path in sorted(FOLDER.glob("*/*/context.yaml"))]
+
+
+def _reject(reject: Reject) -> dict[str, Any]:
+    fields = {name: getattr(reject, name) for name in reject.__dataclass_fields__}
+    fields["raw"] = reject.raw.decode("latin-1")  # every byte is one character
+    return {name: value for name, value in fields.items() if value not in (None, "")}
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(orjson.dumps(row).decode() + "\n" for row in rows)

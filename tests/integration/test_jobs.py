@@ -1,0 +1,428 @@
+"""The jobs on real Kafka and Flink, every result compared with a recomputation in plain Python.
+
+The input is what makes windows lose rows: a live system, one three days late, one a day ahead, a file delivered twice,
+all shuffled in one topic.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+
+from counterflow.pipelines import jobs
+from counterflow.schemas import topics
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.json_schema import validator
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.jobs import cluster
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+
+Record = dict[str, Any]
+INTERVAL_S = 15.0
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+INTERVALS = 24
+
+
+@pytest.fixture(scope="module")
+def flink(kafka: StackSettings) -> StackSettings:
+    lifecycle.start(kafka, "jobmanager", "taskmanager")
+    return kafka
+
+
+class Line:
+    """Both jobs on topics of their own: what was published, and what came out."""
+
+    def __init__(self, flink: StackSettings, version: int, *, parallelism: int = 1, state_ttl: str = "1 h") -> None:
+        definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
+        create_topics(
+            flink,
+            [
+                t._replace(partitions=parallelism, name=f"{t.name[:-2]}v{version}")
+                for t in topics()
+                if t.name[-2:] == "v1"
+            ],
+        )
+        folder = flink.home / f"jobs-{version}"
+        self.cluster = replace(cluster(flink), datasets=definitions, ledger=folder / "jobs.json")
+        self.jobs = [
+            job.model_copy(update={"name": f"{job.name} {version}", "parallelism": parallelism, "state_ttl": state_ttl})
+            for job in jobs.all_jobs().values()
+        ]
+        self.published: dict[str, list[Record]] = {"disk": [], "job": []}
+        self._producer = Producer(
+            {"bootstrap.servers": flink.kafka_bootstrap, "transactional.id": f"test-{version}", "log_level": 0}
+        )
+        self._producer.init_transactions(30)
+
+    def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
+        """Publish rows in one transaction; one that is not committed counts for nothing."""
+        self._producer.begin_transaction()
+        for dataset, record in rows:
+            known = {name: value for name, value in record.items() if value is not None}
+            topic = self.cluster.datasets[dataset].topic
+            self._producer.produce(topic, orjson.dumps(known), key=record["system"])
+            if commit:
+                self.published[dataset].append(record)
+        if commit:
+            self._producer.commit_transaction(30)
+        else:
+            self._producer.flush(30)
+            self._producer.abort_transaction(30)
+
+    def expected(self) -> dict[str, dict[tuple[str, ...], Record]]:
+        return {"disk_load": disk_load(self.published["disk"]), "footprint": footprint(self.published["job"])}
+
+    def results(self) -> dict[str, dict[tuple[str, ...], list[Record]]]:
+        """Every version of every result by key, in the order written."""
+        return {name: self._read(name) for name in ("disk_load", "footprint")}
+
+    def arrived(self, timeout_s: float = 60) -> dict[str, dict[tuple[str, ...], list[Record]]]:
+        """Results once they are made of as many rows as expected, or when the time is up."""
+        wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            counts = {
+                name: {key: max(row["n"] for row in versions) for key, versions in rows.items()}
+                for name, rows in self.results().items()
+            }
+            if counts == wanted:
+                break
+            time.sleep(0.5)
+        return self.results()
+
+    def check(self) -> None:
+        """Compare every result, the last as well as the one of most rows, with the recomputation."""
+        self.arrived()
+        time.sleep(2)  # for what ought not to come
+        found, expected = self.results(), self.expected()
+        for dataset, rows in expected.items():
+            schema = validator(self.cluster.datasets[dataset])
+            assert found[dataset].keys() == rows.keys()
+            for key, row in rows.items():
+                versions = found[dataset][key]
+                for version in (versions[-1], max(versions, key=lambda version: version["n"])):
+                    assert schema.is_valid(version), list(schema.iter_errors(version))
+                    assert same(version, row), (dataset, key, version, row)
+
+    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
+        definition = self.cluster.datasets[dataset]
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.cluster.bootstrap,
+                "group.id": "test",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": "read_committed",
+            }
+        )
+        rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+        try:
+            reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
+            consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in reading])
+            while reading:
+                for message in consumer.consume(5000, timeout=0.1):
+                    error = message.error()
+                    if error:
+                        assert error.code() == KafkaError._PARTITION_EOF, error
+                        reading.discard(message.partition())
+                    else:
+                        row = orjson.loads(message.value() or b"null")
+                        assert row is not None, "a result is never deleted"
+                        rows[tuple(row[column] for column in definition.key)].append(row)
+        finally:
+            consumer.close()
+        return dict(rows)
+
+
+# The recomputation. It shares nothing with the SQL but the definitions' words.
+
+
+def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def total(values: Iterator[float | None] | Sequence[float | None]) -> float | None:
+    numbers = known(values)
+    return math.fsum(numbers) if numbers else None
+
+
+def over(a: float | None, b: float | None) -> float | None:
+    return None if a is None or not b else a / b
+
+
+def first_of_each(rows: Sequence[Record], *key: str) -> list[Record]:
+    found: dict[tuple[Any, ...], Record] = {}
+    for row in rows:
+        found.setdefault(tuple(row[column] for column in key), row)
+    return list(found.values())
+
+
+def transfers(row: Record) -> float | None:
+    if row.get("transfers") is not None:
+        return float(row["transfers"])
+    return None if None in (row.get("reads"), row.get("writes")) else float(row["reads"] + row["writes"])
+
+
+def response(row: Record) -> float | None:
+    if transfers(row) == 0:
+        return None
+    if row.get("service_ms") is not None:
+        return None if row.get("wait_ms") is None else float(row["service_ms"] + row["wait_ms"])
+    sides = [(row.get("reads"), row.get("read_service_ms")), (row.get("writes"), row.get("write_service_ms"))]
+    if all(count == 0 or None not in (count, each) for count, each in sides) and any(count for count, _ in sides):
+        return float(sum(count * each for count, each in sides if count) / sum(count for count, _ in sides))
+    return over(row.get("backlog_ms"), transfers(row))
+
+
+def load(rows: Sequence[Record], **fields: Any) -> Record:
+    """The figures of one disk, or of several together."""
+    seconds = max(known([row.get("interval_s") for row in rows]), default=None)
+    leaves = [row for row in rows if row["leaf"]] if fields["disk"] == "*" else rows
+    both = [row for row in leaves if None not in (row.get("read_kb"), row.get("written_kb"))]
+    sized = [row for row in both if transfers(row) is not None]
+    timed = [row for row in leaves if None not in (response(row), transfers(row))]
+    one = response(rows[0]) if fields["disk"] != "*" else None
+    read, written = (total([row.get(name) for row in leaves]) for name in ("read_kb", "written_kb"))
+    return {
+        **fields,
+        "interval_s": seconds,
+        "transfers_per_s": over(total([transfers(row) for row in leaves]), seconds),
+        "reads_per_s": over(total([row.get("reads") for row in leaves]), seconds),
+        "writes_per_s": over(total([row.get("writes") for row in leaves]), seconds),
+        "read_mb": over(read, 1024),
+        "written_mb": over(written, 1024),
+        "rw_ratio": over(total([row["read_kb"] for row in both]), total([row["written_kb"] for row in both])),
+        "kb_per_transfer": over(
+            total([row["read_kb"] + row["written_kb"] for row in sized]), total([transfers(row) for row in sized])
+        ),
+        "response_ms": one
+        if fields["disk"] != "*"
+        else over(
+            total([(response(row) or 0) * (transfers(row) or 0) for row in timed]),
+            total([transfers(row) for row in timed]),
+        ),
+        "busy_pct": max(known([row.get("busy_pct") for row in leaves]), default=None),
+    }
+
+
+def disk_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
+    results = {}
+    intervals = defaultdict(list)
+    for row in first_of_each(published, "system", "disk", "ts"):
+        key = {"system": row["system"], "disk": row["disk"], "ts": row["ts"]}
+        results[tuple(key.values())] = load([row], **key, n=1, leaf=row["leaf"])
+        intervals[row["system"], row["ts"]].append(row)
+    for (system, ts), rows in intervals.items():
+        results[system, "*", ts] = load(rows, system=system, disk="*", ts=ts, n=len(rows), leaf=True)
+    return results
+
+
+def footprint(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
+    groups = defaultdict(list)
+    for row in first_of_each(published, "system", "job", "ts"):
+        groups[row["system"], row["command"], row["ts"]].append(row)
+    results = {}
+    for (system, command, ts), rows in groups.items():
+        cpu_ms = total([row.get("cpu_ms") for row in rows])
+        if any(row.get("resident_kb") is not None for row in rows):
+            kb = total([row["resident_kb"] - row["shared_kb"] for row in rows])
+        else:
+            data, text = ([row.get(f"resident_{part}_kb") for row in rows] for part in ("data", "text"))
+            kb = None if None in (total(data), total(text)) else sum(known(data)) + max(known(text))
+        results[system, command, ts] = {
+            "system": system,
+            "command": command,
+            "ts": ts,
+            "n": len(rows),
+            "interval_s": INTERVAL_S,
+            "cpu_ms": cpu_ms,
+            "cpu_cores": over(cpu_ms, 1000 * INTERVAL_S),
+            "cpu_base": max((row["cpu_base"] for row in rows if row.get("cpu_base")), default=None),
+            "memory_mb": over(kb, 1024),
+            "threads": total([row.get("threads") for row in rows]),
+        }
+    return results
+
+
+def same(found: Record, expected: Record) -> bool:
+    expected = {name: value for name, value in expected.items() if value is not None}
+    return found.keys() == expected.keys() and all(
+        math.isclose(found[name], value, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(value, float)
+        else found[name] == value
+        for name, value in expected.items()
+    )
+
+
+# The input.
+
+
+def recording(system: str, begin: datetime, seed: int, intervals: int = INTERVALS) -> list[tuple[str, Record]]:
+    """Rows of a system as the agent publishes them; what an AIX or a Linux system does not report is null."""
+    chance = random.Random(seed)
+    aix = seed % 2 == 0
+    rows: list[tuple[str, Record]] = []
+    for number in range(1, intervals + 1):
+        ts = f"{begin + number * timedelta(seconds=INTERVAL_S):%FT%TZ}"
+        envelope = {"ts": ts, "interval_s": INTERVAL_S, "system": system, "source": "nmon", "agent_id": "test"}
+        for disk in range(6):
+            reads, writes = (
+                chance.choice([0.0, 0.0, chance.uniform(0, 900)]),
+                chance.choice([0.0, chance.uniform(0, 900)]),
+            )
+            figures: Record = {
+                "busy_pct": chance.uniform(0, 100),
+                "read_kb": reads * 8,
+                "written_kb": writes * chance.uniform(4, 64),
+            }
+            if aix:  # counts of transfers, service and wait apart; the split by direction is not always recorded
+                figures |= {"transfers": reads + writes, "service_ms": chance.uniform(0, 20)}
+                figures |= {"wait_ms": chance.choice([None, chance.uniform(0, 5)])}
+            else:  # reads and writes, each with its time; some devices have the backlog alone
+                timed = chance.random() < 0.7
+                figures |= {"reads": reads, "writes": writes, "backlog_ms": chance.uniform(0, 1000)}
+                figures |= {"read_service_ms": chance.uniform(0, 9) if timed and reads else None}
+                figures |= {"write_service_ms": chance.uniform(0, 9) if timed and writes else None}
+            if chance.random() < 0.1:  # a damaged field
+                figures[chance.choice(list(figures))] = None
+            leaf = disk < 4
+            rows.append(("disk", {**envelope, "disk": f"disk{disk}", "device_type": "disk", "leaf": leaf, **figures}))
+        for pid in chance.sample(range(100, 120), 8):
+            process: Record = {"job": str(pid), "command": f"cmd{pid % 4}", "threads": float(chance.randint(1, 9))}
+            if chance.random() < 0.9:
+                process |= {"cpu_ms": chance.uniform(0, 15000), "cpu_base": "physical" if aix else "logical"}
+            process |= {name: chance.uniform(0, 1e6) for name in ("resident_data_kb", "resident_text_kb")}
+            if not aix:
+                process |= {"resident_kb": chance.uniform(1e5, 1e6), "shared_kb": chance.uniform(0, 1e5)}
+            rows.append(("job", {**envelope, **process}))
+    for seq, (_, record) in enumerate(rows):
+        record |= {"seq": seq, "collected_at": f"{NOW:%FT%TZ}"}
+    return rows
+
+
+def everything() -> list[tuple[str, Record]]:
+    """A live system, one three days late, one a day ahead, a file delivered twice: shuffled."""
+    twice = recording("twice", NOW - timedelta(hours=2), seed=3)
+    again = [(dataset, {**record, "seq": record["seq"] + 10_000}) for dataset, record in twice]
+    rows = [
+        *recording("live", NOW, seed=1),
+        *recording("late", NOW - timedelta(days=3), seed=2),
+        *recording("ahead", NOW + timedelta(days=1), seed=4),
+        *twice,
+        *again,
+    ]
+    random.Random(5).shuffle(rows)
+    return rows
+
+
+def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]], list[tuple[str, Record]]]:
+    """Split so that nearly every interval has rows in both."""
+    return [*rows[::2]], [*rows[1::2]]
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=lambda number: f"{number} partitions and subtasks")
+def line(request: pytest.FixtureRequest, flink: StackSettings) -> Line:
+    line = Line(flink, 10 + request.param, parallelism=request.param)
+    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started", "started"]
+    return line
+
+
+def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
+    rows = everything()
+    for begin in range(0, len(rows), 400):
+        line.publish(rows[begin : begin + 400])
+        time.sleep(0.4)  # longer than a mini-batch in all
+    line.publish(recording("aborted", NOW, seed=6), commit=False)
+    line.check()
+
+
+def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -> None:
+    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["running", "running"]
+    before, after = halves(recording("resumed", NOW, seed=7))
+    line.publish(before)
+    line.arrived()
+    assert sorted(jobs.cancel(line.cluster, line.jobs)) == sorted(job.name for job in line.jobs)
+    assert {status.state for status in jobs.listing(line.cluster, line.jobs)} == {"NOT SUBMITTED"}
+    line.publish(after)
+    for found in jobs.submit(line.cluster, line.jobs):
+        assert found.what == "resumed"
+        assert found.checkpoint
+    line.check()
+
+
+def test_a_killed_process_costs_no_row(flink: StackSettings, line: Line) -> None:
+    part = {1: "jobmanager", 2: "taskmanager"}[line.jobs[0].parallelism]
+    before, after = halves(recording("killed", NOW, seed=8))
+    line.publish(before)
+    line.arrived()
+    os.kill(supervision.states(flink)[part].pid, signal.SIGKILL)
+    line.publish(after)
+    lifecycle.start(flink, "jobmanager", "taskmanager")
+    expected = {"jobmanager": "resumed", "taskmanager": "running"}  # a JobManager that was restarted has no jobs
+    assert {found.what for found in jobs.submit(line.cluster, line.jobs)} == {expected[part]}
+    line.check()
+
+
+@pytest.mark.parametrize("line", [1], indirect=True)
+def test_another_query_starts_from_the_beginning(line: Line) -> None:
+    before = line.results()["footprint"]
+    changed = [
+        job.model_copy(update={"query": job.query.replace("SUM(threads)", "SUM(threads) + 0")}) for job in line.jobs
+    ]
+    assert sorted(found.what for found in jobs.submit(line.cluster, changed)) == ["running", "started"]
+    end = time.monotonic() + 60
+    while not all(len(rows) > len(before[key]) for key, rows in line.results()["footprint"].items()):
+        assert time.monotonic() < end, "not every result was written again"
+        time.sleep(0.5)
+    line.check()
+
+
+def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> None:
+    line = Line(flink, 30, state_ttl="2 s")
+    jobs.submit(line.cluster, line.jobs)
+    before, after = halves(
+        [*recording("split", NOW, seed=10, intervals=4), *recording("other", NOW, seed=11, intervals=4)]
+    )
+    line.publish(before)
+    line.arrived(timeout_s=30)
+    time.sleep(4)
+    line.publish(after)
+    found, expected = line.arrived(timeout_s=6), line.expected()
+    partial = [
+        key for key, row in expected["disk_load"].items() if max(v["n"] for v in found["disk_load"][key]) < row["n"]
+    ]
+    assert {key[1] for key in partial} == {"*"}
+    assert {key[0] for key in partial} == {"split", "other"}
+
+    begin, end = NOW + timedelta(seconds=15), NOW + timedelta(seconds=45)  # two of four intervals
+    period = jobs.Period(begin, end, "split")
+    written = jobs.rerun(line.cluster, period, line.jobs)
+    inside = {
+        name: {key for key in rows if key[0] == "split" and begin <= datetime.fromisoformat(key[-1]) < end}
+        for name, rows in expected.items()
+    }
+    assert written == {name: len(keys) for name, keys in inside.items()}
+    found = line.results()
+    for name, keys in inside.items():
+        assert all(same(max(found[name][key], key=lambda row: row["n"]), expected[name][key]) for key in keys)
+    jobs.cancel(line.cluster, line.jobs)
+
+
+def test_what_flink_refuses_is_one_sentence(flink: StackSettings) -> None:
+    line = Line(flink, 40)
+    wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
+    with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
+        jobs.submit(line.cluster, [wrong])

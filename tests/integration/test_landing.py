@@ -1,0 +1,422 @@
+"""`counterflow land` between a real broker and a real ClickHouse engine, killed, starved, poisoned and fenced."""
+
+from __future__ import annotations
+
+import http.server
+import itertools
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+import pytest
+from confluent_kafka import Producer
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import supervision
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+
+TOPIC = "counterflow.disk.v1"
+_agents = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
+    """Topics and tables; the lander is each test's own."""
+    create_topics(kafka, topics())
+    with admin(clickhouse) as client:
+        migrate(client)
+    return kafka
+
+
+@pytest.fixture
+def agent() -> str:
+    """An agent of the test's own, so that its rows are told from those of other tests."""
+    return f"agent-{next(_agents)}"
+
+
+def admin(line: StackSettings) -> ClickHouse:
+    return ClickHouse(line.clickhouse_url, "admin", line.clickhouse_password("admin"))
+
+
+def record(agent: str, seq: int, **fields: object) -> dict[str, object]:
+    at = f"2026-11-20T{seq // 3600 % 24:02}:{seq // 60 % 60:02}:{seq % 60:02}Z"
+    return {
+        "ts": at, "interval_s": 15, "system": agent, "source": "nmon", "agent_id": agent, "seq": seq,
+        "collected_at": at, "disk": f"hdisk{seq // 86400}", "device_type": "disk", "leaf": True,
+        "busy_pct": seq % 100, "reads": seq, **fields,
+    }  # fmt: skip
+
+
+def publish(
+    line: StackSettings, agent: str, values: Sequence[bytes | None], *, topic: str = TOPIC, commit: bool = True
+) -> None:
+    """Write one transaction, spread over the partitions by number."""
+    producer = Producer({"bootstrap.servers": line.kafka_bootstrap, "transactional.id": agent, "linger.ms": 5})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for number, value in enumerate(values):
+        producer.produce(topic, value, key=agent, partition=number % 2)
+        producer.poll(0)
+    producer.flush(30)
+    producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+
+
+def records(agent: str, *seqs: int) -> list[bytes]:
+    return [orjson.dumps(record(agent, seq)) for seq in range(*seqs)]
+
+
+def start(
+    line: StackSettings, *options: str, url: str | None = None, log: int | Path = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    password = line.secrets / "clickhouse-lander"
+    return subprocess.Popen(
+        [sys.executable, "-m", "counterflow", "land", "--bootstrap", line.kafka_bootstrap,
+         "--clickhouse-url", url or line.clickhouse_url, "--password-file", str(password), *options],
+        stderr=log, text=True,
+    )  # fmt: skip
+
+
+def land(line: StackSettings, *options: str, url: str | None = None) -> str:
+    """Land what is there; return the log."""
+    with start(line, "--until-caught-up", *options, url=url) as process:
+        _, log = process.communicate(timeout=60)
+    assert process.returncode == 0, log
+    return log
+
+
+@contextmanager
+def running(line: StackSettings, *options: str, url: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    process = start(line, *options, url=url, log=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def until(met: Callable[[], bool], what: str, timeout_s: float = 30) -> None:
+    end = time.monotonic() + timeout_s
+    while not met():
+        assert time.monotonic() < end, f"not within {timeout_s} s: {what}"
+        time.sleep(0.05)
+
+
+def answer(line: StackSettings, sql: str, agent: str) -> dict[str, Any]:
+    with admin(line) as client:
+        return client.rows(sql, {"param_agent": agent})[0]
+
+
+def rows_of(line: StackSettings, agent: str, table: str = "disk") -> int:
+    sql = f"SELECT count() AS n FROM counterflow.{table} WHERE agent_id = {{agent:String}}"
+    return int(answer(line, sql, agent)["n"])
+
+
+def assert_landed_once(
+    line: StackSettings, agent: str, count: int, total: int | None = None, deadletters: int = 0
+) -> None:
+    """Table (unmerged), rollup and ledger hold every `seq` below `count` once, whose sum is `total`."""
+    total = count * (count - 1) // 2 if total is None else total
+    table = answer(
+        line,
+        "SELECT count() n, uniqExact(seq) u, sum(seq) s FROM counterflow.disk WHERE agent_id = {agent:String}",
+        agent,
+    )
+    landed = count - deadletters
+    assert (table["n"], table["u"], table["s"]) == (landed, landed, total)
+    rollup = answer(
+        line,
+        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_1m "
+        "WHERE system = {agent:String} AND metric = 'disk.reads'",
+        agent,
+    )
+    assert (rollup["n"], rollup["s"]) == (landed, total)
+    ledger = answer(line, "SELECT * FROM counterflow.loss WHERE agent_id = {agent:String}", agent)
+    assert (ledger["landed"], ledger["deadletters"], ledger["lost"], ledger["duplicates"]) == (
+        landed,
+        deadletters,
+        0,
+        0,
+    )
+
+
+class Gate(http.server.ThreadingHTTPServer):
+    """Stands before the engine; `on_insert(number, forward)` decides what becomes of each insert."""
+
+    daemon_threads = True
+
+    def __init__(self, line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]) -> None:
+        super().__init__(("127.0.0.1", 0), _Forward)
+        self.engine = line.clickhouse_url
+        self.on_insert = on_insert
+        self.inserts = itertools.count(1)
+        self.requests: list[tuple[str, bytes]] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: the client was killed on purpose."""
+
+
+class _Forward(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Gate
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionAbortedError("the lander was killed while it sent")
+        headers = {name: value for name, value in self.headers.items() if name.startswith("X-ClickHouse")}
+        reply: list[httpx.Response] = []
+
+        def forward() -> None:
+            reply.append(httpx.post(self.server.engine + self.path, content=body, headers=headers, trust_env=False))
+
+        self.server.requests.append((httpx.URL(self.path).params["insert_deduplication_token"], body))
+        self.server.on_insert(next(self.server.inserts), forward)
+        status, text = (reply[0].status_code, reply[0].content) if reply else (503, b"")
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        if reply and (code := reply[0].headers.get("X-ClickHouse-Exception-Code")):
+            self.send_header("X-ClickHouse-Exception-Code", code)
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def gate(line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]) -> Iterator[Gate]:
+    with Gate(line, on_insert) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+def test_killed_at_random_moments(line: StackSettings, agent: str) -> None:
+    count = 12_000
+    publish(line, agent, records(agent, 0, count // 2))
+    publish(line, agent, records(agent, 10**6, 10**6 + 500), commit=False)
+    publish(line, agent, records(agent, count // 2, count))
+    chance = random.Random(4)
+    kills = 0
+    while rows_of(line, agent) < count and kills < 6:
+        before = rows_of(line, agent)
+        with running(line, "--batch-rows", "100") as process:
+            until(lambda seen=before: process.poll() is not None or rows_of(line, agent) > seen, "rows arrive")
+            time.sleep(chance.uniform(0, 0.3))
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+    land(line)
+    assert kills >= 4
+    assert_landed_once(line, agent, count)
+
+
+@pytest.mark.parametrize("moment", ["before the insert", "after the insert", "no answer", "error after the insert"])
+def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: str) -> None:
+    publish(line, agent, records(agent, 0, 1_500))
+    process: subprocess.Popen[str] | None = None
+
+    def on_insert(number: int, forward: Callable[[], None]) -> None:
+        if number % 3:
+            return forward()
+        if moment != "before the insert":
+            forward() if moment != "no answer" else None
+        if "insert" in moment and "error" not in moment and process:
+            process.kill()
+        raise ConnectionAbortedError
+
+    with gate(line, on_insert) as before_engine:
+        for _ in range(30):
+            process = start(
+                line, "--batch-rows", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
+            )
+            if process.wait(60) == 0:
+                break
+    assert process
+    assert process.returncode == 0
+    assert_landed_once(line, agent, 1_500)
+    sent: dict[str, bytes] = {}
+    for token, body in before_engine.requests:
+        assert sent.setdefault(token, body) == body, f"{token} was sent again with other bytes"
+    assert len(sent) < len(before_engine.requests)
+
+
+def test_engine_killed_while_it_inserts(line: StackSettings, agent: str) -> None:
+    count = 30_000
+    with running(line, "--batch-rows", "500") as process, admin(line) as client:
+        publish(line, agent, records(agent, 0, count))
+        for share in (0.1, 0.4, 0.7):
+            until(lambda least=share * count: rows_of(line, agent) > least, f"{share} landed")
+            killed = supervision.states(line)["clickhouse"].pid
+            os.kill(killed, signal.SIGKILL)
+            until(lambda pid=killed: supervision.states(line)["clickhouse"].pid not in (0, pid), "the engine is back")
+            until(client.ping, "the engine answers")
+        until(lambda: rows_of(line, agent) >= count, "everything landed")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert_landed_once(line, agent, count)
+
+
+def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings, agent: str) -> None:
+    count = 50_000
+    values: list[bytes | None] = list(records(agent, 0, count))
+    poison = {
+        17: {"reads": "many"},
+        4_242: {"ts": "yesterday"},
+        4_243: {"busy_pct": "1.2.3"},
+        49_999: {"ts": "1999-12-31T00:00:00Z"},
+    }
+    for seq, fields in poison.items():
+        values[seq] = orjson.dumps(record(agent, seq, **fields))
+    publish(line, agent, values)
+    log = land(line)
+    assert_landed_once(line, agent, count, sum(range(count)) - sum(poison), len(poison))
+    with admin(line) as client:
+        letters = client.rows(
+            "SELECT *, base64Decode(payload_base64) AS payload FROM counterflow.deadletter "
+            "WHERE agent_id = {agent:String} ORDER BY seq",
+            {"param_agent": agent},
+        )
+    assert [letter["seq"] for letter in letters] == sorted(poison)
+    for letter in letters:
+        assert letter["payload"].encode() == values[letter["seq"]]
+        assert (letter["stage"], letter["system"], letter["source"]) == ("land", agent, "nmon")
+        topic, partition, offset = letter["origin"].split(":")
+        assert (topic, int(partition)) == (TOPIC, letter["seq"] % 2)
+        assert int(offset) >= letter["seq"] // 2
+    assert [letter["reason"] for letter in letters] == [
+        "CANNOT_PARSE_NUMBER",
+        "CANNOT_PARSE_DATETIME",
+        "CANNOT_PARSE_NUMBER",
+        "VIOLATED_CONSTRAINT",
+    ]
+    assert '"refused"' in log
+
+
+def test_payloads_that_are_no_rows(line: StackSettings, agent: str) -> None:
+    good = records(agent, 0, 4)
+    pretty = orjson.dumps(orjson.loads(good[3]), option=orjson.OPT_INDENT_2)
+    values = [
+        good[0], None, good[1], b"", b"[" + good[2] + b"]", good[2], good[0] + good[1],
+        good[0] + b"\n" + good[1], b"\xff\xfe", good[3][:-1] + b',"busy_pct":NaN}', b'{"half":', b"1}", pretty,
+    ]  # fmt: skip
+    before = answer(line, "SELECT count() n FROM counterflow.deadletter WHERE agent_id = 'unknown'", agent)["n"]
+    publish(line, agent, values)
+    land(line)
+    assert_landed_once(line, agent, 4)
+    after = answer(line, "SELECT count() n FROM counterflow.deadletter WHERE agent_id = 'unknown'", agent)["n"]
+    assert after - before == len(values) - 4
+
+
+def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> None:
+    plain = {
+        "String": "text",
+        "Float64": 1.5,
+        "Int64": -1,
+        "UInt64": 7,
+        "Bool": True,
+        "DateTime64": "2026-11-20T10:00:00Z",
+    }
+    for dataset in datasets().values():
+        row = {name: (column.values or (plain[column.type],))[0] for name, column in dataset.all_columns.items()}
+        publish(line, agent, [orjson.dumps({**row, "system": agent})], topic=dataset.topic)
+    land(line)
+    for name in datasets():
+        found = answer(line, f"SELECT count() AS n FROM counterflow.{name} WHERE system = {{agent:String}}", agent)
+        assert found["n"] == 1, name
+
+
+def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) -> None:
+    publish(line, agent, records(agent, 0, 3_000))
+    begun, released = threading.Event(), threading.Event()
+
+    def on_insert(number: int, forward: Callable[[], None]) -> None:
+        begun.set()
+        released.wait(20)
+        forward()
+
+    with gate(line, on_insert) as before_engine, running(line, "--batch-rows", "100", url=before_engine.url) as process:
+        assert begun.wait(30)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        released.set()
+        assert process.wait(30) == 0
+        inserted = len(before_engine.requests)
+    assert 1 <= inserted <= 2
+    assert rows_of(line, agent) == inserted * 100
+    with gate(line, lambda _, forward: forward()) as after_engine:
+        land(line, url=after_engine.url)
+        assert not {token for token, _ in before_engine.requests} & {token for token, _ in after_engine.requests}
+    assert_landed_once(line, agent, 3_000)
+
+
+def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> None:
+    with start(line) as first:
+        publish(line, agent, records(agent, 0, 100))
+        until(lambda: rows_of(line, agent) == 100, "the first lands")
+        publish(line, agent, records(agent, 100, 200))
+        land(line)
+        _, log = first.communicate(timeout=30)
+    assert first.returncode == 1
+    assert "error: another lander started under the id" in log
+    assert "Traceback" not in log
+    assert_landed_once(line, agent, 200)
+
+
+def test_metrics_say_what_landed_and_no_secret(line: StackSettings, agent: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with running(line, "--metrics-port", str(port)) as process:
+        publish(line, agent, [*records(agent, 0, 500), b"?"])
+        until(lambda: rows_of(line, agent) == 500, "rows land")
+
+        def metrics() -> str:
+            return httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+
+        until(lambda: f'counterflow_lander_lag{{partition="0",topic="{TOPIC}"}} 0.0' in metrics(), "no lag is left")
+        text = metrics()
+        secret = line.clickhouse_password("lander")
+        assert secret not in text + " ".join(psutil.Process(process.pid).cmdline())
+    assert 'counterflow_lander_rows_total{dataset="disk"} 500.0' in text
+    assert 'counterflow_lander_deadletters_total{dataset="disk",reason="not_json"} 1.0' in text
+    assert 'counterflow_lander_last_success_timestamp_seconds{dataset="disk"}' in text
+
+
+def test_no_broker_is_one_sentence(line: StackSettings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        nobody = f"127.0.0.1:{probe.getsockname()[1]}"
+    with start(line, "--bootstrap", nobody, "--until-caught-up") as process:
+        _, log = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "error: Kafka" in log
+    assert "Traceback" not in log
+
+
+def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
+    with running(line, "--batch-rows", "200"):
+        publish(line, agent, records(agent, 0, 10_000))
+        until(lambda: rows_of(line, agent) > 0, "the first lands")
+        with running(line, "--instance-id", "another", "--batch-rows", "200") as second:
+            publish(line, agent, records(agent, 10_000, 20_000))
+            until(lambda: rows_of(line, agent) >= 20_000, "both land")
+            second.send_signal(signal.SIGTERM)
+            assert second.wait(30) == 0
+    assert_landed_once(line, agent, 20_000)

@@ -1,0 +1,253 @@
+"""The tables on a real engine: migrated once, exact under repeats, and compared with the definitions."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.errors import CounterflowError
+from counterflow.schemas import agreement
+from counterflow.schemas.definition import Dataset, datasets
+from counterflow.schemas.migrations import FOLDER, migrate, migrations
+from counterflow.stack.settings import StackSettings
+
+TS = "2026-11-20T10:00:15Z"
+INSERT = {
+    "async_insert": 0,
+    "insert_deduplicate": 1,
+    "deduplicate_blocks_in_dependent_materialized_views": 1,
+    "date_time_input_format": "best_effort",
+}
+
+
+@pytest.fixture
+def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+        yield client
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+
+
+@pytest.fixture
+def tables(admin: ClickHouse) -> ClickHouse:
+    migrate(admin)
+    return admin
+
+
+@pytest.fixture
+def lander(tables: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "lander", clickhouse.clickhouse_password("lander")) as client:
+        yield client
+
+
+def insert(client: ClickHouse, table: str, token: str, *rows: dict[str, Any]) -> None:
+    body = b"\n".join(orjson.dumps(row) for row in rows)
+    client.post(
+        f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {**INSERT, "insert_deduplication_token": token}
+    )
+
+
+def published(seq: int, agent: str = "a", **columns: Any) -> dict[str, Any]:
+    envelope = {"ts": TS, "interval_s": 15, "system": "lpar1", "source": "nmon", "agent_id": agent, "seq": seq}
+    return {**envelope, "collected_at": "2026-11-20T10:00:16Z", **columns}
+
+
+def disk(seq: int, *, number: int | None = None, **columns: Any) -> dict[str, Any]:
+    name = f"hdisk{seq if number is None else number}"
+    return published(seq, disk=name, device_type="disk", leaf=True, **columns)
+
+
+def result(n: int, **columns: Any) -> dict[str, Any]:
+    return {"ts": TS, "interval_s": 15, "system": "lpar1", "n": n, **columns}
+
+
+def one(client: ClickHouse, sql: str) -> dict[str, Any]:
+    (row,) = client.rows(sql)
+    return row
+
+
+def everything(client: ClickHouse) -> list[Any]:
+    return [
+        client.rows(sql)
+        for sql in (
+            "SELECT * FROM counterflow.disk ORDER BY disk, seq",
+            "SELECT metric, instance, ts, n, total, lo, hi FROM counterflow.metric_1m FINAL ORDER BY ALL",
+            "SELECT dataset, sum(rows) AS n, groupBitmapMerge(seqs) AS seqs FROM counterflow.ledger GROUP BY ALL",
+        )
+    ]
+
+
+def test_a_fresh_server_gets_every_migration_and_a_migrated_one_none(admin: ClickHouse) -> None:
+    assert migrate(admin) == [m.id for m in migrations()]
+    assert migrate(admin) == []
+
+
+def test_an_edited_migration_is_refused_and_a_new_one_is_applied(admin: ClickHouse, tmp_path: Path) -> None:
+    folder = tmp_path / "clickhouse"
+    shutil.copytree(FOLDER, folder)
+    migrate(admin, folder=folder)
+    (folder / "0999_new.sql").write_text(
+        "CREATE TABLE IF NOT EXISTS counterflow.new (x UInt8) ENGINE = MergeTree ORDER BY x"
+    )
+    assert migrate(admin, folder=folder) == ["0999_new"]
+    first = next(folder.glob("0001_*.sql"))
+    first.write_text(first.read_text() + "-- edited\n")
+    with pytest.raises(CounterflowError, match=f"{first.stem}: edited after it was applied"):
+        migrate(admin, folder=folder)
+
+
+def test_a_refused_statement_is_said_and_tried_again(admin: ClickHouse, tmp_path: Path) -> None:
+    path = tmp_path / "0001_a.sql"
+    path.write_text("CREATE TABLE IF NOT EXISTS counterflow.a (x UInt8) ENGINE = MergeTree ORDER BY x; SELECT nothing")
+    with pytest.raises(ClickHouseError):
+        migrate(admin, folder=tmp_path)
+    path.write_text(path.read_text().replace("SELECT nothing", "SELECT 1"))
+    assert migrate(admin, folder=tmp_path) == ["0001_a"]
+
+
+def test_a_repeated_token_changes_neither_table_nor_rollup_nor_ledger(lander: ClickHouse) -> None:
+    rows = [disk(seq, busy_pct=seq, reads=10) for seq in range(1, 5)]
+    insert(lander, "disk", "t:0:0-3", *rows)
+    before = everything(lander)
+    assert [len(part) for part in before] == [4, 8, 1]
+    insert(lander, "disk", "t:0:0-3", *rows)
+    assert everything(lander) == before
+
+
+def test_the_newest_reading_of_a_key_wins_whatever_lands_last(lander: ClickHouse) -> None:
+    newer = disk(9, number=1, busy_pct=2.0) | {"collected_at": "2026-11-21T10:00:00Z"}
+    insert(lander, "disk", "new", newer)
+    insert(lander, "disk", "old", disk(1, busy_pct=1.0))
+    assert one(lander, "SELECT count() AS n, sum(busy_pct) AS busy FROM counterflow.disk FINAL") == {
+        "n": 1,
+        "busy": 2.0,
+    }
+
+
+def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
+    insert(lander, "disk", "first", *[disk(seq, reads=10) for seq in range(1, 5)])
+    insert(lander, "disk", "second", *[disk(seq, number=seq - 2, reads=10) for seq in range(5, 9)])
+    assert one(lander, "SELECT count() AS n, sum(reads) AS reads FROM counterflow.disk FINAL") == {"n": 6, "reads": 60}
+    assert one(lander, "SELECT lost, duplicates FROM counterflow.loss") == {"lost": 0, "duplicates": 0}
+
+
+def test_the_ledger_tells_what_was_lost_and_what_was_doubled_over_all_datasets(lander: ClickHouse) -> None:
+    insert(lander, "disk", "d", disk(1), disk(2), disk(3))
+    insert(lander, "disk", "again", disk(2), disk(3))
+    insert(lander, "counter", "c", published(5, section="VM", instance="", counter="pgfault", value=7))
+    insert(lander, "deadletter", "x", deadletter(6))
+    insert(lander, "manifest", "m", published(8, "b", counted="disk", row_count=3))
+    assert lander.rows("SELECT * FROM counterflow.loss ORDER BY agent_id") == [
+        {"agent_id": "a", "first_seq": 1, "last_seq": 6, "landed": 6, "deadletters": 1, "lost": 1, "duplicates": 2},
+        {"agent_id": "b", "first_seq": 8, "last_seq": 8, "landed": 1, "deadletters": 0, "lost": 0, "duplicates": 0},
+    ]
+
+
+def deadletter(seq: int) -> dict[str, Any]:
+    what = {"stage": "land", "origin": "t:0:7", "reason": "27", "error": "no", "payload_base64": "", "payload_bytes": 0}
+    return published(seq, **what)
+
+
+def test_the_rollup_sums_a_minute_that_ends_with_its_rows(lander: ClickHouse) -> None:
+    times = {
+        "2026-11-20T10:00:00.001Z": 1,
+        "2026-11-20T10:00:30Z": 2,
+        "2026-11-20T10:01:00Z": 6,
+        "2026-11-20T10:01:01Z": 9,
+    }
+    rows = [disk(seq, number=0, busy_pct=busy) | {"ts": ts} for seq, (ts, busy) in enumerate(times.items(), 1)]
+    insert(lander, "disk", "d", *rows)
+    minute = {"metric": "disk.busy_pct", "instance": "hdisk0"}
+    assert lander.rows(
+        "SELECT metric, instance, toString(ts) AS minute, n, total, lo, hi FROM counterflow.metric_1m FINAL ORDER BY ts"
+    ) == [
+        {**minute, "minute": "2026-11-20 10:01:00", "n": 3, "total": 9, "lo": 1, "hi": 6},
+        {**minute, "minute": "2026-11-20 10:02:00", "n": 1, "total": 9, "lo": 9, "hi": 9},
+    ]
+
+
+def test_the_rollup_names_a_counter_by_section_and_qualifies_a_link_by_type(lander: ClickHouse) -> None:
+    insert(lander, "counter", "c", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
+    insert(lander, "link", "l", published(2, link="eth0", link_type="interface", out_kb=5))
+    rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_1m FINAL ORDER BY metric")
+    assert rows == [
+        {"metric": "counter.JFSFILE.used_pct", "instance": "/var", "total": 80},
+        {"metric": "link.out_kb", "instance": "interface/eth0", "total": 5},
+    ]
+
+
+def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(lander: ClickHouse) -> None:
+    later = "2026-11-20T10:00:30Z"
+    insert(
+        lander,
+        "manifest",
+        "m",
+        published(1, counted="disk", row_count=3),
+        published(2, counted="job", row_count=2),
+        published(3, counted="job", row_count=2) | {"ts": later},
+        published(4, counted="pool", row_count=1),
+    )
+    insert(lander, "disk_load", "r1", result(2, disk="*", leaf=True), result(1, disk="hdisk0", leaf=True))
+    insert(lander, "footprint", "r2", result(1, command="db2sysc"), result(1, command="java"))
+    provisional = (
+        "SELECT dataset, formatDateTime(ts, '%T') AS at, n, row_count FROM counterflow.provisional ORDER BY dataset"
+    )
+    no_result = {"dataset": "footprint", "at": "10:00:30", "n": 0, "row_count": 2}
+    assert lander.rows(provisional) == [{"dataset": "disk_load", "at": "10:00:15", "n": 2, "row_count": 3}, no_result]
+    insert(lander, "disk_load", "r3", result(3, disk="*", leaf=True))
+    insert(lander, "disk_load", "r4", result(1, disk="*", leaf=True))  # a partial one never replaces it
+    assert lander.rows(provisional) == [no_result]
+
+
+def test_a_row_without_time_is_refused_by_the_table(lander: ClickHouse) -> None:
+    row = disk(1)
+    del row["ts"]
+    with pytest.raises(ClickHouseError) as caught:
+        insert(lander, "disk", "t", row)
+    assert caught.value.code == 469
+
+
+def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickHouse, tables: ClickHouse) -> None:
+    insert(lander, "disk", "old", disk(1) | {"ts": "2011-03-01T10:00:00Z", "collected_at": "2011-03-01T10:00:00Z"})
+    tables.post("OPTIMIZE TABLE counterflow.disk FINAL")
+    assert one(lander, "SELECT count() AS n, dateDiff('day', max(landed_at), now()) AS days FROM counterflow.disk") == {
+        "n": 1,
+        "days": 0,
+    }
+
+
+def test_the_migrations_agree_with_the_definitions(tables: ClickHouse) -> None:
+    assert list(agreement.tables(tables, datasets())) == []
+
+
+def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
+    pool = datasets()["pool"]
+    doctored = dict(pool.columns)
+    doctored["size_mb"] = doctored["size_mb"].model_copy(update={"type": "Int64"})
+    doctored["free_mb"] = doctored["free_mb"].model_copy(update={"text": "Room."})
+    doctored["tape_mb"] = doctored.pop("cached_mb")
+    definitions: dict[str, Dataset] = {
+        **datasets(),
+        "pool": pool.model_copy(update={"columns": doctored, "key": ("pool", "system", "ts")}),
+        "tape": pool.model_copy(update={"dataset": "tape"}),
+    }
+    del definitions["job"]
+    assert sorted(agreement.tables(tables, definitions)) == sorted(
+        [
+            "table job: no definition has it",
+            "table pool: column `cached_mb`, which the definition has not",
+            "table pool: comment of `free_mb` is `Free real memory. [MB of 1,048,576 bytes; gauge; null: not "
+            "reported]`, the definition says `Room. [MB of 1,048,576 bytes; gauge; null: not reported]`",
+            "table pool: no column `tape_mb`, which the definition has",
+            "table pool: sorting key is `system, pool, ts`, the definition says `pool, system, ts`",
+            "table pool: type of `size_mb` is `Nullable(Float64)`, the definition says `Nullable(Int64)`",
+            "table tape: no migration makes it; counterflow schemas migration tape prints one",
+            "view pool_to_1m: `tape_mb` is missing in the rollup",
+        ]
+    )

@@ -1,0 +1,250 @@
+"""The one-machine stack through `counterflow up`, `status` and `down`, with the real servers."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.errors import CounterflowError
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.install import install
+from counterflow.stack.settings import StackSettings
+
+NewStack = Callable[[], StackSettings]
+AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
+
+
+def counterflow(settings: StackSettings, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in settings.model_dump().items()}
+    return subprocess.run(
+        [sys.executable, "-m", "counterflow", *words],
+        env={**os.environ, **named, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def ports(settings: StackSettings) -> list[int]:
+    return [value for name, value in settings.model_dump().items() if name.endswith("_port")]
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def as_user(settings: StackSettings, user: str, password: str | None = None) -> ClickHouse:
+    return ClickHouse(
+        settings.clickhouse_url, user, settings.clickhouse_password(user) if password is None else password
+    )
+
+
+def test_status_shows_every_part_running(stack: StackSettings) -> None:
+    result = counterflow(stack, "status", "--json")
+    assert result.returncode == 0
+    answer = json.loads(result.stdout)
+    assert answer["running"]
+    parts = {part["name"]: part for part in answer["parts"]}
+    assert {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "jobs"} <= parts.keys()
+    for part in parts.values():
+        assert psutil.pid_exists(part["pid"])
+        assert part["rss_bytes"] > 10**6
+    table = counterflow(stack, "status").stdout
+    assert all(name in table for name in parts)
+
+
+def test_a_second_up_says_that_it_runs(stack: StackSettings) -> None:
+    before = supervision.states(stack)
+    result = counterflow(stack, "up")
+    assert result.returncode == 0
+    assert "already running" in result.stdout
+    assert {name: state.pid for name, state in supervision.states(stack).items()} == {
+        name: state.pid for name, state in before.items()
+    }
+
+
+def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
+    sockets = [c for process in supervision.processes(stack) for c in process.net_connections("inet")]
+    listening = [c.laddr for c in sockets if c.status == psutil.CONN_LISTEN or (c.type == socket.SOCK_DGRAM)]
+    assert set(ports(stack)) <= {address.port for address in listening}
+    for address in listening:
+        ip = ipaddress.ip_address(address.ip)
+        mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+        assert (mapped or ip).is_loopback, address
+
+
+def test_data_outlives_down_and_nothing_runs_after_it(new_stack: NewStack) -> None:
+    settings = new_stack()
+    assert counterflow(settings, "up").returncode == 0
+    with as_user(settings, "admin") as admin:
+        admin.post("CREATE DATABASE IF NOT EXISTS counterflow")
+        admin.post("CREATE TABLE counterflow.kept (x UInt8) ENGINE = MergeTree ORDER BY x")
+        admin.post("INSERT INTO counterflow.kept VALUES (42)")
+    broker = AdminClient({"bootstrap.servers": settings.kafka_bootstrap})
+    broker.create_topics([NewTopic("kept", 1, 1)])["kept"].result()
+    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap})
+    producer.produce("kept", b"a record")
+    assert producer.flush(10) == 0
+
+    assert counterflow(settings, "down", JAVA_HOME="", PATH="/nowhere").returncode == 0, "stopping needs no Java"
+    assert_nothing_runs(settings)
+    assert counterflow(settings, "status").returncode == 1
+    assert "Nothing was running" in counterflow(settings, "down").stdout
+
+    assert counterflow(settings, "up").returncode == 0
+    with as_user(settings, "reader") as reader:
+        assert reader.rows("SELECT x FROM counterflow.kept") == [{"x": 42}]
+    consumer = Consumer(
+        {"bootstrap.servers": settings.kafka_bootstrap, "group.id": "test", "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe(["kept"])
+    message = consumer.poll(20)
+    consumer.close()
+    assert message is not None
+    assert message.value() == b"a record"
+
+    supervision_pid = supervision.states(settings)["supervisor"].pid
+    os.kill(supervision_pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(supervision_pid)] if psutil.pid_exists(supervision_pid) else [], timeout=5)
+    assert supervision.processes(settings), "the parts outlive their supervisor"
+    assert counterflow(settings, "down").returncode == 0
+    assert_nothing_runs(settings)
+
+
+def assert_nothing_runs(settings: StackSettings) -> None:
+    assert supervision.processes(settings) == []
+    assert [port for port in ports(settings) if accepts(port)] == []
+
+
+def test_a_killed_part_is_restarted(clickhouse: StackSettings) -> None:
+    with as_user(clickhouse, "admin") as admin:
+        admin.post("CREATE DATABASE survivor")
+    before = supervision.states(clickhouse)["clickhouse"].pid
+    os.kill(before, signal.SIGKILL)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        part = next(part for part in lifecycle.status(clickhouse) if part.name == "clickhouse")
+        if part.state == "running" and part.pid != before:
+            break
+        time.sleep(0.1)
+    assert part.state == "running"
+    assert part.pid != before
+    with as_user(clickhouse, "admin") as admin:
+        admin.post("DROP DATABASE survivor")
+
+
+def test_users_have_their_own_rights_only(clickhouse: StackSettings) -> None:
+    def refusal(user: str, sql: str, password: str | None = None) -> int:
+        with as_user(clickhouse, user, password) as client, pytest.raises(ClickHouseError) as refused:
+            client.post(sql)
+        return refused.value.code
+
+    with as_user(clickhouse, "admin") as admin:
+        admin.post("CREATE DATABASE IF NOT EXISTS counterflow")
+        admin.post("CREATE TABLE counterflow.rights (x UInt8) ENGINE = MergeTree ORDER BY x")
+        with as_user(clickhouse, "lander") as lander, as_user(clickhouse, "reader") as reader:
+            lander.post("INSERT INTO counterflow.rights VALUES (1)")
+            assert reader.rows("SELECT count() AS n FROM counterflow.rights") == [{"n": 1}]
+        assert refusal("reader", "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
+        assert refusal("nobody", "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
+        assert refusal("reader", "INSERT INTO counterflow.rights VALUES (2)") == NOT_ENOUGH_PRIVILEGES
+        assert refusal("reader", "SET readonly = 0") == READONLY
+        assert refusal("lander", "DROP TABLE counterflow.rights") == NOT_ENOUGH_PRIVILEGES
+        assert refusal("default", "SELECT x FROM counterflow.rights", password="") == NOT_ENOUGH_PRIVILEGES
+        admin.post("DROP TABLE counterflow.rights")
+    for user in ("admin", "lander", "reader"):
+        secret = clickhouse.secrets / f"clickhouse-{user}"
+        assert secret.stat().st_mode & 0o777 == 0o600
+        password = secret.read_text()
+        written = [path for path in clickhouse.home.rglob("*") if path.is_file() and path != secret]
+        assert [path for path in written if password.encode() in path.read_bytes()] == []
+        assert [p for p in supervision.processes(clickhouse) if password in " ".join(p.cmdline())] == []
+
+
+def test_a_taken_port_is_one_sentence(new_stack: NewStack) -> None:
+    settings = new_stack()
+    with socket.create_server(("127.0.0.1", settings.kafka_port)):
+        result = counterflow(settings, "up")
+    assert result.returncode == 1
+    assert f"port {settings.kafka_port} (kafka) is taken by pid {os.getpid()} (" in result.stderr
+    assert "--kafka-port" in result.stderr
+    assert "COUNTERFLOW_KAFKA_PORT" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert supervision.processes(settings) == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"JAVA_HOME": ""}, "error: java is missing: it is not on PATH\nhint: "),
+        ({"JAVA_HOME": "/nowhere"}, "error: JAVA_HOME is /nowhere, where there is no bin/java\nhint: unset JAVA_HOME"),
+    ],
+)
+def test_a_missing_java_is_one_sentence(
+    new_stack: NewStack, tmp_path: Path, environment: dict[str, str], sentence: str
+) -> None:
+    settings = new_stack()
+    result = counterflow(settings, "up", **environment, PATH=str(tmp_path))
+    assert result.returncode == 1
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+    assert supervision.processes(settings) == []
+
+
+def test_an_old_java_is_named(new_stack: NewStack, tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    result = counterflow(new_stack(), "up", JAVA_HOME="", PATH=str(tmp_path))
+    assert f'error: Java 17 or newer is needed; {java} says: openjdk version "11.0.2"' in result.stderr
+
+
+def test_a_port_that_is_none_is_one_sentence(new_stack: NewStack) -> None:
+    result = counterflow(new_stack(), "up", COUNTERFLOW_FLINK_PORT="many")
+    assert result.returncode == 2
+    assert "error: COUNTERFLOW_FLINK_PORT is 'many'" in result.stderr
+
+
+def test_an_interrupted_installation_starts_again(
+    bare: StackSettings, clickhouse: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name in ("jars", "flink-venv"):  # these are installed already
+        (parts / name).symlink_to(bare.parts / name)
+        shutil.copy(bare.parts / f"{name}.installed", parts)
+    broken = tmp_path / "bin" / "npm"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\nmkdir node_modules\necho npm error network unreachable\nexit 1\n")
+    broken.chmod(0o755)
+    settings = bare.model_copy(update={"parts": parts})
+    said: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+        with pytest.raises(CounterflowError, match="npm ended with status 1: npm error network unreachable"):
+            install(settings, said.append)
+    install(settings, said.append)
+    assert [line.split()[:2] for line in said] == [
+        ["installing", "clickhouse"],
+        ["installing", "clickhouse"],
+        ["installed", "clickhouse"],
+    ]
+    said.clear()
+    install(settings, said.append)
+    assert said == []

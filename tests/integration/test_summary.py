@@ -1,0 +1,110 @@
+"""`counterflow summary` and `parse` as run by a person: figures, damaged input, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+KEYS = [
+    *("file", "system", "os", "start", "end", "snapshots", "cpu_pct_avg", "cpu_pct_max", "cpu_base"),
+    *("physical_cpu_avg", "physical_cpu_max", "entitled_pct_avg", "disk_read_mb", "disk_written_mb", "disk_rw_ratio"),
+    *("top_commands", "quality"),
+]
+
+
+def counterflow(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def summary(*arguments: object) -> dict[str, object]:
+    run = counterflow("summary", "--json", *arguments)
+    assert run.returncode == 0, run.stderr
+    return dict(json.loads(run.stdout))
+
+
+def test_a_linux_recording() -> None:
+    """Figures calculated from the file with awk: 60 snapshots, the first of 1 s, MB = sum of KB/s x s / 1024."""
+    said = summary(SAMPLES / "linux_16n_full.nmon")
+    assert [key for key in KEYS if key not in said] == []
+    assert said["system"] == "vm"
+    assert (said["start"], said["end"]) == ("2026-11-21T01:41:18Z", "2026-11-21T01:42:20Z")
+    assert said["snapshots"] == 60
+    assert said["disk_read_mb"] == pytest.approx(5993.74, abs=0.01)
+    assert said["disk_written_mb"] == pytest.approx(7808.63, abs=0.01)
+    assert said["disk_rw_ratio"] == pytest.approx(5993.74 / 7808.63, abs=0.001)
+    assert said["cpu_pct_avg"] == pytest.approx(76.20, abs=0.01)
+    assert said["cpu_base"] == "logical"
+    assert said["physical_cpu_avg"] == pytest.approx(2 * 0.7620, abs=0.001)
+    assert said["entitled_pct_avg"] is None
+    assert said["quality"] == {"recorder_defect": 1}
+
+
+def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
+    """The base of CPU_ALL floats; consumption over entitlement does not: both from the rows of LPAR."""
+    path = SAMPLES / "aix_generated.nmon"
+    rows = [line.split(",") for line in path.read_text().splitlines() if line.startswith("LPAR,")]
+    header, values = rows[0], [row for row in rows[1:] if row[1].startswith("T")]
+    consumed = [float(row[header.index("PhysicalCPU")]) for row in values]
+    entitled = [float(row[header.index("entitled")]) for row in values]
+    said = summary(path)
+    assert said["cpu_base"] == "floating"
+    assert "floating base" in str(said["warnings"])
+    assert said["physical_cpu_avg"] == pytest.approx(sum(consumed) / len(consumed), abs=0.002)
+    assert said["physical_cpu_max"] == pytest.approx(max(consumed), abs=0.001)
+    shares = [100 * c / e for c, e in zip(consumed, entitled, strict=True)]
+    assert said["entitled_pct_avg"] == pytest.approx(sum(shares) / len(shares), abs=0.2)
+    top = said["top_commands"]
+    assert isinstance(top, list)
+    assert top[0]["command"] == "db2sysc"
+    assert sum(c["cpu_s"] for c in top) < sum(consumed) * 300 * 1.05, "commands used more than the partition did"
+
+
+def test_local_times_are_of_the_zone_given() -> None:
+    said = summary(SAMPLES / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
+    assert said["start"] == "2026-11-21T06:41:19Z"
+    assert said["system"] == "elsewhere"
+
+
+def test_an_unknown_zone_is_named() -> None:
+    run = counterflow("summary", "--zone", "Mars/Olympus", SAMPLES / "linux_16n_plain.nmon")
+    assert run.returncode == 2
+    assert "Mars/Olympus" in run.stderr
+
+
+def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:
+    good = SAMPLES / "linux_16n_plain.nmon"
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "binary").write_bytes(os.urandom(100_000))
+    (tmp_path / "half").write_bytes(b"AAA,progname,nmon\nAAA,host,x\nZZZZ,T00")
+    (tmp_path / "utf16").write_bytes(good.read_text().encode("utf-16"))
+    run = counterflow("summary", "--json", tmp_path, tmp_path / "missing", good)
+    assert run.returncode == 1
+    for name in ("empty", "binary", "half", "utf16", "missing"):
+        assert f"{tmp_path / name}" in run.stderr, name
+    assert json.loads(run.stdout.splitlines()[-1])["snapshots"] == 30
+
+
+def test_parse_prints_every_record_and_every_reject(tmp_path: Path) -> None:
+    lines = (SAMPLES / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if line.startswith("CPU_ALL,T0003"))
+    lines[at] = "CPU_ALL,T0003,1.0,spoilt\n"
+    damaged = tmp_path / "it's damaged.nmon"
+    damaged.write_text("".join(lines))
+    run = counterflow("parse", damaged)
+    assert run.returncode == 0, run.stderr
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    rejects = [item for item in found if "reject" in item]
+    assert [(r["reject"], r["line"], r["kept"]) for r in rejects] == [("field_count", at + 1, "none")]
+    assert rejects[0]["raw"] == "CPU_ALL,T0003,1.0,spoilt"
+    everything = [item for item in found if item.get("dataset") == "system_cpu" and item["engine"] == "all"]
+    assert len(everything) == 29
+    counted = counterflow("parse", "--summary", damaged)
+    assert "field_count" in counted.stdout
+    assert "system_cpu" in counted.stdout

@@ -1,0 +1,264 @@
+"""The rules of landing, without servers: ranges tile, refused rows are found, and whatever fails, rows land once."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import httpx
+import orjson
+import pytest
+from confluent_kafka import Message
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.clickhouse import ClickHouseError
+from counterflow.pipelines.landing import deadletter
+from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, sift
+from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.writer import Abandoned, Writer
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.json_schema import validator
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+def message(offset: int, value: bytes | None, timestamp: int = 1_763_632_800_123) -> Message:
+    return Message(topic="t", partition=0, offset=offset, value=value, timestamp=(1, timestamp))
+
+
+def batch(messages: list[Message], covered: Range | None = None) -> Batch:
+    return Batch("t", "id", 0, covered or Range(messages[0].offset(), messages[-1].offset()), messages)
+
+
+chances = st.integers(0, 2**32).map(random.Random)
+offsets = st.lists(st.integers(0, 300), min_size=1, max_size=120, unique=True).map(sorted)
+
+
+@given(st.integers(0, 2**63), st.integers(0, 2**40))
+def test_a_range_is_read_back_from_metadata(first: int, length: int) -> None:
+    assert Range.parse(str(Range(first, first + length))) == Range(first, first + length)
+
+
+@pytest.mark.parametrize("metadata", [None, "", "7", "-", "1-", "-1", "9-8", "a-b", "1-2-3", "offset 4"])
+def test_foreign_metadata_is_no_range(metadata: str | None) -> None:
+    assert Range.parse(metadata) is None
+
+
+@given(offsets, st.integers(0, 5), st.integers(0, 5))
+def test_halves_tile_the_range_down_to_single_messages(found: list[int], before: int, after: int) -> None:
+    whole = batch([message(o, b"{}") for o in found], Range(max(0, found[0] - before), found[-1] + after))
+    leaves, queue = [], [whole]
+    tokens = set()
+    while queue:
+        part = queue.pop()
+        tokens.add(part.token)
+        if len(part.messages) == 1:
+            leaves.append(part)
+        else:
+            queue += part.halves()
+    leaves.sort(key=lambda leaf: leaf.range)
+    assert [leaf.messages[0].offset() for leaf in leaves] == found
+    assert [leaf.range.first for leaf in leaves[1:]] == [leaf.range.last + 1 for leaf in leaves[:-1]]
+    assert (leaves[0].range.first, leaves[-1].range.last) == whole.range
+    assert len(tokens) == 2 * len(found) - 1
+
+
+@given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.integers(1, 20), st.integers(1, 200))
+def test_a_batch_is_filled_to_its_limits(values: list[bytes], rows: int, size: int) -> None:
+    messages = [message(n, value) for n, value in enumerate(values)]
+    count = fill(messages, Limits(rows, size))
+    assert 1 <= count <= rows
+    assert count == 1 or sum(map(len, values[:count])) <= size
+    assert count == len(values) or count == rows or sum(map(len, values[: count + 1])) > size
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "no_value"),
+        (b"", "no_value"),
+        (b'[{"a":1},{"a":2}]', "not_an_object"),
+        (b"7", "not_an_object"),
+        (b'{"a":1}{"a":2}', "not_json"),
+        (b'{"a":1}\n{"a":2}', "not_json"),
+        (b'{"a":1},{"a":2}', "not_json"),
+        (b'{"a":NaN}', "not_json"),
+        (b'{"a":-inf}', "not_json"),
+        (b'{"a":"b\nc"}', "not_json"),
+        (b'{"a":', "not_json"),
+        (b'\xef\xbb\xbf{"a":1}', "not_json"),
+        (b'{"a":"\xff"}', "not_json"),
+    ],
+)
+def test_what_is_not_one_object_is_refused(value: bytes | None, reason: str) -> None:
+    good = message(2, b'{"a":\n1}')
+    readable, refused = sift(batch([message(1, value), good]))
+    assert list(readable.messages) == [good]
+    assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [(reason, 1)]
+
+
+ENVELOPE = {
+    "ts": "2026-11-20T09:59:45Z",
+    "interval_s": 15,
+    "system": "lpar7",
+    "source": "nmon",
+    "agent_id": "agent-7",
+    "seq": 4711,
+    "collected_at": "2026-11-20T09:59:46.5Z",
+    "run": "baseline",
+}
+
+
+def buried(value: bytes | None, timestamp: int = 1_763_632_800_123) -> dict[str, object]:
+    refused = message(5, value, timestamp)
+    row = deadletter.row(batch([refused]), Refusal(refused, "not_json", "expected one JSON object"), NOW)
+    assert list(validator(datasets()["deadletter"]).iter_errors(row)) == []
+    return row
+
+
+def test_a_dead_letter_keeps_the_identity_of_its_record() -> None:
+    payload = orjson.dumps({**ENVELOPE, "reads": "many"})
+    row = buried(payload)
+    assert row.items() >= ENVELOPE.items()
+    assert (row["stage"], row["origin"], row["payload_bytes"]) == ("land", "t:0:5", len(payload))
+
+
+@pytest.mark.parametrize("value", [None, b"\xff\x00", b"[1]", b'{"agent_id":"a"}', b'{"agent_id":"a","seq":-1}'])
+def test_a_dead_letter_without_identity_says_so(value: bytes | None) -> None:
+    row = buried(value)
+    assert (row["system"], row["source"], row["agent_id"], row["seq"]) == ("unknown", "unknown", "unknown", 0)
+    assert row["ts"] == row["collected_at"] == "2025-11-20T10:00:00.123Z"
+
+
+@pytest.mark.parametrize("timestamp", [-1, 0, 2**62])
+def test_a_dead_letter_without_any_time_has_that_of_landing(timestamp: int) -> None:
+    assert buried(b"x", timestamp)["ts"] == "2026-11-20T10:00:00.000Z"
+
+
+def test_a_dead_letter_does_not_carry_a_timestamp_that_the_table_refuses() -> None:
+    row = buried(orjson.dumps({**ENVELOPE, "ts": "2026-02-30T00:00:00Z"}))
+    assert (row["ts"], row["collected_at"]) == ("2025-11-20T10:00:00.123Z", "2026-11-20T09:59:46.5Z")
+
+
+def test_a_dead_letter_keeps_64_kib_of_its_payload() -> None:
+    row = buried(b"x" * 100_000)
+    assert (len(str(row["payload_base64"])), row["payload_bytes"]) == (87_384, 100_000)
+
+
+class Server:
+    """Stands for ClickHouse: refuses rows with `poison`, inserts a token once, fails when told so.
+
+    A failure comes before the insert or after it, as an error or as silence: the sender cannot tell.
+    """
+
+    def __init__(self, chance: random.Random, failures: float) -> None:
+        self.chance, self.failures = chance, failures
+        self.tokens: set[object] = set()
+        self.tables: dict[str, list[dict[str, object]]] = {"t": [], "deadletter": []}
+
+    def post(self, sql: str, body: bytes, settings: dict[str, object]) -> bytes:
+        table = sql.split()[2].removeprefix("counterflow.")
+        if self.chance.random() < self.failures:
+            raise httpx.ReadTimeout("before")
+        rows = [orjson.loads(line) for line in body.splitlines()]
+        if any("poison" in row for row in rows):
+            raise ClickHouseError(27, 400, "Code: 27. DB::Exception: no (CANNOT_PARSE_INPUT_ASSERTION_FAILED)")
+        token = settings["insert_deduplication_token"]
+        if token not in self.tokens:
+            self.tokens.add(token)
+            self.tables[table] += rows
+        if self.chance.random() < self.failures:
+            raise ClickHouseError(0, 502, "after")
+        return b""
+
+
+def record(offset: int, *, poison: bool) -> bytes:
+    return orjson.dumps({**ENVELOPE, "seq": offset, **({"poison": 1} if poison else {})})
+
+
+@settings(deadline=None)
+@given(offsets, st.data(), chances)
+def test_every_row_lands_once_or_is_a_dead_letter_once(
+    found: list[int], data: st.DataObject, chance: random.Random
+) -> None:
+    bad = data.draw(st.sets(st.sampled_from(found)))
+    unreadable = data.draw(st.sets(st.sampled_from(found)))
+    messages = [message(o, b"?" if o in unreadable else record(o, poison=o in bad)) for o in found]
+    server = Server(chance, 0.1)
+    writer = Writer(server, {"t": "t"})  # type: ignore[arg-type]
+    while True:
+        try:
+            landed = writer.land(batch(messages))
+            break
+        except (httpx.TransportError, ClickHouseError):
+            continue
+    refused = bad | unreadable
+    assert sorted(int(str(row["seq"])) for row in server.tables["t"]) == sorted(set(found) - refused)
+    assert [row["origin"] for row in server.tables["deadletter"]] == [f"t:0:{o}" for o in sorted(refused)]
+    assert (landed.rows, len(landed.refused)) == (len(found) - len(refused), len(refused))
+
+
+def test_a_long_search_can_be_given_up() -> None:
+    writer = Writer(Server(random.Random(1), 0), {"t": "t"})  # type: ignore[arg-type]
+    writer.abandoned.set()
+    assert writer.land(batch([message(0, record(0, poison=False))])).rows == 1
+    with pytest.raises(Abandoned):
+        writer.land(batch([message(n, record(n, poison=n == 1)) for n in range(4)]))
+
+
+@pytest.mark.parametrize("code", [60, 159, 241, 252, 395, 497, 516])
+def test_an_error_of_the_server_blames_no_row(code: int) -> None:
+    class Refusing:
+        def post(self, sql: str, body: bytes, settings: object) -> bytes:
+            raise ClickHouseError(code, 500, f"Code: {code}.")
+
+    with pytest.raises(ClickHouseError):
+        Writer(Refusing(), {"t": "t"}).land(batch([message(0, record(0, poison=False))]))  # type: ignore[arg-type]
+
+
+def test_a_failing_view_blames_no_row() -> None:
+    class Refusing:
+        def post(self, sql: str, body: bytes, settings: object) -> bytes:
+            raise ClickHouseError(
+                469, 500, "Code: 469. violated at row 1: while pushing to view x.v. (VIOLATED_CONSTRAINT)"
+            )
+
+    with pytest.raises(ClickHouseError):
+        Writer(Refusing(), {"t": "t"}).land(batch([message(0, record(0, poison=False))]))  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=300)
+@given(chances)
+def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> None:
+    """A log with gaps, a consumer killed between any two steps, inserts that fail before or after they count."""
+    found = sorted(chance.sample(range(300), chance.randint(1, 150)))
+    end = found[-1] + 1 + chance.randint(0, 5)
+    most = chance.randint(1, 20)
+    kept, tokens, table = Stored(-1001, ""), set(), []
+    limits = Limits(rows=chance.randint(1, 30), size=10**6, linger_s=3)
+    now = 0.0
+    lives = 0
+    while kept != Stored(end, ""):
+        lives += 1
+        partition = Partition("t", "id", 0, kept, max(0, kept.offset))
+        position = partition.landed
+        while kept != Stored(end, "") and (lives > 20 or chance.random() > 0.05):
+            now += 1
+            run = [message(o, b"{}") for o in found if o >= position][: chance.randint(0, most)]
+            position = run[-1].offset() + 1 if run else position
+            met = position > found[-1] and chance.random() < 0.5
+            partition.take(run, end if met else None, now)
+            partition.cut(limits, now)
+            if lives <= 20 and chance.random() < 0.1:
+                break
+            kept = partition.stored = partition.wanted
+            if partition.batch and (lives > 20 or chance.random() < 0.7):
+                assert partition.batch.range.first == kept.offset
+                if partition.batch.token not in tokens:
+                    tokens.add(partition.batch.token)
+                    table += [m.offset() for m in partition.batch.messages]
+                if lives > 20 or chance.random() < 0.7:
+                    partition.done()
+    assert table == found
+    assert partition.held == 0

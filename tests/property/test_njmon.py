@@ -1,0 +1,108 @@
+"""Whatever is cut out of a njmon file or written into it, nothing is raised, and a resumed parse yields the rest."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats.njmon import FORMAT
+from counterflow.collectors.records import Context, Item, Position, Record, Reject
+
+
+def sample(loop: int, *, text: str = "rw") -> dict[str, object]:
+    return {
+        "timestamp": {"UTC": f"2026-11-21T01:52:{loop:02}", "snapshot_seconds": 1, "snapshot_loop": loop},
+        "identity": {"hostname": "vm"},
+        "stat": {"cpu_total": {"user": 50.5, "nice": 0, "sys": 10, "idle": 39.5}, "counters": {"btime": 1795224520}},
+        "proc_vmstat": {"pgfault": 1000 + 7 * loop},
+        "disk": {"vda": {"reads": 10.5, "rmsec": 21, "busy": 3}},
+        "filesystems": {"/dev/vda": {"fs_opts": text, "fs_used_mb": 5}},
+    }
+
+
+SAMPLES = [sample(loop, text='a } { "b') for loop in range(4)]
+TEXTS = {
+    "array": [orjson.dumps(s, option=orjson.OPT_INDENT_2) for s in SAMPLES],
+    "lines": [orjson.dumps(s) for s in SAMPLES],
+}
+WHOLE = {
+    "array": b'{\n  "samples": [\n' + b",\n".join(TEXTS["array"]) + b" ]\n}\n",
+    "lines": b"\n".join(TEXTS["lines"]) + b"\n",
+}
+ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
+
+
+class Trickle(io.BytesIO):
+    """Reads that return what came through a pipe: any number of bytes."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size)
+
+
+def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
+    context = Context("file", UTC, complete=complete)
+    return list(FORMAT.parse(Trickle(content, size), context, position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_both_forms_hold_the_same_records(form: str) -> None:
+    assert found(parse(WHOLE[form])) == found(parse(WHOLE["lines"]))
+    assert not [item for item in parse(WHOLE[form]) if isinstance(item, Reject)]
+
+
+@pytest.mark.parametrize("form", WHOLE)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
+    content = WHOLE[form]
+    cut = data.draw(st.integers(0, len(content)))
+    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
+    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
+    if position is not None:
+        position = Position(**orjson.loads(orjson.dumps(position)))
+    assert found(first) + found(parse(content, position=position)) == found(parse(content))
+
+
+@pytest.mark.parametrize("form", WHOLE)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_file_cut_anywhere_keeps_every_whole_sample(form: str, data: st.DataObject) -> None:
+    content = WHOLE[form]
+    cut = data.draw(st.integers(0, len(content)))
+    times = {item.fields["ts"] for item in parse(content[:cut]) if isinstance(item, Record)}
+    assert times == {f"2026-11-21T01:52:{loop:02}Z" for loop, end in enumerate(ENDS[form]) if end <= cut}
+
+
+@pytest.mark.parametrize("form", WHOLE)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_raises_nothing_and_spares_the_other_samples(form: str, data: st.DataObject) -> None:
+    content = bytearray(WHOLE[form])
+    begin = data.draw(st.integers(0, len(content) - 1))
+    length = data.draw(st.integers(0, 40))
+    content[begin : begin + length] = data.draw(st.binary(max_size=40))
+    times = {item.fields["ts"] for item in parse(bytes(content)) if isinstance(item, Record)}
+    assert len(times) >= len(SAMPLES) - 2
+    for item in parse(bytes(content)):
+        if isinstance(item, Record):
+            orjson.dumps(item.fields)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.binary(max_size=300))
+def test_anything_may_follow(tail: bytes) -> None:
+    content = WHOLE["lines"] + tail
+    assert found(parse(WHOLE["lines"])) == [item for item in found(parse(content)) if isinstance(item, Record)]

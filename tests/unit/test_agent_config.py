@@ -1,0 +1,128 @@
+"""Every mistake in an agent's configuration is named with its line and the way out, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from counterflow.cli.check_config import command
+from counterflow.collectors.agent.config import Config, Mistake, Secret, check, load
+from counterflow.errors import CounterflowError
+
+EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
+
+WRONG = """\
+agent_id: a b
+kafka:
+  bootsrap: localhost:9092
+  settings:
+    sasl.password: hunter2
+    security.protocl: SASL_SSL
+    acks: 1
+metrics_port: 99999
+poll_s: 1
+poll_s: 2
+sources:
+  - name: a
+    paths: /var/perf
+    zone: Europe/Berln
+  - name: a
+    paths: [x]
+    fromat: nmon
+    format: nmonn
+"""
+
+
+def mistakes(text: str) -> list[Mistake]:
+    found = check(text)
+    assert not isinstance(found, Config)
+    return sorted(found)
+
+
+def test_the_example_has_no_mistakes() -> None:
+    result = CliRunner().invoke(command, [str(EXAMPLE)])
+    assert result.exit_code == 0, result.output
+    assert "no mistakes" in result.output
+
+
+def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
+    found = {(m.line, m.where): m.what for m in mistakes(WRONG)}
+    assert list(found) == [
+        (1, "agent_id"),
+        (2, "kafka.bootstrap"),
+        (3, "kafka.bootsrap"),
+        (5, "kafka.settings.sasl.password"),
+        (6, "kafka.settings.security.protocl"),
+        (7, "kafka.settings.acks"),
+        (8, "metrics_port"),
+        (10, "poll_s"),
+        (13, "sources[0].paths"),
+        (14, "sources[0].zone"),
+        (17, "sources[1].fromat"),
+        (18, "sources[1].format"),
+    ]
+    assert "did you mean `bootstrap`?" in found[3, "kafka.bootsrap"]
+    assert "{file: PATH}" in found[5, "kafka.settings.sasl.password"]
+    assert "No such configuration property" in found[6, "kafka.settings.security.protocl"]
+    assert "remove the line" in found[7, "kafka.settings.acks"]
+    assert "already in line 9" in found[10, "poll_s"]
+    assert "did you mean `Europe/Berlin`?" in found[14, "sources[0].zone"]
+    assert "did you mean `format`?" in found[17, "sources[1].fromat"]
+    assert "did you mean `nmon`?" in found[18, "sources[1].format"]
+
+
+def test_two_sources_of_one_name_are_a_mistake() -> None:
+    source = "{name: a, paths: [x]}"
+    text = f"agent_id: a\nkafka: {{bootstrap: b}}\nsources:\n  - {source}\n  - {source}\n"
+    assert [(m.line, m.where) for m in mistakes(text)] == [(5, "sources[1]")]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("", 1), ("- a\n", 1), ("a: [1\nb: 2\n", 2), ("agent_id: a\n\tkafka: b\n", 2), ("a: \x01\n", 1)]
+)
+def test_what_is_not_a_mapping_is_said_with_its_line(text: str, line: int) -> None:
+    assert [m.line for m in mistakes(text)] == [line]
+
+
+def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
+    config = tmp_path / "agent.yaml"
+    config.write_text(
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: hunter2}, settings: {ssl.key.password: hunter2}}\n"
+        "sources: [{name: s, paths: [x]}]\n"
+    )
+    with pytest.raises(CounterflowError) as raised:
+        load(config)
+    assert str(config) + ":2: kafka.secrets.sasl.password" in raised.value.message
+    assert "hunter2" not in raised.value.message
+    assert raised.value.exit_code == 2
+
+
+def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hunter2\n")
+    (tmp_path / "agent.yaml").write_text(
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: password}}}\n"
+        "sources: [{name: s, paths: [in/*.nmon, /abs]}]\n"
+    )
+    config = load(tmp_path / "agent.yaml")
+    assert config.sources[0].paths == (tmp_path / "in/*.nmon", Path("/abs"))
+    assert config.kafka.client["sasl.password"] == "hunter2"
+    assert "hunter2" not in repr(config)
+
+
+def test_a_secret_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COUNTERFLOW_TEST_SECRET", raising=False)
+    with pytest.raises(CounterflowError, match="COUNTERFLOW_TEST_SECRET is not set"):
+        Secret(env="COUNTERFLOW_TEST_SECRET").read()
+    with pytest.raises(CounterflowError, match="No such file"):
+        Secret(file=tmp_path / "none").read()
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", None])
+def test_a_file_that_is_not_there_or_not_text_is_said(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "agent.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CounterflowError, match=str(path)):
+        load(path)

@@ -1,0 +1,85 @@
+"""Dataset definitions: a mistake is refused, and all mistakes of a file are named at once."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from counterflow.schemas.definition import Column, Dataset, datasets
+
+DISK: dict[str, Any] = {
+    "dataset": "tape",
+    "row": "One tape drive.",
+    "role": "counter",
+    "key": ["system", "drive", "ts"],
+    "instance": "drive",
+    "columns": {
+        "drive": {"type": "String", "text": "Name."},
+        "mounts": {
+            "type": "Float64",
+            "unit": "mounts",
+            "kind": "delta",
+            "null_when": "not reported",
+            "text": "Mounts.",
+        },
+    },
+    "sources": {"rmf": {"drive": "DEVN", "mounts": "MNT"}},
+}
+
+
+def with_changes(**changes: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(DISK), **changes}
+
+
+def test_a_definition_names_its_topic_and_puts_the_envelope_first() -> None:
+    tape = Dataset.model_validate(DISK)
+    assert tape.topic == "counterflow.tape.v1"
+    assert list(tape.all_columns)[:3] == ["ts", "interval_s", "system"]
+    assert list(tape.all_columns)[-2:] == ["drive", "mounts"]
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    wrong = with_changes(key=["ts", "drvie"], instance="mounts")
+    wrong["columns"]["idle"] = {"type": "Float64", "unit": "s", "text": "Idle."}
+    wrong["sources"]["rmf"]["bosy"] = "BSY"
+    with pytest.raises(ValidationError) as caught:
+        Dataset.model_validate(wrong)
+    for mistake in (
+        "key column `drvie` is not a column",
+        "key column `mounts` may be null",
+        "`ts` ends the key",
+        "source `rmf` fills `bosy`, which is not a column",
+        "no source fills `idle`",
+    ):
+        assert mistake in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "mistake"),
+    [
+        ({"type": "Float64", "text": "Mounts."}, "a number needs a `unit`"),
+        ({"type": "Float32", "unit": "s", "text": "Mounts."}, "Input should be"),
+        ({"type": "String", "text": "Name.", "nulls": "never"}, "Extra inputs are not permitted"),
+        ({"type": "String"}, "Field required"),
+    ],
+)
+def test_a_wrong_column_is_refused(column: dict[str, Any], mistake: str) -> None:
+    with pytest.raises(ValidationError, match=mistake):
+        Column.model_validate(column)
+
+
+def test_a_result_has_no_rollup() -> None:
+    with pytest.raises(ValidationError, match="its rows are replaced"):
+        Dataset.model_validate(with_changes(role="result"))
+
+
+def test_the_comment_says_unit_kind_and_when_it_is_null() -> None:
+    column = Column.model_validate(DISK["columns"]["mounts"])
+    assert column.comment == "Mounts. [mounts; delta; null: not reported]"
+
+
+def test_every_definition_of_the_repository_is_read() -> None:
+    assert {"disk", "job", "manifest", "deadletter", "disk_load"} <= datasets().keys()

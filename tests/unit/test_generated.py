@@ -1,0 +1,97 @@
+"""What is generated from the definitions, and what is said when something disagrees with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterflow.errors import CounterflowError
+from counterflow.schemas import agreement, artefacts
+from counterflow.schemas.clickhouse_ddl import migration
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.flink_ddl import sink_table, source_table
+from counterflow.schemas.migrations import Migration, migrations
+
+DISK, COUNTER, LOAD = (datasets()[name] for name in ("disk", "counter", "disk_load"))
+
+
+def test_a_source_table_reads_committed_records_and_quotes_every_name() -> None:
+    sql = source_table(DISK, bootstrap_servers="127.0.0.1:1", group_id="flink.it's", bounded=True)
+    assert "`system` STRING" in sql
+    assert "`ts` TIMESTAMP_LTZ(3)" in sql
+    assert "`seq` BIGINT" in sql
+    assert "'properties.isolation.level' = 'read_committed'" in sql
+    assert "'scan.bounded.mode' = 'latest-offset'" in sql
+    assert "'properties.group.id' = 'flink.it''s'" in sql
+    assert "WATERMARK" not in sql
+
+
+def test_a_sink_table_upserts_by_natural_key() -> None:
+    sql = sink_table(LOAD, bootstrap_servers="127.0.0.1:1")
+    assert "PRIMARY KEY (`system`, `disk`, `ts`) NOT ENFORCED" in sql
+    assert "'connector' = 'upsert-kafka'" in sql
+
+
+def test_a_long_dataset_names_its_metrics_by_its_columns() -> None:
+    assert "concat('counter.', concat(`section`, '.', `counter`))" in migration(COUNTER)
+    assert "'disk.busy_pct'" in migration(DISK)
+
+
+def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
+    assert "MATERIALIZED VIEW" not in migration(LOAD)
+
+
+def test_stale_missing_and_orphaned_files_are_named_and_written_again(tmp_path: Path) -> None:
+    artefacts.generate(tmp_path)
+    assert artefacts.stale(tmp_path) == []
+    (tmp_path / "docs/data-dictionary.md").write_text("edited by hand")
+    (tmp_path / "schemas/generated/flink/disk.sql").unlink()
+    (tmp_path / "schemas/generated/json/tape.schema.json").write_text("{}")
+    wrong = ["docs/data-dictionary.md", "schemas/generated/flink/disk.sql", "schemas/generated/json/tape.schema.json"]
+    assert artefacts.stale(tmp_path) == wrong
+    assert artefacts.generate(tmp_path) == wrong
+    assert artefacts.stale(tmp_path) == []
+
+
+def test_records_that_break_their_schema_are_all_named() -> None:
+    good = {"ts": "2026-01-01T00:00:00Z", "system": "s", "source": "nmon", "pool": "memory"}
+    found = agreement.records(
+        "case",
+        [("pool", good), ("pool", {**good, "size_mb": "12", "colour": 1}), ("tape", {})],
+        datasets(),
+    )
+    assert len(found) == 3
+    assert any("pool.size_mb" in mistake for mistake in found)
+    assert any("colour" in mistake for mistake in found)
+    assert "case: dataset `tape` has no definition" in found
+
+
+def test_inserts_of_a_job_are_compared_with_its_dataset() -> None:
+    sql = """
+    -- INSERT INTO nowhere SELECT 1
+    INSERT INTO disk_load (ts, `system`, n, disk, laef) SELECT 1;
+    INSERT INTO tape (ts) SELECT 1; INSERT INTO footprint SELECT 1
+    """
+    assert list(agreement.inserts("query.sql", sql, datasets())) == [
+        "query.sql: disk_load has no column `laef`",
+        "query.sql: disk_load.leaf is never null, but not inserted",
+        "query.sql: INSERT INTO tape: no definition has it",
+        "query.sql: INSERT INTO footprint: names no columns",
+    ]
+
+
+def test_statements_are_split_outside_text_and_comments() -> None:
+    text = "-- one; not two\nCREATE TABLE a {on_cluster} (x String COMMENT 'it\\'s; fine');\n\nSELECT 1 - 2; -- end\n"
+    first, second = Migration("0001_a", text).statements()
+    assert first.endswith("(x String COMMENT 'it\\'s; fine')")
+    assert second == "SELECT 1 - 2"
+    assert "ON CLUSTER 'main'" in Migration("0001_a", text).statements("main")[0]
+
+
+def test_migrations_have_numbers_of_their_own(tmp_path: Path) -> None:
+    for name in ("0001_a.sql", "0002_b.sql", "0002_c.sql", "late.sql"):
+        (tmp_path / name).write_text("SELECT 1")
+    with pytest.raises(CounterflowError, match=r"0002_b\.sql, 0002_c\.sql, late\.sql") as caught:
+        migrations(tmp_path)
+    assert "0003" in str(caught.value.hint)

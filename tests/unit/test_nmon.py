@@ -1,0 +1,249 @@
+"""nmon recordings against figures computed from the same files in other ways, and against the contracts."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+import pytest
+
+from bench.generate_nmon import Shape, generate
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats.nmon import FORMAT, semantics, topology
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.json_schema import validator
+
+SAMPLES = sorted((Path(__file__).parents[2] / "samples/nmon").glob("*.nmon"))
+LINUX = [path for path in SAMPLES if path.name.startswith("linux")]
+GOLDEN = sorted((Path(__file__).parents[1] / "golden/nmon").glob("*/input.nmon"))
+
+
+def parse(path: Path) -> list[Item]:
+    with path.open("rb") as stream:
+        return list(FORMAT.parse(stream, Context(str(path), UTC)))
+
+
+def rows(items: list[Item], dataset: str) -> list[dict[str, Any]]:
+    return [item.fields for item in items if isinstance(item, Record) and item.dataset == dataset]
+
+
+def by_hand(path: Path, section: str) -> dict[str, float]:
+    """Sum a section of KB/s over time, per device, as a spreadsheet would."""
+    names: dict[str, list[str]] = {}
+    stamps: dict[str, datetime] = {}
+    totals: dict[str, float] = defaultdict(float)
+    for line in path.read_text().splitlines():
+        first, tag, *rest = line.split(",")
+        if first == "ZZZZ":
+            stamps[tag] = datetime.strptime(" ".join(rest), "%H:%M:%S %d-%b-%Y").replace(tzinfo=UTC)
+        elif first.rstrip("0123456789") == section:
+            if tag not in stamps:
+                names[first] = rest
+                continue
+            before = stamps.get(f"T{int(tag[1:]) - 1:04d}")
+            seconds = (stamps[tag] - before).total_seconds() if before else 1.0
+            for name, value in zip(names[first], rest, strict=True):
+                totals[name] += float(value) * seconds
+    return totals
+
+
+@pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("section", "column"), [("DISKREAD", "read_kb"), ("DISKWRITE", "written_kb")])
+def test_disk_totals_are_those_of_the_file(path: Path, section: str, column: str) -> None:
+    found: dict[str, float] = defaultdict(float)
+    for row in rows(parse(path), "disk"):
+        if row["device_type"] != "group":
+            found[row["disk"]] += row[column]
+    assert found == pytest.approx(by_hand(path, section), rel=1e-9)
+
+
+def test_read_megabytes_of_the_recording_beside_fio() -> None:
+    leaves = [row["read_kb"] for row in rows(parse(LINUX[1]), "disk") if row["leaf"]]
+    assert sum(leaves) / 1024 == pytest.approx(5994, abs=0.5)  # nmon reference, section 2
+
+
+@pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
+def test_linux_snapshots_begin_with_one_second(path: Path) -> None:
+    items = parse(path)
+    cpu = [row for row in rows(items, "system_cpu") if row["engine"] == "all"]
+    assert len(cpu) == path.read_text().count("\nZZZZ,")
+    assert cpu[0]["interval_s"] == 1.0
+    assert {row["cpu_base"] for row in cpu} == {"logical"}
+    assert {item.reason for item in items if isinstance(item, Reject)} <= {Reason.RECORDER_DEFECT}
+
+
+@pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
+def test_manifests_count_what_was_yielded(path: Path) -> None:
+    items = parse(path)
+    counted = Counter(
+        (item.dataset, item.fields["ts"])
+        for item in items
+        if isinstance(item, Record) and item.dataset not in ("config", "manifest")
+    )
+    manifests = {(row["counted"], row["ts"]): row["row_count"] for row in rows(items, "manifest")}
+    assert {key: count for key, count in manifests.items() if count} == counted
+    records_processes = "TOP,+PID" in path.read_text()
+    assert sum(dataset == "job" for dataset, _ in manifests) == (
+        len({row["ts"] for row in rows(items, "pool")}) - 1 if records_processes else 0
+    )
+
+
+def test_cpu_of_processes_is_nearly_all_cpu() -> None:
+    items = parse(LINUX[1])
+    cpu = [r for r in rows(items, "system_cpu") if r["engine"] == "all"][1:]  # no processes in the first snapshot
+    busy_ms = sum((r["user_pct"] + r["sys_pct"]) / 100 * r["logical_engines"] * r["interval_s"] * 1000 for r in cpu)
+    # what ends between two snapshots is in no process row
+    assert 0.8 < sum(row["cpu_ms"] for row in rows(items, "job")) / busy_ms < 1.02
+
+
+def test_generated_partition_keeps_the_sums_of_real_ones() -> None:
+    items = parse(Path(SAMPLES[0]))
+    cpu = [row for row in rows(items, "system_cpu") if row["engine"] == "all"]
+    assert {row["cpu_base"] for row in cpu} == {"floating"}
+    assert any(row["physical_consumed_cores"] > row["entitled_cores"] for row in cpu)
+    for row in cpu:
+        modes = sum(row[f"physical_{mode}_cores"] for mode in ("user", "sys", "wait", "idle"))
+        assert modes == pytest.approx(row["physical_consumed_cores"], abs=0.021)
+        base = max(row["physical_consumed_cores"], row["entitled_cores"])
+        assert row["user_pct"] == pytest.approx(100 * row["physical_user_cores"] / base, abs=1)
+    for row in rows(items, "disk"):
+        assert row["transfers"] == pytest.approx(row["reads"] + row["writes"], abs=60)
+
+
+@pytest.mark.parametrize("path", [*SAMPLES, *GOLDEN], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_record_is_of_its_dataset(path: Path) -> None:
+    validators = {name: validator(definition) for name, definition in datasets().items()}
+    told = {"agent_id": "a", "seq": 1, "collected_at": "2026-11-21T00:00:00Z"}
+    keys: Counter[tuple[Any, ...]] = Counter()
+    for item in parse(path):
+        if isinstance(item, Record):
+            record = orjson.loads(orjson.dumps({**item.fields, **told}))
+            validators[item.dataset].validate(record)
+            keys[item.dataset, *(record.get(name) for name in datasets()[item.dataset].key)] += 1
+    if path in SAMPLES:
+        assert [key for key, count in keys.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_samples_are_recognised(path: Path) -> None:
+    form = recognise(path.read_bytes()[:65_536])
+    assert form is not None
+    assert form.name == "nmon"
+
+
+@pytest.mark.parametrize("head", [b"", b"\x00" * 500, b"<html>", b"AAA batteries, four", b'{"samples": []}'])
+def test_other_files_are_not(head: bytes) -> None:
+    assert not FORMAT.recognises(head)
+
+
+class Endless(io.RawIOBase):
+    """A line of a gigabyte after a whole recording, never in memory."""
+
+    def __init__(self, before: bytes, size: int) -> None:
+        self._before, self._size, self._at = before, size, 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self._at = offset
+        return offset
+
+    def read(self, size: int = -1, /) -> bytes:
+        at, end = self._at, min(self._at + size, self._size)
+        block = self._before[at:end] or b"x" * (end - at)
+        self._at += len(block)
+        return block
+
+
+def test_a_line_of_a_gigabyte_takes_no_memory() -> None:
+    before = GOLDEN[0].read_bytes()
+    tracemalloc.start()
+    try:
+        stream = Endless(before, 1 << 30)
+        items = list(FORMAT.parse(stream, Context("x", UTC)))  # type: ignore[arg-type]
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    (reject,) = [item for item in items if isinstance(item, Reject) and item.reason is Reason.LINE_TOO_LONG]
+    assert len(reject.raw) == 65_536
+    assert isinstance(items[-1], Position)
+    assert items[-1].byte_offset == 1 << 30
+
+
+def test_a_position_of_a_large_system_is_small() -> None:
+    out = io.BytesIO()
+    generate(out, Shape(snapshots=2, disks=1200))
+    out.seek(0)
+    positions = [item for item in FORMAT.parse(out, Context("x", UTC)) if isinstance(item, Position)]
+    assert max(len(orjson.dumps(position.state)) for position in positions) < 32_768
+
+
+def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
+    whole = next(path for path in GOLDEN if path.parent.name == "defect_sorted_as_it_was").read_bytes()
+    header = b"".join(b"BBBP,%04d,ps,text\n" % n for n in range(4500))
+    content = b"".join(sorted((whole + header).splitlines(keepends=True)))
+    items = list(FORMAT.parse(io.BytesIO(content), Context("x", UTC)))
+    assert len([row for row in rows(items, "config") if row["section"] == "BBBP"]) == 4500
+    for at, item in enumerate(items):
+        if isinstance(item, Position):
+            rest = list(FORMAT.parse(io.BytesIO(content), Context("x", UTC), item))
+            assert [i for i in rest if not isinstance(i, Position)] == [
+                i for i in items[at + 1 :] if not isinstance(i, Position)
+            ]
+
+
+def test_generated_recordings_are_the_same_each_time() -> None:
+    one, other = io.BytesIO(), io.BytesIO()
+    generate(one, Shape(snapshots=3, disks=20))
+    generate(other, Shape(snapshots=3, disks=20))
+    assert one.getvalue() == other.getvalue()
+
+
+def test_zone_comes_from_the_configuration() -> None:
+    content = LINUX[-1].read_bytes()
+    (first, *_) = [
+        item
+        for item in FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="told"))
+        if isinstance(item, Record) and item.dataset == "system_cpu"
+    ]
+    assert first.fields["ts"] == "2026-11-20T20:11:19Z"  # 01:41:19 in India
+    assert first.fields["system"] == "told"
+
+
+@pytest.mark.parametrize(
+    ("system", "names", "leaves"),
+    [
+        ("Linux", "sda sda1 sda2 dm-0 dm-1 loop0", "sda"),
+        ("Linux", "nvme0n1 nvme0n1p1 nvme1n1 md0 md127", "nvme0n1 nvme1n1"),
+        ("Linux", "xvda1 xvdb1", "xvda1 xvdb1"),  # no whole disks: the partitions are all there is
+        ("Linux", "dasda dasda1 dasdb", "dasda dasdb"),
+        ("Linux", "loop0 loop1 zram0 vda", "vda"),
+        ("AIX", "hdisk0 hdisk1 hdiskpower0 cd0", "hdisk0 hdisk1 cd0"),
+        ("AIX", "hdiskpower0 hdiskpower1", "hdiskpower0 hdiskpower1"),
+    ],
+)
+def test_leaves(system: str, names: str, leaves: str) -> None:
+    found = topology.devices(names.split(), system)
+    assert {name for name, device in found.items() if device.leaf} == set(leaves.split())
+
+
+def test_the_table_of_meanings_fills_columns_that_exist() -> None:
+    columns = {name: definition.columns for name, definition in datasets().items()}
+    for measures, dataset in (
+        (semantics.DISK.values(), "disk"),
+        (semantics.GROUP.values(), "disk"),
+        ([m for links in semantics.LINKS.values() for m in (*links.measures.values(), links.each) if m], "link"),
+        ([m for table in semantics.TOP.values() for m in table.values()], "job"),
+        ([m for table in semantics.ENGINES.values() for m in table.values()], "system_cpu"),
+        *((measures.values(), dataset) for dataset, measures in semantics.FIELDS.values()),
+    ):
+        for measure in measures:
+            assert measure.column in columns[dataset]

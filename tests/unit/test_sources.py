@@ -1,0 +1,88 @@
+"""Files are found by pattern and told apart by what they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from counterflow.collectors.sources.files import ends_at_line_end, find, fingerprint, inodes, unicode, window
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("a.nmon", "b.nmon", ".c.nmon", "d.txt", "x/e.nmon", "x/y/f.nmon", ".git/g.nmon"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    os.mkfifo(tmp_path / "pipe.nmon")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("a.nmon", ["a.nmon"]),
+        ("none.nmon", []),
+        ("*.nmon", ["a.nmon", "b.nmon"]),
+        ("[ab].*", ["a.nmon", "b.nmon"]),
+        ("", ["a.nmon", "b.nmon", "d.txt"]),
+        ("x", ["x/e.nmon"]),
+        ("*/*.nmon", ["x/e.nmon"]),
+        ("**/*.nmon", ["a.nmon", "b.nmon", "x/e.nmon", "x/y/f.nmon"]),
+        ("**", ["a.nmon", "b.nmon", "d.txt", "x/e.nmon", "x/y/f.nmon"]),
+        ("*/y/f.nmon", ["x/y/f.nmon"]),
+        (".c*", [".c.nmon"]),
+    ],
+)
+def test_patterns_name_files(tree: Path, pattern: str, names: list[str]) -> None:
+    found = [p for p in find(tree / pattern) if isinstance(p, Path)]
+    assert [str(p.relative_to(tree)) for p in found] == names
+
+
+def test_what_is_not_there_is_told(tree: Path) -> None:
+    (error,) = find(tree / "none" / "*.nmon")
+    assert isinstance(error, FileNotFoundError)
+    assert error.filename == str(tree / "none")
+
+
+def test_a_fingerprint_is_of_what_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"head" * 500)
+    with path.open("rb") as stream:
+        before = fingerprint(stream.fileno(), 1024, 2000)
+        with path.open("ab") as more:
+            more.write(b"appended")
+        assert fingerprint(stream.fileno(), 1024, 2000) == before
+        with path.open("r+b") as other:
+            other.seek(1990)
+            other.write(b"!")
+        assert fingerprint(stream.fileno(), 1024, 2000) != before
+
+
+def test_a_window_ends_where_the_file_ended(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"one\ntwo\nthree")
+    with path.open("rb", buffering=0) as raw:
+        fd = raw.fileno()
+        assert ends_at_line_end(fd, 8)
+        assert not ends_at_line_end(fd, 13)
+        seen = window(fd, 8)
+        assert seen.read() == b"one\ntwo\n"
+        assert seen.seek(4) == 4
+        assert (seen.readline(), seen.readline()) == (b"two\n", b"")
+        assert seen.seek(0, os.SEEK_END) == 8
+        raw.seek(1)
+        seen.seek(0)
+        assert seen.read(3) == b"one", "nobody else moves the window"
+
+
+def test_a_renamed_file_is_found_by_its_inode(tree: Path) -> None:
+    inode = (tree / "a.nmon").stat().st_ino
+    (tree / "a.nmon").rename(tree / "a.nmon.1")
+    assert inodes(tree)[inode] == tree / "a.nmon.1"
+    assert inodes(tree / "none") == {}
+
+
+def test_a_name_that_is_not_unicode_is_written_out() -> None:
+    assert unicode(os.fsdecode(b"caf\xe9.nmon")) == "caf\\udce9.nmon"
