@@ -1,0 +1,104 @@
+"""`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
+
+`python -m bench land jobs` runs some; figures of the others are kept from `bench/results.json`. A module prints its
+figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.figure import Figure
+
+FOLDER = Path(__file__).parent
+NOT_BENCHES = {"__init__", "__main__", "figure"}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benches (all without names); return 1 where one failed or a limit is missed."""
+    known = sorted(
+        p.stem for p in FOLDER.glob("*.py") if p.stem not in NOT_BENCHES and not p.stem.startswith("generate")
+    )
+    if unknown := set(names) - set(known):
+        print(f"no bench named {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    store = FOLDER / "results.json"
+    results: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}
+    failed = []
+    for name in names or known:
+        print(f"== {name}", flush=True)
+        figures, status = _run(name)
+        if status:
+            failed.append(name)
+        if figures:
+            results[name] = {"at": f"{datetime.now(UTC):%Y-%m-%d}", "machine": _machine(), "figures": figures}
+    store.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+    (FOLDER / "RESULTS.md").write_text(_page(results))
+    missed = [f["measure"] for r in results.values() for f in r["figures"] if not Figure(**f).met]
+    for what, which in (("failed", failed), ("limit missed", missed)):
+        if which:
+            print(f"{what}: {', '.join(which)}", file=sys.stderr)
+    return 1 if failed or missed else 0
+
+
+def _run(name: str) -> tuple[list[dict[str, Any]], int]:
+    figures = []
+    command = [sys.executable, "-m", f"bench.{name}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=FOLDER.parent) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith('{"figure"'):
+                figure = json.loads(line)["figure"]
+                figures.append(figure)
+                print(f"  {figure['measure']}: {_n(figure['value'])} {figure['unit']} (limit {figure['limit']})")
+            else:
+                print(" ", line, end="")
+    return figures, process.returncode
+
+
+def _machine() -> str:
+    model = next(
+        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        platform.machine(),
+    )
+    return f"{os.cpu_count()} cores {model}, Python {platform.python_version()}"
+
+
+def _page(results: dict[str, Any]) -> str:
+    lines = [
+        "# Measured figures",
+        "",
+        "Written by `make bench`; do not edit. Each figure stands beside its limit and, where there is one, beside a",
+        "peer measured in the same run. CPU seconds are user + system of the processes named.",
+        "",
+        "| measure | figure | limit | met | peer in the same run | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    methods = []
+    for name, result in sorted(results.items()):
+        for f in result["figures"]:
+            peer = (
+                f"{f['peer']}: {_n(f['peer_value'])}" if f["peer"] and f["peer_value"] is not None else f["peer"] or "-"
+            )
+            ratio = f"{f['value'] / f['peer_value']:.2f}" if f["peer_value"] else "-"
+            met = "yes" if Figure(**f).met else "**no**"
+            lines.append(f"| {f['measure']} | {_n(f['value'])} {f['unit']} | {f['limit']} | {met} | {peer} | {ratio} |")
+            methods.append(
+                f"- **{f['measure']}** (`bench/{name}.py`, {result['at']}, {result['machine']}): {f['method']}"
+            )
+    return "\n".join([*lines, "", "## Method", "", *methods, ""])
+
+
+def _n(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,193 @@
+"""Rows landed a second, beside a plain consume-and-POST loop; bytes that a value takes on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+import psutil
+from confluent_kafka import Consumer, Producer
+
+from bench.figure import Figure
+from counterflow.clickhouse import ClickHouse
+from counterflow.pipelines.landing.writer import SETTINGS
+from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+ROWS = 1_500_000
+SYSTEMS, DISKS, INTERVAL_S = 20, 50, 60
+DISK = datasets()["disk"]
+
+
+def main() -> None:
+    """Publish once, land twice: with the lander, then with the loop, into emptied tables."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-land-") as home:
+        settings = free_settings(Path(home), parts)
+        try:
+            lifecycle.start(settings, "kafka", "clickhouse")
+            create_topics(settings, topics())
+            with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
+                migrate(client)
+                size, values = _publish(settings)
+                lander = _timed(settings, "lander", lambda: _land(settings))
+                landed = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
+                if landed != ROWS:
+                    raise AssertionError(f"{landed} rows of {ROWS} landed")
+                stored = _stored_bytes(client)
+                _empty(client)
+                loop = _timed(settings, "loop", lambda: _loop(settings))
+        finally:
+            lifecycle.down(settings)
+    method = (
+        f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
+        "ledger on; `counterflow land --until-caught-up` from its assignment to its last commit, wall, "
+        f"{os.cpu_count()} cores shared with broker and engine. Peer: one thread that consumes 50,000, joins, POSTs "
+        "and commits, without ranges, tokens, checks or overlap, into the same tables emptied."
+    )
+    Figure("land", round(lander), "rows/s", ">= 150000", method, "consume-and-POST loop", round(loop)).emit()
+    method = (
+        "Compressed bytes of all columns of the table `disk`, envelope included, after OPTIMIZE FINAL (system.parts), "
+        f"over the {values / ROWS:.1f} measured values a row that are not null; {SYSTEMS} systems of {DISKS} disks at "
+        f"{INTERVAL_S} s, one decimal as nmon prints, a third of the disks idle, the rest drifting around a load."
+    )
+    Figure("stored value in the table disk", round(stored / values, 2), "bytes", "<= 2.5", method).emit()
+
+
+def _records() -> Iterator[dict[str, object]]:
+    """Yield disk records as an agent makes them of nmon: rates of one decimal times the interval."""
+    chance = random.Random(7)
+    disks = [
+        (f"lpar{s:02}", f"hdisk{d}", chance.random() < 1 / 3, chance.lognormvariate(4, 1), chance.uniform(4, 64))
+        for s in range(SYSTEMS)
+        for d in range(DISKS)
+    ]
+    drift = [1.0] * len(disks)
+    begin = datetime(2026, 11, 20, tzinfo=UTC)
+    for sample in range(ROWS // len(disks)):
+        ts = f"{begin + timedelta(seconds=INTERVAL_S * sample):%Y-%m-%dT%H:%M:%SZ}"
+        for n, (system, disk, idle, level, kb) in enumerate(disks):
+            drift[n] = min(4.0, max(0.1, drift[n] * chance.uniform(0.9, 1.11)))
+            reads = 0.0 if idle else round(level * drift[n], 1)
+            writes = round(reads * 0.4, 1)
+            yield {
+                "ts": ts, "interval_s": INTERVAL_S, "system": system, "source": "nmon", "agent_id": "bench",
+                "seq": sample * len(disks) + n + 1, "boot_id": f"{system}-1", "collected_at": ts, "disk": disk,
+                "device_type": "disk", "leaf": True, "busy_pct": min(100.0, round(reads / 10, 1)),
+                "reads": round(reads * INTERVAL_S, 1), "writes": round(writes * INTERVAL_S, 1),
+                "transfers": round((reads + writes) * INTERVAL_S, 1),
+                "read_kb": round(reads * kb, 1) * INTERVAL_S, "written_kb": round(writes * kb, 1) * INTERVAL_S,
+                "service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
+                "read_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
+                "write_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
+                "wait_ms": round(chance.uniform(0, 0.3), 1) if reads else 0.0,
+            }  # fmt: skip
+
+
+def _publish(settings: StackSettings) -> tuple[int, int]:
+    """Return the bytes and the measured values that were published."""
+    producer = Producer(
+        {"bootstrap.servers": settings.kafka_bootstrap, "transactional.id": "bench", "linger.ms": 20,
+         "compression.type": "lz4", "queue.buffering.max.messages": 200_000}
+    )  # fmt: skip
+    measured = [name for name, column in DISK.columns.items() if column.type == "Float64"]
+    producer.init_transactions()
+    size = values = 0
+    for number, record in enumerate(_records()):
+        if number % 50_000 == 0:
+            if number:
+                producer.commit_transaction()
+            producer.begin_transaction()
+        value = orjson.dumps(record)
+        size += len(value)
+        values += sum(name in record for name in measured)
+        producer.produce(DISK.topic, value, key=str(record["system"]), partition=number % SYSTEMS % 4)
+        if number % 1000 == 0:
+            producer.poll(0)
+    producer.commit_transaction()
+    return size, values
+
+
+def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
+    """Return rows a second; print the CPU seconds of everybody."""
+    pids = {part: state.pid for part, state in supervision.states(settings).items() if state.pid}
+    before = {part: _cpu_s(psutil.Process(pid)) for part, pid in pids.items()}
+    children = os.times()
+    seconds = work()
+    mine = os.times()
+    spent = {part: round(_cpu_s(psutil.Process(pid)) - before[part], 2) for part, pid in pids.items()}
+    spent[name] = round(sum(mine[:4]) - sum(children[:4]), 2)
+    print(json.dumps({"lands": name, "rows": ROWS, "wall_s": round(seconds, 2), "cpu_s": spent}))
+    return ROWS / seconds
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _land(settings: StackSettings) -> float:
+    command = [
+        sys.executable,
+        "-m",
+        "counterflow",
+        "land",
+        "--until-caught-up",
+        "--bootstrap",
+        settings.kafka_bootstrap,
+    ]
+    command += ["--clickhouse-url", settings.clickhouse_url]
+    command += ["--password-file", str(settings.secrets / "clickhouse-lander")]
+    result = subprocess.run(command, stderr=subprocess.PIPE, check=True)
+    at = {entry["event"]: entry["timestamp"] for entry in map(json.loads, result.stderr.splitlines())}
+    return (datetime.fromisoformat(at["revoked"]) - datetime.fromisoformat(at["assigned"])).total_seconds()
+
+
+def _loop(settings: StackSettings) -> float:
+    consumer = Consumer(
+        {"bootstrap.servers": settings.kafka_bootstrap, "group.id": "loop", "isolation.level": "read_committed",
+         "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    )  # fmt: skip
+    consumer.subscribe([DISK.topic])
+    begin, done = 0.0, 0
+    with ClickHouse(settings.clickhouse_url, "lander", settings.clickhouse_password("lander")) as client:
+        while done < ROWS:
+            messages = consumer.consume(50_000, 1)
+            if not messages:
+                continue
+            begin = begin or time.monotonic()
+            body = b"\n".join(message.value() or b"" for message in messages)
+            client.post("INSERT INTO counterflow.disk FORMAT JSONEachRow", body, SETTINGS)
+            consumer.commit(asynchronous=False)
+            done += len(messages)
+    seconds = time.monotonic() - begin
+    consumer.close()
+    return seconds
+
+
+def _stored_bytes(client: ClickHouse) -> int:
+    client.post("OPTIMIZE TABLE counterflow.disk FINAL")
+    parts = "system.parts WHERE active AND database = 'counterflow' AND table = 'disk'"
+    return int(client.rows(f"SELECT sum(data_compressed_bytes) AS n FROM {parts}")[0]["n"])
+
+
+def _empty(client: ClickHouse) -> None:
+    for table in ("disk", "metric_1m", "ledger"):
+        client.post(f"TRUNCATE TABLE counterflow.{table}")
+
+
+if __name__ == "__main__":
+    main()

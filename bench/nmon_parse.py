@@ -1,0 +1,97 @@
+"""nmon parse: a large AIX recording into records, beside pyNmonAnalyzer."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from datetime import UTC
+from pathlib import Path
+
+from bench.figure import Figure
+from bench.generate_nmon import Shape, generate
+from counterflow.collectors.formats.nmon import FORMAT
+from counterflow.collectors.records import Context
+
+PEER = ["uvx", "--from", "pyNmonAnalyzer==1.0.9", "--with", "numpy<2", "--with", "matplotlib", "pyNmonAnalyzer"]
+PEER_SECONDS = 120
+
+
+def parse(path: Path) -> None:
+    """Take every item of the recording and print its CPU seconds and peak memory."""
+    before = os.times()
+    with path.open("rb") as stream:
+        for _ in FORMAT.parse(stream, Context(str(path), UTC)):
+            pass
+    after = os.times()
+    cpu = after.user + after.system - before.user - before.system
+    print(cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def measure(path: Path) -> tuple[float, float]:
+    """Return MB a CPU second and resident MiB of a process that parses `path`."""
+    command = [sys.executable, "-m", "bench.nmon_parse", str(path)]
+    cpu, resident = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return path.stat().st_size / 1e6 / float(cpu), float(resident) / 2**20
+
+
+def peer(path: Path, folder: Path) -> float | None:
+    """Return MB a CPU second of pyNmonAnalyzer writing its CSV files, or None where it cannot be had.
+
+    Its own exit status says nothing: it is 1 when all went well.
+    """
+    if shutil.which(PEER[0]) is None:
+        return None
+    subprocess.run([*PEER, "-h"], capture_output=True, timeout=300, check=False)  # fetched before it is timed
+    before = os.times()
+    try:
+        subprocess.run(
+            [*PEER, "-c", "-i", str(path), "-o", str(folder)], capture_output=True, timeout=PEER_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    after = os.times()
+    if not any(folder.rglob("*.csv")):
+        return None
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return path.stat().st_size / 1e6 / cpu
+
+
+def main() -> None:
+    """Print the figures."""
+    with tempfile.TemporaryDirectory() as name:
+        whole, tenth = Path(name, "whole.nmon"), Path(name, "tenth.nmon")
+        for path, snapshots in ((whole, 1440), (tenth, 144)):
+            with path.open("wb") as out:
+                generate(out, Shape(snapshots=snapshots))
+        rate, resident = measure(whole)
+        rate_of_tenth, _ = measure(tenth)
+        rate_of_peer = peer(tenth, Path(name, "csv"))
+        size = whole.stat().st_size / 1e6
+    method = (
+        f"generated AIX recording of {size:.0f} MB, 1,440 snapshots, 1,200 disks, 28 processors; every record made; "
+        "CPU seconds of one process, user and system, without its start"
+    )
+    Figure(
+        "nmon parse",
+        round(rate, 1),
+        "MB a core-second",
+        ">= 25",
+        method,
+        peer="pyNmonAnalyzer 1.0.9 writing CSV, on a tenth of the snapshots (where ours is "
+        f"{rate_of_tenth:.1f}): CPU seconds of the whole process",
+        peer_value=None if rate_of_peer is None else round(rate_of_peer, 1),
+    ).emit()
+    Figure(
+        "nmon parse, memory", round(resident, 1), "MiB resident", "<= 256", f"peak of the same process; {method}"
+    ).emit()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        parse(Path(sys.argv[1]))
+    else:
+        main()

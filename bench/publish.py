@@ -1,0 +1,150 @@
+"""Records published and acknowledged: what the agent does after parsing, beside a producer that only sends bytes."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import BinaryIO
+
+from confluent_kafka import Producer
+
+from bench.figure import Figure
+from counterflow.collectors.agent.config import Commit, Kafka, Source
+from counterflow.collectors.agent.envelope import Envelope, Message
+from counterflow.collectors.agent.publisher import Publisher
+from counterflow.collectors.agent.runner import Runner
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Item, Position, Record
+from counterflow.schemas.definition import topics
+from counterflow.stack import lifecycle
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+RECORDS = 1_000_000
+DISKS = 1_200
+
+
+class Parsed:
+    """A format whose records cost next to nothing: those of 1,200 disks a snapshot, from memory."""
+
+    name = "parsed"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say no: the bench names it."""
+        return False
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of all snapshots."""
+        for snapshot in range(RECORDS // DISKS):
+            ts = f"2026-11-20T{snapshot // 60 % 24:02}:{snapshot % 60:02}:00Z"
+            for disk in range(DISKS):
+                yield Record("disk", fields(ts, disk, snapshot))
+            yield Position(0, snapshot, {"number": snapshot})
+
+
+def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
+    """Return a disk record as a parser gives it."""
+    reads, writes = float((disk * 7 + snapshot) % 997), float((disk * 3 + snapshot) % 499)
+    return {
+        "ts": ts,
+        "interval_s": 60.0,
+        "system": "aix-bench",
+        "source": "nmon",
+        "boot_id": "aix-bench/2026-11-20T00:00:00Z",
+        "disk": f"hdisk{disk}",
+        "device_type": "disk",
+        "leaf": True,
+        "busy_pct": reads / 10,
+        "reads": reads,
+        "writes": writes,
+        "transfers": reads + writes,
+        "read_kb": reads * 8.5,
+        "written_kb": writes * 16.25,
+        "service_ms": 0.375,
+        "wait_ms": 0.125,
+    }
+
+
+def main() -> None:
+    """Publish through the agent's own loop, then the same bytes through a plain producer."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-publish-") as home:
+        settings = free_settings(Path(home) / "stack", parts)
+        try:
+            lifecycle.start(settings, "kafka")
+            create_topics(settings, topics())
+            count, seconds, cpu = agent(settings.kafka_bootstrap, Path(home))
+            rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            plain = peer(settings.kafka_bootstrap)
+        finally:
+            lifecycle.down(settings)
+    print(f"{count:,} records in {seconds:.1f} s, {cpu:.1f} CPU s of this process, {rss} MB resident at most")
+    method = (
+        f"{count:,} disk records from memory through the agent's loop (envelope, schema check, JSON, transactions of "
+        "50,000 or 1 s with checkpoints) until the last commit, wall, broker on the same cores."
+    )
+    rate = round(count / seconds)
+    peer_text = "idempotent producer, the same messages encoded beforehand, one flush"
+    Figure("publish", rate, "records/s", ">= 100000", method, peer_text, round(plain)).emit()
+
+
+def agent(bootstrap: str, folder: Path) -> tuple[int, float, float]:
+    """Return records, wall seconds and CPU seconds of the agent's loop."""
+    formats()["parsed"] = Parsed()
+    path = folder / "recording"
+    path.write_bytes(b"parsed\n")
+    source = Source(name="bench", paths=(path,), format="parsed", follow=False, settle_s=0)
+    stop = Event()
+    publisher = Publisher(Kafka(bootstrap=bootstrap), "bench", stop)
+    runner = Runner(publisher, "bench", Commit(), stop, take_turns=False)
+    runner.begin()
+    wall, cpu = time.monotonic(), time.process_time()
+    runner.read_whole(source, path)
+    runner.commit()
+    took = time.monotonic() - wall, time.process_time() - cpu
+    publisher.close()
+    return sum(runner.records.values()), *took
+
+
+def peer(bootstrap: str) -> float:
+    """Return records/s of a plain idempotent producer."""
+    envelope = Envelope("peer")
+    messages: list[Message] = [
+        envelope.encode("disk", fields(f"2026-11-20T00:{s:02}:00Z", d, s), None)
+        for s in range(60)
+        for d in range(DISKS)
+    ]
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "enable.idempotence": True,
+            "linger.ms": 20,
+            "batch.size": 1_048_576,
+            "compression.type": "lz4",
+            "queue.buffering.max.messages": 200_000,
+            "queue.buffering.max.kbytes": 65_536,
+        }
+    )
+    begin, sent = time.monotonic(), 0
+    while sent < RECORDS:
+        for topic, key, value in messages:
+            while True:
+                try:
+                    producer.produce(topic, value, key)
+                    break
+                except BufferError:
+                    producer.poll(0.05)
+        sent += len(messages)
+        producer.poll(0)
+    if producer.flush(60):
+        raise TimeoutError("not all was acknowledged within 60 s")
+    return sent / (time.monotonic() - begin)
+
+
+if __name__ == "__main__":
+    main()
