@@ -29,6 +29,12 @@ CREATE TABLE IF NOT EXISTS counterflow.disk {on_cluster}
   `kb_per_transfer` Nullable(Float64) COMMENT 'Mean size of a transfer, as the source reports it. [KB of 1,024 bytes; gauge; null: not reported or no transfers]' CODEC(ZSTD(1)),
   `kb_per_read` Nullable(Float64) COMMENT 'Mean size of a read, as the source reports it. [KB of 1,024 bytes; gauge; null: not reported or no reads]' CODEC(ZSTD(1)),
   `kb_per_write` Nullable(Float64) COMMENT 'Mean size of a write, as the source reports it. [KB of 1,024 bytes; gauge; null: not reported or no writes]' CODEC(ZSTD(1)),
+  `unit` LowCardinality(Nullable(String)) COMMENT 'Unit number as the operator knows it; not unique where a unit has several paths or in a SAN. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `asp` LowCardinality(Nullable(String)) COMMENT 'Number of the auxiliary storage pool; 0 is none yet. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `state` LowCardinality(Nullable(String)) COMMENT 'State as the source words it: ACTIVE, DEGRADED, HDW FAIL. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `protection` LowCardinality(Nullable(String)) COMMENT 'Protection as the source words it: RAID5, MRR, DPY. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `capacity_mb` Nullable(Float64) COMMENT 'Capacity. [MB of 1,000,000 bytes; gauge; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `used_pct` Nullable(Float64) COMMENT 'Share of the capacity in use. [%; percent; null: not IBM i or not reported]' CODEC(ZSTD(1)),
   landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
   CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
 )
@@ -54,7 +60,7 @@ FROM
     metric, assumeNotNull(value_or_null) AS x
   FROM counterflow.disk
   ARRAY JOIN
-    ['disk.busy_pct', 'disk.reads', 'disk.writes', 'disk.transfers', 'disk.read_kb', 'disk.written_kb', 'disk.service_ms', 'disk.read_service_ms', 'disk.write_service_ms', 'disk.wait_ms', 'disk.queue_length', 'disk.backlog_ms', 'disk.merged_reads', 'disk.merged_writes', 'disk.kb_per_transfer', 'disk.kb_per_read', 'disk.kb_per_write'] AS metric,
-    [toNullable(toFloat64(`busy_pct`)), toNullable(toFloat64(`reads`)), toNullable(toFloat64(`writes`)), toNullable(toFloat64(`transfers`)), toNullable(toFloat64(`read_kb`)), toNullable(toFloat64(`written_kb`)), toNullable(toFloat64(`service_ms`)), toNullable(toFloat64(`read_service_ms`)), toNullable(toFloat64(`write_service_ms`)), toNullable(toFloat64(`wait_ms`)), toNullable(toFloat64(`queue_length`)), toNullable(toFloat64(`backlog_ms`)), toNullable(toFloat64(`merged_reads`)), toNullable(toFloat64(`merged_writes`)), toNullable(toFloat64(`kb_per_transfer`)), toNullable(toFloat64(`kb_per_read`)), toNullable(toFloat64(`kb_per_write`))] AS value_or_null
+    ['disk.busy_pct', 'disk.reads', 'disk.writes', 'disk.transfers', 'disk.read_kb', 'disk.written_kb', 'disk.service_ms', 'disk.read_service_ms', 'disk.write_service_ms', 'disk.wait_ms', 'disk.queue_length', 'disk.backlog_ms', 'disk.merged_reads', 'disk.merged_writes', 'disk.kb_per_transfer', 'disk.kb_per_read', 'disk.kb_per_write', 'disk.capacity_mb', 'disk.used_pct'] AS metric,
+    [toNullable(toFloat64(`busy_pct`)), toNullable(toFloat64(`reads`)), toNullable(toFloat64(`writes`)), toNullable(toFloat64(`transfers`)), toNullable(toFloat64(`read_kb`)), toNullable(toFloat64(`written_kb`)), toNullable(toFloat64(`service_ms`)), toNullable(toFloat64(`read_service_ms`)), toNullable(toFloat64(`write_service_ms`)), toNullable(toFloat64(`wait_ms`)), toNullable(toFloat64(`queue_length`)), toNullable(toFloat64(`backlog_ms`)), toNullable(toFloat64(`merged_reads`)), toNullable(toFloat64(`merged_writes`)), toNullable(toFloat64(`kb_per_transfer`)), toNullable(toFloat64(`kb_per_read`)), toNullable(toFloat64(`kb_per_write`)), toNullable(toFloat64(`capacity_mb`)), toNullable(toFloat64(`used_pct`))] AS value_or_null
   WHERE value_or_null IS NOT NULL
 );

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS counterflow.pool {on_cluster}
   `boot_id` LowCardinality(Nullable(String)) COMMENT 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]' CODEC(ZSTD(1)),
   `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
   `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
-  `pool` LowCardinality(String) COMMENT '`memory` for the real memory of AIX and Linux.' CODEC(ZSTD(1)),
+  `pool` LowCardinality(String) COMMENT '`memory` for the real memory of AIX and Linux; the number of the pool on IBM i.' CODEC(ZSTD(1)),
   `size_mb` Nullable(Float64) COMMENT 'Real memory. [MB of 1,048,576 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `free_mb` Nullable(Float64) COMMENT 'Free real memory. [MB of 1,048,576 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `cached_mb` Nullable(Float64) COMMENT 'Page cache. [MB of 1,048,576 bytes; gauge; null: not Linux]' CODEC(ZSTD(1)),
@@ -30,6 +30,16 @@ CREATE TABLE IF NOT EXISTS counterflow.pool {on_cluster}
   `paging_space_pages_out` Nullable(Float64) COMMENT 'Pages written to paging or swap space in the interval. [pages; delta; null: not reported]' CODEC(ZSTD(1)),
   `page_scans` Nullable(Float64) COMMENT 'Pages scanned for replacement in the interval. [pages; delta; null: not reported]' CODEC(ZSTD(1)),
   `page_reclaims` Nullable(Float64) COMMENT 'Pages reclaimed in the interval. [pages; delta; null: not reported]' CODEC(ZSTD(1)),
+  `pool_name` LowCardinality(Nullable(String)) COMMENT 'Name of the pool: *MACHINE, *BASE, *INTERACT. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `reserved_mb` Nullable(Float64) COMMENT 'Part of the pool that the system keeps for itself. [MB of 1,048,576 bytes; gauge; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `db_faults` Nullable(Float64) COMMENT 'Page faults of database pages in the interval. [faults; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `nondb_faults` Nullable(Float64) COMMENT 'Page faults of other pages in the interval. [faults; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `db_pages` Nullable(Float64) COMMENT 'Database pages read in the interval; a 64K page counts as 16. [pages of 4,096 bytes; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `nondb_pages` Nullable(Float64) COMMENT 'Other pages read in the interval; a 64K page counts as 16. [pages of 4,096 bytes; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `activity_level` Nullable(Float64) COMMENT 'Threads that may be active in the pool at once. [threads; gauge; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `active_to_wait` Nullable(Float64) COMMENT 'Threads that went from active to waiting. [transitions; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `wait_to_ineligible` Nullable(Float64) COMMENT 'Threads that went from waiting to ineligible. [transitions; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `active_to_ineligible` Nullable(Float64) COMMENT 'Threads that went from active to ineligible; above 0 the activity level is too low. [transitions; delta; null: not IBM i or not reported]' CODEC(ZSTD(1)),
   landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
   CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
 )
@@ -55,7 +65,7 @@ FROM
     metric, assumeNotNull(value_or_null) AS x
   FROM counterflow.pool
   ARRAY JOIN
-    ['pool.size_mb', 'pool.free_mb', 'pool.cached_mb', 'pool.buffers_mb', 'pool.active_mb', 'pool.inactive_mb', 'pool.process_pct', 'pool.fscache_pct', 'pool.system_pct', 'pool.pinned_pct', 'pool.paging_space_mb', 'pool.paging_space_free_mb', 'pool.faults', 'pool.major_faults', 'pool.file_pages_in_kb', 'pool.file_pages_out_kb', 'pool.paging_space_pages_in', 'pool.paging_space_pages_out', 'pool.page_scans', 'pool.page_reclaims'] AS metric,
-    [toNullable(toFloat64(`size_mb`)), toNullable(toFloat64(`free_mb`)), toNullable(toFloat64(`cached_mb`)), toNullable(toFloat64(`buffers_mb`)), toNullable(toFloat64(`active_mb`)), toNullable(toFloat64(`inactive_mb`)), toNullable(toFloat64(`process_pct`)), toNullable(toFloat64(`fscache_pct`)), toNullable(toFloat64(`system_pct`)), toNullable(toFloat64(`pinned_pct`)), toNullable(toFloat64(`paging_space_mb`)), toNullable(toFloat64(`paging_space_free_mb`)), toNullable(toFloat64(`faults`)), toNullable(toFloat64(`major_faults`)), toNullable(toFloat64(`file_pages_in_kb`)), toNullable(toFloat64(`file_pages_out_kb`)), toNullable(toFloat64(`paging_space_pages_in`)), toNullable(toFloat64(`paging_space_pages_out`)), toNullable(toFloat64(`page_scans`)), toNullable(toFloat64(`page_reclaims`))] AS value_or_null
+    ['pool.size_mb', 'pool.free_mb', 'pool.cached_mb', 'pool.buffers_mb', 'pool.active_mb', 'pool.inactive_mb', 'pool.process_pct', 'pool.fscache_pct', 'pool.system_pct', 'pool.pinned_pct', 'pool.paging_space_mb', 'pool.paging_space_free_mb', 'pool.faults', 'pool.major_faults', 'pool.file_pages_in_kb', 'pool.file_pages_out_kb', 'pool.paging_space_pages_in', 'pool.paging_space_pages_out', 'pool.page_scans', 'pool.page_reclaims', 'pool.reserved_mb', 'pool.db_faults', 'pool.nondb_faults', 'pool.db_pages', 'pool.nondb_pages', 'pool.activity_level', 'pool.active_to_wait', 'pool.wait_to_ineligible', 'pool.active_to_ineligible'] AS metric,
+    [toNullable(toFloat64(`size_mb`)), toNullable(toFloat64(`free_mb`)), toNullable(toFloat64(`cached_mb`)), toNullable(toFloat64(`buffers_mb`)), toNullable(toFloat64(`active_mb`)), toNullable(toFloat64(`inactive_mb`)), toNullable(toFloat64(`process_pct`)), toNullable(toFloat64(`fscache_pct`)), toNullable(toFloat64(`system_pct`)), toNullable(toFloat64(`pinned_pct`)), toNullable(toFloat64(`paging_space_mb`)), toNullable(toFloat64(`paging_space_free_mb`)), toNullable(toFloat64(`faults`)), toNullable(toFloat64(`major_faults`)), toNullable(toFloat64(`file_pages_in_kb`)), toNullable(toFloat64(`file_pages_out_kb`)), toNullable(toFloat64(`paging_space_pages_in`)), toNullable(toFloat64(`paging_space_pages_out`)), toNullable(toFloat64(`page_scans`)), toNullable(toFloat64(`page_reclaims`)), toNullable(toFloat64(`reserved_mb`)), toNullable(toFloat64(`db_faults`)), toNullable(toFloat64(`nondb_faults`)), toNullable(toFloat64(`db_pages`)), toNullable(toFloat64(`nondb_pages`)), toNullable(toFloat64(`activity_level`)), toNullable(toFloat64(`active_to_wait`)), toNullable(toFloat64(`wait_to_ineligible`)), toNullable(toFloat64(`active_to_ineligible`))] AS value_or_null
   WHERE value_or_null IS NOT NULL
 );

@@ -28,6 +28,12 @@ CREATE TABLE `disk` (
   `kb_per_transfer` DOUBLE,
   `kb_per_read` DOUBLE,
   `kb_per_write` DOUBLE,
+  `unit` STRING,
+  `asp` STRING,
+  `state` STRING,
+  `protection` STRING,
+  `capacity_mb` DOUBLE,
+  `used_pct` DOUBLE,
   `pt` AS PROCTIME()
 ) WITH (
   'connector' = 'kafka',

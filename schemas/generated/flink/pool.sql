@@ -29,6 +29,16 @@ CREATE TABLE `pool` (
   `paging_space_pages_out` DOUBLE,
   `page_scans` DOUBLE,
   `page_reclaims` DOUBLE,
+  `pool_name` STRING,
+  `reserved_mb` DOUBLE,
+  `db_faults` DOUBLE,
+  `nondb_faults` DOUBLE,
+  `db_pages` DOUBLE,
+  `nondb_pages` DOUBLE,
+  `activity_level` DOUBLE,
+  `active_to_wait` DOUBLE,
+  `wait_to_ineligible` DOUBLE,
+  `active_to_ineligible` DOUBLE,
   `pt` AS PROCTIME()
 ) WITH (
   'connector' = 'kafka',

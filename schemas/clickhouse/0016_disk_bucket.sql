@@ -1,0 +1,32 @@
+CREATE TABLE IF NOT EXISTS counterflow.disk_bucket {on_cluster}
+(
+  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
+  `interval_s` Nullable(Float64) COMMENT 'Length of the interval that the row covers. [s; gauge; null: the row describes no interval or its length is unknown]' CODEC(ZSTD(1)),
+  `system` LowCardinality(String) COMMENT 'Name of the system the counters belong to.' CODEC(ZSTD(1)),
+  `source` LowCardinality(String) COMMENT 'Format that the row was read from.' CODEC(ZSTD(1)),
+  `agent_id` LowCardinality(String) COMMENT 'Agent that published the row; also its Kafka transactional.id.' CODEC(ZSTD(1)),
+  `seq` UInt64 COMMENT 'Number of the record within its agent, contiguous over all datasets and restarts: a gap is a loss, a repeat a duplicate. [records; cumulative]' CODEC(Delta, ZSTD(1)),
+  `boot_id` LowCardinality(Nullable(String)) COMMENT 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]' CODEC(ZSTD(1)),
+  `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
+  `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
+  `disk` LowCardinality(String) COMMENT 'Name of the device as in the dataset disk.' CODEC(ZSTD(1)),
+  `operation` LowCardinality(String) COMMENT 'Kind of operation; `any` where the source does not part them.' CODEC(ZSTD(1)),
+  `bucket` UInt64 COMMENT 'Number of the bucket, from 1. [bucket number; gauge]' CODEC(T64, ZSTD(1)),
+  `upper_us` Nullable(Float64) COMMENT 'Upper boundary of the response time. [µs; gauge; null: the last bucket or the boundaries are not known]' CODEC(ZSTD(1)),
+  `operations` Nullable(Float64) COMMENT 'Operations in the bucket. [operations; delta; null: not reported]' CODEC(ZSTD(1)),
+  `response_ms` Nullable(Float64) COMMENT 'Response time of all of them together. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
+  `service_ms` Nullable(Float64) COMMENT 'Service time of all of them together. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
+  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
+  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
+PARTITION BY toYYYYMMDD(ts)
+ORDER BY (system, disk, operation, bucket, ts)
+TTL landed_at + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Reads or writes of one disk in one response-time bucket over one interval.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_bucket_to_ledger {on_cluster} TO counterflow.ledger AS
+SELECT agent_id, 'disk_bucket' AS dataset, toDate(collected_at) AS day, count() AS rows, groupBitmapState(seq) AS seqs
+FROM counterflow.disk_bucket
+GROUP BY agent_id, day;
