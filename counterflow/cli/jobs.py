@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from counterflow.cli._times import TIME, utc
 
 if TYPE_CHECKING:
     from counterflow.errors import CounterflowError
@@ -15,13 +17,6 @@ if TYPE_CHECKING:
 _home = click.option("--home", type=click.Path(path_type=Path), help="Of the stack. [default: ./.counterflow]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 _names = click.argument("names", metavar="[JOB]...", nargs=-1)
-
-
-_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"])
-
-
-def _utc(_: click.Context, __: click.Parameter, moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @click.group()
@@ -97,8 +92,8 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 
 @command.command()
 @_names
-@click.option("--from", "begin", type=_TIME, callback=_utc, required=True, help="First interval end; UTC by default.")
-@click.option("--to", "end", type=_TIME, callback=_utc, required=True, help="Up to, not with, this interval end.")
+@click.option("--from", "begin", type=TIME, callback=utc, required=True, help="First interval end; UTC by default.")
+@click.option("--to", "end", type=TIME, callback=utc, required=True, help="Up to, not with, this interval end.")
 @click.option("--system", help="Of this system only.")
 @_home
 @_json
