@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 WIDTH_OF_A_PIPE = 140
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey them
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -42,4 +44,6 @@ def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}"
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], str(value))
