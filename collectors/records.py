@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import StrEnum
@@ -90,14 +90,20 @@ class Context:
     """What a format must be told because the input does not say it.
 
     `file` names the input in rejects. `zone` is the time zone of its local times. `system` overrides the system name
-    of the input. `complete` is true where the end of the stream is the end of the data: the last snapshot is then
-    whole; otherwise it is left for the next call.
+    of the input. `date_order` (`ymd`, `mdy`, `dmy`) is the order of its dates where they do not say it themselves.
+    `complete` is true where the end of the stream is the end of the data: the last snapshot is then
+    whole; otherwise it is left for the next call. `columns` are columns of datasets that the site says which column of
+    the input fills. `beside(own, other)` opens the file whose name has `other` where that of the input has `own`, and
+    returns None where there is none.
     """
 
     file: str
     zone: tzinfo
     system: str | None = None
     complete: bool = True
+    date_order: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    beside: Callable[[str, str], BinaryIO | None] | None = None
 
 
 Item = Record | Reject | Position

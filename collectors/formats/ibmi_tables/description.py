@@ -1,0 +1,123 @@
+"""What is known of each table: `tables/<TABLE>.yaml` read into types.
+
+A description is the only place that says which fields a table has, their IBM type, unit and kind, and which column of
+which dataset they fill. Readers of files, readers of SQL and the generator of test data all take it from here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+FOLDER = Path(__file__).parent / "tables"
+
+TIME_FIELDS = ("INTNUM", "DTETIM", "INTSEC", "DTECEN", "DTCEN", "DATETIME", "UTCTIME", "SAMPLE_TIME")
+"""Columns that place a row in time, by these names in every table. SAMPLE_TIME is ours: UTC, in exports of views."""
+
+_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+_NUMBER = re.compile(r"(PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
+_BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Described(_Strict):
+    """One field: its IBM type (`PD(11,0)`, `C(10)`, `BIGINT`), and for a number unit and kind.
+
+    `overflow` is the value that stands for one that does not fit; it is read as null. `signed` says that a value below
+    0 is meant. `also` are other names of the same column. `once` marks what every path of a multipath unit repeats:
+    it is kept for the initial path alone. `ignore` says why the field is not kept.
+    """
+
+    type: str
+    text: str = ""
+    unit: str | None = None
+    kind: Literal["delta", "cumulative", "gauge", "rate", "percent"] | None = None
+    overflow: float | None = None
+    signed: bool = False
+    also: tuple[str, ...] = ()
+    once: bool = False
+    ignore: str | None = None
+
+    @property
+    def form(self) -> Literal["number", "binary", "text"]:
+        """How a value of the type is read."""
+        if _NUMBER.match(self.type):
+            return "number"
+        return "binary" if _BINARY.match(self.type) else "text"
+
+
+class Filled(_Strict):
+    """The rows of one dataset that a row of the table becomes.
+
+    `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
+    for each number of the range, written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left
+    out. Columns in `previous` are running counts, sent with their value at the preceding sample (`prev_…`); columns in
+    `difference` are sent less their preceding value. Both need a table with one row an instance and sample.
+    """
+
+    dataset: str
+    columns: dict[str, str | int | bool]
+    repeat: tuple[int, int] | None = None
+    when: str | None = None
+    previous: tuple[str, ...] = ()
+    difference: tuple[str, ...] = ()
+
+
+class Description(_Strict):
+    """One table.
+
+    `recognised_by` are columns that together no other table has; `instance` is the expression that tells the rows of an
+    interval apart and names the instance of what goes to `counter`. `time` lists its columns that place a row in time.
+    `complete` says that `time` and `fields` are all columns in their order, so that data without a header can be read.
+    `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
+    tables with a row a job. `fields` may be empty: then every column is introspected.
+    """
+
+    table: str
+    text: str
+    source: str
+    recognised_by: tuple[str, ...] = ()
+    instance: str = "''"
+    time: tuple[str, ...] = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
+    complete: bool = False
+    zeros: bool = True
+    texts: bool = True
+    fields: dict[str, Described] = {}
+    records: tuple[Filled, ...] = ()
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of a field by each of its names."""
+        return {also: name for name, field in self.fields.items() for also in (*field.also, name)}
+
+
+@cache
+def tables() -> dict[str, Description]:
+    """Return every description by the name of its table, sorted."""
+    return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def _load(path: Path) -> Description:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content["fields"] = {
+        name: field for pattern, field in content.get("fields", {}).items() for name in _expand(str(pattern))
+    }
+    return Description.model_validate(content)
+
+
+def _expand(pattern: str) -> list[str]:
+    """Return the names that `JWCT{01..32}` stands for."""
+    found = _RANGE.search(pattern)
+    if found is None:
+        return [pattern]
+    first, last = found.groups()
+    numbers = (str(n).zfill(len(first)) for n in range(int(first), int(last) + 1))
+    return [name for n in numbers for name in _expand(pattern[: found.start()] + n + pattern[found.end() :])]

@@ -1,0 +1,215 @@
+"""A table with the columns that one file or query really has, ready to turn its rows into records at speed.
+
+Releases append columns, so the same table comes with different ones: what is described and absent is left out, what is
+there and not described goes to `counter`. Numbers of a row are converted all at once, and the dictionary of a record
+is built by Python that was written for exactly these columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from types import CodeType
+from typing import Any, NamedTuple
+
+from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Described, Description, Filled, tables
+from counterflow.collectors.formats.ibmi_tables.expression import Translation
+from counterflow.collectors.formats.ibmi_tables.known import Known
+from counterflow.schemas.definition import datasets
+
+Row = Sequence[Any]
+Picker = Callable[[Row], tuple[Any, ...]]
+Convert = Callable[[Sequence[str | None], Sequence[object], Sequence[float | None], dict[str, Any]], tuple[Any, ...]]
+
+
+class Unusable(ValueError):  # noqa: N818 - not an error of the program
+    """The columns cannot be read as this table."""
+
+
+class Leftover(NamedTuple):
+    """A number that no dataset models: its place among the numbers, or in the row where it is not described."""
+
+    place: int
+    name: str
+    unit: str | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One table with certain columns.
+
+    `numbers`, `texts`, `binaries` and `time` pick the values of a row. `counters` are numbers that no dataset models,
+    `settings` such texts, `unknown` columns that are not described. `path` picks the flags of a multipath unit (DSMU,
+    DSIP), `path_counters` are what its further paths do not repeat. `ended` is the place of JBSTSF in the row.
+    """
+
+    table: Description
+    columns: tuple[str, ...]
+    time_names: tuple[str, ...]
+    time: Picker
+    numbers: Picker
+    number_names: tuple[str, ...]
+    described: tuple[Described, ...]
+    texts: Picker
+    text_names: tuple[str, ...]
+    binaries: Picker
+    counters: tuple[Leftover, ...]
+    path: Picker | None
+    path_counters: tuple[Leftover, ...]
+    settings: tuple[Leftover, ...]
+    unknown: tuple[Leftover, ...]
+    required: Mapping[str, tuple[str, ...]]
+    ended: int | None
+    seconds: int | None
+    code: CodeType
+
+    def bind(self, known: Known) -> Convert:
+        """Return the function from the texts, binaries, numbers and envelope of a row to its instance and records."""
+        namespace: dict[str, Any] = known.functions()
+        exec(self.code, namespace)  # noqa: S102 - written below, from descriptions of ours
+        convert: Convert = namespace["convert"]
+        return convert
+
+
+def canonical(table: Description, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns as the description writes them; a name that stands twice gets `#2`."""
+    names = table.names
+    found: dict[str, None] = {}
+    for column in columns:
+        name = column.strip().upper()
+        name = names.get(name, name) or "_"
+        unique, times = name, 1
+        while unique in found:
+            times += 1
+            unique = f"{name}#{times}"
+        found[unique] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, str], ...] = ()) -> Layout:
+    """Return the table with these columns; `named` are dataset columns that the site says which column fills.
+
+    Raises
+    ------
+    Unusable : a column that names the instance is missing.
+    """
+    table = tables()[table_name]
+    columns = canonical(table, columns)
+    places = {name: place for place, name in enumerate(columns)}
+    forms = {name: table.fields[name].form for name in columns if name in table.fields}
+    of_form = {form: [name for name in forms if forms[name] == form] for form in ("number", "text", "binary")}
+    sites = {column: names_column.strip().upper() for column, names_column in named}
+    discovered = [name for name in sites.values() if name in places and name not in forms and name not in TIME_FIELDS]
+    numbers = (*of_form["number"], *(name for name in discovered if name not in _text_columns(table, sites)))
+    texts = (*of_form["text"], *(name for name in discovered if name not in numbers))
+    variables = {
+        **{name: f"t{i}" for i, name in enumerate(texts)},
+        **{name: f"b{i}" for i, name in enumerate(of_form["binary"])},
+        **{name: f"n{i}" for i, name in enumerate(numbers)},
+    }
+    variables["INTSEC"] = "seconds"
+    translation = Translation(variables.get, set(texts).__contains__, Known({}).functions())
+    body, required = _body(table, translation, sites)
+    unpacked = "".join(
+        f"    {''.join(f'{letter}{i}, ' for i in range(count))} = {letter}\n"
+        for letter, count in (("t", len(texts)), ("b", len(of_form["binary"])), ("n", len(numbers)))
+        if count
+    )
+    source = f"def convert(t, b, n, base):\n{unpacked}    seconds = base.get('interval_s')\n{body}"
+    described = tuple(table.fields.get(name, Described(type="DECIMAL")) for name in numbers)
+    used = {*translation.used, *sites.values()}
+    spare = {name for name in (*numbers, *texts) if name not in used and not _ignored(table, name)}
+    counters = [
+        Leftover(i, name, described[i].unit, described[i].kind) for i, name in enumerate(numbers) if name in spare
+    ]
+    time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
+    return Layout(
+        table=table,
+        columns=columns,
+        time_names=time,
+        time=_picker([places[name] for name in time]),
+        numbers=_picker([places[name] for name in numbers]),
+        number_names=numbers,
+        described=described,
+        texts=_picker([places[name] for name in texts]),
+        text_names=texts,
+        binaries=_picker([places[name] for name in of_form["binary"]]),
+        counters=tuple(counters),
+        path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
+        path_counters=tuple(leftover for leftover in counters if not described[leftover.place].once),
+        settings=tuple(Leftover(i, name) for i, name in enumerate(texts) if name in spare and table.texts),
+        unknown=tuple(
+            Leftover(places[name], name)
+            for name in columns
+            if name not in forms and name not in TIME_FIELDS and name not in numbers and name not in texts
+        ),
+        required=required,
+        ended=places.get("JBSTSF"),
+        seconds=places.get("INTSEC"),
+        code=compile(source, f"<{table_name}>", "exec"),
+    )
+
+
+def _body(
+    table: Description, translation: Translation, sites: Mapping[str, str]
+) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the statements after the unpacking, and by dataset the columns that a record must have."""
+    instance = translation.value(table.instance)
+    if instance is None:
+        raise Unusable(f"expected the columns of {table.instance}, which tell the rows of {table.table} apart")
+    lines, required = [], {}
+    for filled in table.records:
+        definition = datasets()[filled.dataset]
+        needed = tuple(name for name, column in definition.columns.items() if column.null_when is None)
+        required[filled.dataset] = needed
+        for n in range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,):
+            lines += _record(filled, n, translation, sites, needed)
+    statements = [f"instance = {instance}", *translation.statements, "records = []", *lines]
+    return "".join(f"    {line}\n" for line in statements) + "    return instance, records\n", required
+
+
+def _record(
+    filled: Filled, n: int, translation: Translation, sites: Mapping[str, str], needed: tuple[str, ...]
+) -> list[str]:
+    columns = {name: _numbered(str(expression), n) for name, expression in filled.columns.items()}
+    values = {name: translation.value(expression) for name, expression in columns.items()}
+    values |= {
+        name: translation.variable(column)  # not through an expression: a name may hold #, $ and @
+        for name, column in sites.items()
+        if name in datasets()[filled.dataset].columns and translation.variable(column)
+    }
+    if any(values.get(name) is None for name in needed):
+        return []  # the columns of this dataset came with a later release
+    shown = ", ".join(f"{name!r}: {code}" for name, code in values.items() if code is not None)
+    line = f"records.append(({filled.dataset!r}, {{**base, {shown}}}))"
+    if filled.when is None:
+        return [line]
+    condition = translation.value(_numbered(filled.when, n))
+    return [f"if {condition}: {line}"]
+
+
+def _numbered(expression: str, n: int) -> str:
+    return expression.replace("{nn}", f"{n:02}").replace("{n}", str(n))
+
+
+def _text_columns(table: Description, sites: Mapping[str, str]) -> set[str]:
+    """Columns that the site named for a dataset column that holds text."""
+    columns = {name: c for filled in table.records for name, c in datasets()[filled.dataset].columns.items()}
+    return {column for name, column in sites.items() if name in columns and columns[name].type == "String"}
+
+
+def _ignored(table: Description, name: str) -> bool:
+    return name in table.fields and table.fields[name].ignore is not None
+
+
+def _picker(places: Sequence[int]) -> Picker:
+    if not places:
+        return lambda row: ()
+    if len(places) == 1:
+        (place,) = places
+        return lambda row: (row[place],)
+    return itemgetter(*places)

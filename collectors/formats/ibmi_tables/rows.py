@@ -1,0 +1,409 @@
+"""Rows of a table into records: the engine behind files and SQL alike."""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.formats.ibmi_tables.known import YES, Known
+from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, Unusable, canonical, layout
+from counterflow.collectors.formats.ibmi_tables.times import Stamp, iso, stamp
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+
+SOURCE = "ibmi_tables"
+
+_COMMA = re.compile(r"[-+]?\d*,\d+")
+_FORGET = timedelta(hours=1)
+"""An instance whose running counts were not seen for so long begins anew."""
+_SHOWN = 20
+
+
+def read_rows(
+    table: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    context: Context,
+    state: dict[str, Any],
+    sampled_at: datetime | None = None,
+) -> Iterator[Record | Reject]:
+    """Yield what the rows of `table` say; columns are matched by name, values may be text or of any Python type.
+
+    `state` is JSON; it keeps what the next call needs: the preceding sample of running counts, names and boundaries
+    that QAPMJOBWTD and QAPMCONF told, the configuration sent last. `sampled_at` is the time of rows that carry none.
+    The rows of an interval stand together, and the last interval is whole: a `manifest` is written for each.
+    """
+    try:
+        reader = Reader(table, columns, context, state, sampled_at)
+    except Unusable as error:
+        yield Reject(Reason.BAD_HEADER, str(error), "none", section=table, system=context.system)
+        return
+    for row in rows:
+        if reader.begins(row):
+            yield from reader.end()
+        yield from reader.row(row)
+    yield from reader.end()
+
+
+class _Interval(NamedTuple):
+    """What the rows of the open interval have in common."""
+
+    number: str | None
+    instant: datetime
+    ts: str
+
+
+class Reader:
+    """Turns rows into records, interval by interval; call `begins` before `row`, and `end` when it says so."""
+
+    def __init__(
+        self,
+        table: str,
+        columns: Sequence[str],
+        context: Context,
+        state: dict[str, Any],
+        sampled_at: datetime | None = None,
+    ) -> None:
+        """Bind the table to its columns.
+
+        Raises
+        ------
+        Unusable : the table is unknown, lacks a column that names its instances, or nothing names the system.
+        """
+        if table not in tables():
+            raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
+        if context.system is None:
+            raise Unusable("the tables do not name their system: set `system` of the source, or --system")
+        self._system = context.system
+        named = {**_discovered(table, columns), **dict(context.columns)}
+        self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
+        self._zone, self._state, self._sampled_at = context.zone, state, sampled_at
+        self._convert = self.layout.bind(Known(state))
+        self._filled = {filled.dataset: filled for filled in self.layout.table.records}
+        self._samples = {f.dataset for f in self._filled.values() if f.previous or f.difference}
+        self._overflows = any(d.overflow is not None for d in self.layout.described)
+        self._introspected = not self.layout.table.fields
+        self._stamps: dict[tuple[Any, ...], Stamp | None] = {}
+        self._interval: _Interval | None = None
+        self._held: list[Row] = []
+        self._held_number: str | None = None
+        self._envelopes: dict[object, Fields] = {}
+        self._seen: set[str] = set()
+        self._counts: Counter[str] = Counter()
+
+    # intervals
+
+    def begins(self, row: Row) -> bool:
+        """Say whether `row` is of another interval than the rows before it."""
+        if self._interval is None and not self._held:
+            return False
+        number, found, ended = self._place(row)
+        if found is None:
+            return False
+        if self._interval is None:
+            return number != self._held_number
+        if ended:  # it carries the time at which the job ended
+            return number != self._interval.number
+        return number != self._interval.number or found.instant != self._interval.instant
+
+    def end(self) -> Iterator[Record | Reject]:
+        """Yield what is left of the interval, now that it is whole, and what was counted in it."""
+        if self._held:
+            stamps = [found.instant for row in self._held if (found := self._place(row)[1])]
+            yield from self._open(self._held_number, Stamp(max(stamps)))
+        if self._interval is None:
+            return
+        table = self.layout.table.table
+        for dataset, count in self._counts.items():
+            yield Record(
+                "manifest",
+                {
+                    **self._envelope(self._seconds),
+                    "source": f"{SOURCE}.{table}",
+                    "counted": dataset,
+                    "row_count": count,
+                },
+            )
+        self._state.setdefault("ts", {})[table] = self._interval.ts
+        oldest = iso(self._interval.instant - _FORGET)
+        memory = self._state.get("previous", {}).get(table, {})
+        for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
+            del memory[instance]
+        self._interval = None
+        self._envelopes, self._stamps = {}, {}
+        self._seen, self._counts = set(), Counter()
+
+    def row(self, row: Row) -> Iterator[Record | Reject]:
+        """Yield the records of one row; what is wrong in it becomes a reject, without its place."""
+        if len(row) != len(self.layout.columns):
+            detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
+            yield self._reject(Reason.FIELD_COUNT, detail, "none")
+            return
+        try:
+            number, found, ended = self._place(row, strict=True)
+        except (ValueError, OverflowError) as error:
+            yield self._reject(Reason.STAMP_INVALID, str(error), "none")
+            return
+        if found is None:
+            detail = "expected UTCTIME, DATETIME, DTETIM or SAMPLE_TIME, found no time in the row"
+            yield self._reject(Reason.STAMP_MISSING, detail, "none")
+            return
+        if self._interval is None:
+            if ended:
+                self._held.append(row)
+                self._held_number = number
+                return
+            yield from self._open(number, found)
+        yield from self._records(row)
+
+    def _open(self, number: str | None, found: Stamp) -> Iterator[Record | Reject]:
+        table = self.layout.table.table
+        before = self._state.get("ts", {}).get(table)
+        self._interval = _Interval(number, found.instant, iso(found.instant))
+        self._seconds: float | None = None
+        if before is not None and found.instant < datetime.fromisoformat(before):
+            detail = f"the interval before is of {before}: members are mixed, or the clock went back"
+            yield self._reject(Reason.CLOCK_CHANGE, detail, "all")
+        if found.ambiguous:
+            detail = "the clock shows this hour twice and no interval before tells which: read as the first"
+            yield self._reject(Reason.CLOCK_CHANGE, detail, "all")
+        held, self._held, self._held_number = self._held, [], None
+        for row in held:
+            yield from self._records(row)
+
+    def _place(self, row: Row, *, strict: bool = False) -> tuple[str | None, Stamp | None, bool]:
+        """Return interval number and time of a row, and whether the time is that of a job which ended."""
+        layout = self.layout
+        values = layout.time(row)
+        ended = layout.ended is not None and str(row[layout.ended]).strip()[:1] in ("2", "3")
+        try:
+            found = self._stamps[values]
+        except KeyError:
+            before = self._state.get("ts", {}).get(layout.table.table)
+            after = datetime.fromisoformat(before) if before else None
+            try:
+                found = stamp(dict(zip(layout.time_names, values, strict=True)), self._zone, after)
+            except (ValueError, OverflowError):
+                if strict:
+                    raise
+                return None, None, ended
+            if found is None and self._sampled_at is not None:
+                found = Stamp(self._sampled_at.astimezone(UTC))
+            self._stamps[values] = found
+        number = str(values[0]).strip() if layout.time_names[:1] == ("INTNUM",) else None
+        return number, found, ended
+
+    def _envelope(self, seconds: object) -> Fields:
+        """Return what every record of the interval carries; `seconds` is INTSEC as written, or its number."""
+        assert self._interval is not None  # noqa: S101 - open while rows are read
+        envelope: Fields = {"ts": self._interval.ts, "system": self._system, "source": SOURCE}
+        try:
+            number = _number(seconds)
+        except ValueError:
+            return envelope
+        if number is not None and number > 0:
+            envelope["interval_s"] = number
+            self._seconds = max(self._seconds or 0.0, number)
+        return envelope
+
+    # rows
+
+    def _records(self, row: Row) -> Iterator[Record | Reject]:
+        layout = self.layout
+        seconds = row[layout.seconds] if layout.seconds is not None else None
+        envelope = self._envelopes.get(seconds)
+        if envelope is None:
+            envelope = self._envelopes[seconds] = self._envelope(seconds)
+        refused: dict[Reason, list[str]] = {}
+        numbers: Sequence[float | None]
+        try:
+            plain = tuple(map(float, layout.numbers(row)))
+            numbers = plain
+            if self._overflows or (plain and (min(plain) < 0 or not math.isfinite(sum(plain)))):
+                numbers = self._repaired(row, refused)
+        except (ValueError, TypeError, OverflowError):
+            numbers = self._repaired(row, refused)
+        try:
+            texts: Sequence[str | None] = tuple(map(str.strip, layout.texts(row)))
+        except TypeError:
+            texts = tuple(map(_text, layout.texts(row)))
+        instance, filled = self._convert(texts, layout.binaries(row), numbers, envelope)
+        unknown: list[tuple[str, float]] = []
+        strange: list[tuple[str, str]] = []
+        for leftover in layout.unknown:
+            value = row[leftover.place]
+            try:
+                number = _number(value)
+            except ValueError:
+                strange.append((leftover.name, _text(value) or ""))
+            else:
+                if number is not None:
+                    unknown.append((leftover.name, number))
+        if self._introspected:
+            instance = " ".join(value for _, value in strange)
+        for reason, fields in refused.items():
+            shown = "; ".join(fields[:_SHOWN])
+            yield self._reject(reason, f"{len(fields)} fields of {instance!r}: {shown}", "part")
+        if instance is None:
+            yield self._reject(Reason.BAD_HEADER, f"expected {layout.table.instance} to name the row", "none")
+            return
+        if instance in self._seen:
+            yield self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")
+            return
+        self._seen.add(instance)
+        counts = self._counts
+        for dataset, columns in filled:
+            if None in columns.values():
+                columns = {name: value for name, value in columns.items() if value is not None}
+                if missing := [name for name in layout.required[dataset] if name not in columns]:
+                    yield self._reject(Reason.OUT_OF_RANGE, f"expected {', '.join(missing)} of {dataset}", "part")
+                    continue
+            if dataset in self._samples:
+                yield from self._since_before(instance, dataset, columns)
+            counts[dataset] += 1
+            yield Record(dataset, columns)
+        zeros = layout.table.zeros
+        counters = layout.counters
+        if layout.path is not None:
+            multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
+            counters = layout.path_counters if multipath and not initial else counters
+        for place, name, unit, kind in counters:
+            value = numbers[place]
+            if value or (zeros and value is not None):
+                counts["counter"] += 1
+                yield self._counter(envelope, instance, name, value, unit, kind)
+        for name, number in unknown:
+            if number or zeros:
+                counts["counter"] += 1
+                yield self._counter(envelope, instance, name, number, None, None)
+        if layout.table.texts and not self._introspected:
+            settings = [(name, texts[place] or "") for place, name, _, _ in layout.settings]
+            yield from self._config(envelope, instance, settings + strange)
+
+    def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
+        """Return the numbers of a row of which some need care: null, a decimal comma, what cannot be kept."""
+        layout, found = self.layout, []
+        for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
+            number: float | None = None
+            try:
+                number = _number(value)
+            except ValueError:
+                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
+            if number is not None and described.overflow is not None and number >= described.overflow:
+                number = None
+            if number is not None and number < 0 and not described.signed:
+                refused.setdefault(Reason.NEGATIVE_DELTA, []).append(f"{name}: {number:g}")
+                number = None
+            found.append(number)
+        return found
+
+    def _since_before(self, instance: str, dataset: str, columns: Fields) -> Iterator[Reject]:
+        """Complete a record of running counts with what they were in the preceding sample of the instance."""
+        assert self._interval is not None  # noqa: S101 - open while rows are read
+        filled = self._filled[dataset]
+        table = self.layout.table.table
+        now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
+        memory = self._state.setdefault("previous", {}).setdefault(table, {})
+        before = memory.get(instance)
+        memory[instance] = {**now, "ts": self._interval.ts}
+        for name in filled.difference:
+            columns.pop(name, None)
+        if before is None:
+            return
+        elapsed = (self._interval.instant - datetime.fromisoformat(before["ts"])).total_seconds()
+        back = [f"{name}: {now[name]:.0f} after {before[name]:.0f}" for name in now if now[name] < before.get(name, 0)]
+        if back or elapsed <= 0:
+            detail = f"{instance!r} began anew: {'; '.join(back)}" if back else f"no time passed since {before['ts']}"
+            yield self._reject(Reason.RESTARTED, detail, "all")
+            return
+        columns["interval_s"] = elapsed
+        if filled.previous:
+            columns["prev_ts"] = before["ts"]
+        columns |= {f"prev_{name}": before[name] for name in filled.previous if name in now and name in before}
+        columns |= {name: now[name] - before[name] for name in filled.difference if name in now and name in before}
+
+    def _config(self, envelope: Fields, instance: str, settings: list[tuple[str, str]]) -> Iterator[Record]:
+        """Yield the texts of an instance where they differ from those that were sent last."""
+        if not settings:
+            return
+        table = self.layout.table.table
+        digest = f"{zlib.crc32(repr(settings).encode('utf-8', 'replace')):x}"
+        sent = self._state.setdefault("config", {}).setdefault(table, {})
+        if sent.get(instance) == digest:
+            return
+        sent[instance] = digest
+        common = {name: value for name, value in envelope.items() if name != "interval_s"}
+        for name, value in settings:
+            if value:
+                yield Record("config", {**common, "section": table, "item": instance, "name": name, "value": value})
+
+    def _counter(
+        self, envelope: Fields, instance: str, name: str, value: float, unit: str | None, kind: str | None
+    ) -> Record:
+        fields: Fields = {
+            **envelope,
+            "section": self.layout.table.table,
+            "instance": instance,
+            "counter": name,
+            "value": value,
+        }
+        if unit is not None:
+            fields["unit"] = unit
+        if kind is not None:
+            fields["kind"] = kind
+        return Record("counter", fields)
+
+    def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
+        ts = self._interval.ts if self._interval else None
+        return Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
+
+
+def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return the column that counts reads for update, if one column alone says that it does.
+
+    The name of the field was published nowhere: it is known by its label, or because the site names it.
+    """
+    description = tables()[table]
+    if not any("logical_reads_for_update" in filled.columns for filled in description.records):
+        return {}
+    found = [
+        c for c in canonical(description, columns) if c not in description.fields and "UPDATE" in c and "READ" in c
+    ]
+    return {"logical_reads_for_update": found[0]} if len(found) == 1 else {}
+
+
+def _number(value: object) -> float | None:
+    """Return a number however it was exported, None for none.
+
+    Raises
+    ------
+    ValueError : it is no number, or not a finite one.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        number = float(text.replace(",", ".") if _COMMA.fullmatch(text) else text)
+    elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        number = float(value)
+    else:
+        raise ValueError(f"expected a number, found {type(value).__name__}")
+    if not math.isfinite(number):
+        raise ValueError(f"expected a number, found {number}")
+    return number
+
+
+def _text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value.strip() if value else None
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value.hex().upper()
+    return str(value)
