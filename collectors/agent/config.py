@@ -8,7 +8,7 @@ import zoneinfo
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import yaml
 from confluent_kafka import KafkaException, Producer
@@ -157,6 +157,7 @@ class Source(_Strict):
     paths: tuple[Path, ...] = Field(min_length=1)
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    date_order: Literal["ymd", "mdy", "dmy"] | None = None
     system: str | None = Field(None, min_length=1)
     run: str | None = Field(None, min_length=1)
     follow: bool = True

@@ -328,7 +328,7 @@ class Runner:
             return
         file = unicode(str(path))
         origin = Origin(file, form.name if form else "agent", source.system, source.run)
-        context = Context(file, ZoneInfo(source.zone), source.system, complete)
+        context = Context(file, ZoneInfo(source.zone), source.system, complete, date_order=source.date_order)
         position = known.position if known else Position(0, 0)
 
         def checkpoint(at: Position, end: int | None) -> Checkpoint:

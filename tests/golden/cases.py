@@ -1,6 +1,6 @@
 """Golden cases: `<format>/<case>/{input*, context.yaml, expected.jsonl, rejects.jsonl}`.
 
-`context.yaml` holds what the format is told: `zone`, and where they matter `system` and `complete`.
+`context.yaml` holds what the format is told: `zone`, and where they matter `system`, `date_order` and `complete`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Case(NamedTuple):
             zone=ZoneInfo(given["zone"]),
             system=given.get("system"),
             complete=given.get("complete", True),
+            date_order=given.get("date_order"),
         )
         records, rejects = [], []
         with self.input.open("rb") as stream:
