@@ -42,8 +42,18 @@ class Job(BaseModel):
 
     @property
     def words(self) -> set[str]:
-        """Every name in the statements: the datasets and columns that the job touches are among them."""
+        """Every name in the statements: the columns that the job touches are among them."""
         return set(re.findall(r"\w+", " ".join(self.statements)))
+
+    @property
+    def reads(self) -> set[str]:
+        """What the statements select from: datasets, and views of their own."""
+        return set(re.findall(r"\b(?:FROM|JOIN)\s+`?(\w+)", " ".join(self.statements)))
+
+    @property
+    def writes(self) -> set[str]:
+        """The datasets that the statements insert into."""
+        return set(re.findall(r"\bINSERT\s+INTO\s+`?(\w+)", " ".join(self.statements)))
 
 
 @cache

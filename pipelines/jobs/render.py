@@ -73,7 +73,7 @@ def render(
 
     Parameters
     ----------
-    datasets : those that the query names become tables, read if they are a counter's, written if a result's.
+    datasets : those that the query selects from or inserts into become tables.
     bootstrap, flink_url : Kafka's `bootstrap.servers`; Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
     restore : URI of the checkpoint to continue from.
@@ -105,13 +105,13 @@ def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
     """Return the datasets that a job writes."""
-    return [dataset for name, dataset in datasets.items() if name in job.words and dataset.role == "result"]
+    return [dataset for name, dataset in datasets.items() if name in job.writes]
 
 
 def _statements(
     job: Job, datasets: Mapping[str, Dataset], bootstrap: str, period: Period | None
 ) -> dict[str, list[str]]:
-    counters = [dataset for name, dataset in datasets.items() if name in job.words and dataset.role == "counter"]
+    read = [dataset for name, dataset in datasets.items() if name in job.reads]
     sources = [
         source_table(
             dataset,
@@ -120,13 +120,13 @@ def _statements(
             bounded=period is not None,
             columns=job.words | set(dataset.key),
         )
-        for dataset in counters
+        for dataset in read
     ]
     if period:
         # The query stays as it is: it reads views that have the tables' names and part of their rows.
         views = [
             f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS SELECT * FROM topics.`{dataset.dataset}` {_where(period)}"
-            for dataset in counters
+            for dataset in read
         ]
         sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
     sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=_PRODUCER) for dataset in results(job, datasets)]
