@@ -1,1 +1,104 @@
-"""."""
+"""Verdict rules: state and interval in, state and verdict out. Pure: no clock, no I/O, no Flink.
+
+A rule is a module here with a `RULE`. Being here is its registration.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from counterflow.pipelines.rules._row import text
+
+P = TypeVar("P")
+I = TypeVar("I")  # noqa: E741
+S = TypeVar("S")
+
+
+class Verdict(NamedTuple):
+    """What a rule says of one interval.
+
+    Parameters
+    ----------
+    state : of the entity, after raising and clearing.
+    signal : of this interval alone; null where it allows no verdict.
+    stale : whether it allows none; the state is then the one before.
+    reason : a sentence with the figures that decided.
+    evidence : `rule` that decided, `inputs`, `figures` derived from them and `thresholds` compared with, by name; JSON.
+    """
+
+    state: str
+    signal: str | None
+    stale: bool
+    reason: str
+    evidence: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule(Generic[P, I, S]):
+    """One rule.
+
+    Parameters
+    ----------
+    name : of its module.
+    question : that it answers, in one line.
+    dataset : whose rows hold the intervals to be judged.
+    entity : columns that name what is judged; each entity has a state of its own.
+    parameters : a frozen dataclass of numbers, each made by `parameter`.
+    interval : makes an interval of a row by column name; raises `ValueError` that says what was expected.
+    start : state of an entity before its first interval; `as_json` and `of_json` carry it elsewhere and back.
+    judge : (parameters, state, interval) to (next state, verdict).
+    """
+
+    name: str
+    question: str
+    dataset: str
+    entity: tuple[str, ...]
+    parameters: type[P]
+    interval: Callable[[Mapping[str, Any]], I]
+    start: S
+    judge: Callable[[P, S, I], tuple[S, Verdict]]
+
+    def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return what a row is of; raises `ValueError` that says what was expected."""
+        return tuple([text(row, column) for column in self.entity])
+
+
+@cache
+def rules() -> dict[str, Rule[Any, Any, Any]]:
+    """Return every rule by its name."""
+    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
+    return {m.RULE.name: m.RULE for m in modules if hasattr(m, "RULE")}
+
+
+def parameter(default: float, meaning: str, source: str) -> Any:
+    """Return the field of a parameter with what it means and where its default comes from.
+
+    An integer default makes a count, which is at least 1; any other is a number of at least 0.
+    """
+    return field(default=default, metadata={"meaning": meaning, "source": source})
+
+
+def with_settings(parameters: P, settings: Mapping[str, str]) -> P:
+    """Return `parameters` with some set by name; raises `ValueError` that says what was expected."""
+    defaults = {f.name: f.default for f in fields(parameters)}  # type: ignore[arg-type]
+    changes = {}
+    for name, given in settings.items():
+        if name not in defaults:
+            near = get_close_matches(name, defaults, n=3) or list(defaults)
+            raise ValueError(f"there is no parameter `{name}`; there is {', '.join(near)}")
+        count = isinstance(defaults[name], int)
+        try:
+            value = int(given) if count else float(given)
+        except ValueError:
+            value = -1
+        if not (value >= 1 if count else 0 <= value < float("inf")):
+            expected = "a whole number of at least 1" if count else "a number of at least 0"
+            raise ValueError(f"`{name}`: expected {expected}, found `{given}`")
+        changes[name] = value
+    return replace(parameters, **changes)  # type: ignore[type-var]

@@ -1,0 +1,168 @@
+"""`counterflow rules`: the verdict rules, their parameters, and what they would have said."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, NamedTuple
+
+import click
+import orjson
+
+from counterflow.cli._table import console, table
+from counterflow.cli._times import TIME, utc
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.rules import Rule, Verdict, rules, with_settings
+
+
+class Row(NamedTuple):
+    """An interval as given, and where it came from."""
+
+    place: str
+    columns: dict[str, Any]
+
+
+class RuleName(click.ParamType[Rule[Any, Any, Any]]):
+    """A rule by its name."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rule[Any, Any, Any]:
+        """Return the rule, or fail naming those that are there."""
+        found = rules().get(value)
+        return found or self.fail(f"there is no rule `{value}`; there is {', '.join(rules())}", param, ctx)
+
+
+_rule = click.argument("rule", metavar="RULE", type=RuleName())
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+
+
+@click.group()
+def command() -> None:
+    """List and show the verdict rules, and replay one over intervals before it pages anyone."""
+
+
+@command.command("list")
+@_json
+def listing(as_json: bool) -> None:
+    """List the rules and what they answer."""
+    _print([{"rule": rule.name, "question": rule.question} for rule in rules().values()], as_json)
+
+
+@command.command()
+@_rule
+@_json
+def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
+    """Show the parameters of RULE: name, default, meaning and where the default comes from."""
+    _print([{"parameter": f.name, "default": f.default, **f.metadata} for f in fields(rule.parameters)], as_json)
+
+
+@command.command()
+@_rule
+@click.option("--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input.")
+@click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
+@click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this interval end.")
+@click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated.")
+@_json
+def replay(
+    rule: Rule[Any, Any, Any],
+    source: BinaryIO | None,
+    begin: datetime | None,
+    end: datetime | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Judge intervals with RULE, from a file or as stored, each link from a cold start; one line an interval."""
+    parameters = _parameters(rule, settings)
+    if source is not None and begin is None and end is None:
+        rows = _lines(source)
+    elif source is None and begin is not None and end is not None:
+        if end <= begin:
+            raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
+        rows = _stored(rule, begin, end)
+    else:
+        raise click.UsageError("give either --input FILE or both --from and --to")
+    judged = _replayed(rule, parameters, rows)
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE) for said in judged)
+    else:
+        _print(list(judged), as_json)
+
+
+def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
+    """Judge each row with the state of its entity; yield what is printed of each."""
+    states: dict[tuple[str, ...], Any] = {}
+    for place, columns in rows:
+        try:
+            entity = rule.entity_of(columns)
+            interval = rule.interval(columns)
+        except ValueError as error:
+            raise CounterflowError(f"{place}: {error}", hint="mend or remove it", exit_code=2) from None
+        verdict: Verdict
+        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
+        state, signal, stale, reason, _ = verdict
+        named = {column: columns[column] for column in ("ts", *rule.entity[1:])}
+        yield {**named, "state": state, "signal": signal, "stale": stale, "reason": reason}
+
+
+def _lines(source: BinaryIO) -> Iterator[Row]:
+    """Read JSON lines; empty ones are none."""
+    for number, line in enumerate(source, 1):
+        if line.isspace():
+            continue
+        place = f"{source.name}:{number}"
+        try:
+            columns = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
+        if not isinstance(columns, dict):
+            raise CounterflowError(f"{place}: expected a JSON object, found {line[:80]!r}", exit_code=2)
+        yield Row(place, columns)
+
+
+def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Row]:
+    """Read the rows of the rule's dataset in the order of time; their columns have the names of the JSON lines."""
+    from counterflow.clickhouse import ClickHouse, ClickHouseError
+    from counterflow.stack.settings import StackSettings
+
+    settings = StackSettings.load()
+    order = ", ".join(("ts", *rule.entity))
+    statement = (
+        f"SELECT * FROM counterflow.{rule.dataset} FINAL "
+        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} ORDER BY {order}"
+    )
+    period = {
+        f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+        for name, moment in (("from", begin), ("to", end))
+    }
+    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+        if not client.ping():
+            raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
+        try:
+            rows = client.rows(statement, {**period, "date_time_output_format": "iso"})
+        except ClickHouseError as error:
+            raise CounterflowError(str(error)) from None
+    for columns in rows:
+        yield Row(f"counterflow.{rule.dataset}, {columns['ts']}", columns)
+
+
+def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
+    pairs = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.BadParameter(f"expected NAME=VALUE, found `{setting}`", param_hint="--set")
+        pairs[name.strip()] = value.strip()
+    try:
+        return with_settings(rule.parameters(), pairs)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    else:
+        console().print(table(rows) if rows else "no rows")

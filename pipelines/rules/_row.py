@@ -1,0 +1,53 @@
+"""Columns of a row as rules need them; each raises `ValueError` that names the column and says what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+INFINITY = float("inf")
+
+
+def moment(row: Mapping[str, Any], name: str) -> datetime:
+    """Return an ISO 8601 time; UTC where it has no zone."""
+    value = row.get(name)
+    try:
+        found = datetime.fromisoformat(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ValueError(f"`{name}`: expected a time such as 2026-11-21T01:00:00Z, found {value!r}") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def text(row: Mapping[str, Any], name: str) -> str:
+    """Return a text, which must be there."""
+    value = row.get(name)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"`{name}`: expected a text, found {value!r}")
+    return value
+
+
+def number(row: Mapping[str, Any], name: str) -> float | None:
+    """Return a number of at least 0, None where it is null or absent."""
+    value = row.get(name)
+    if value is None or (type(value) in (float, int) and 0 <= value < INFINITY):
+        return value
+    raise ValueError(f"`{name}`: expected a number of at least 0 or null, found {value!r}")
+
+
+def positive(row: Mapping[str, Any], name: str) -> float | None:
+    """Return a number above 0, None where it is null or absent."""
+    value = number(row, name)
+    if value == 0:
+        raise ValueError(f"`{name}`: expected a number above 0 or null, found 0")
+    return value
+
+
+def flag(row: Mapping[str, Any], name: str) -> bool:
+    """Return true or false; false where it is null or absent."""
+    value = row.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise ValueError(f"`{name}`: expected true, false or null, found {value!r}")
+    return value

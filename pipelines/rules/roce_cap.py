@@ -1,0 +1,434 @@
+"""Is the hypervisor capping a RoCE (SR-IOV) link?
+
+The capped port never reaches its nominal share, so "rate >= capacity x line" stays silent. What tells is the own share
+of a full adapter's bytes, set against the capacity, together with a fall against the link's own past while the
+neighbours grow. docs/rules/roce-cap.md says the rule in words, its parameters and their sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+
+TABLES = "Db2 Mirror, tables 7-4 and 7-5"
+CHOSEN = "chosen"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a site may set. Shares are ratios, not percentages."""
+
+    util_threshold: float = parameter(0.85, "A physical port below this share of its line rate caps nobody.", TABLES)
+    util_leave: float = parameter(0.80, "Below this share of the line rate a raised state may be left.", CHOSEN)
+    share_low: float = parameter(
+        0.55, "Own share of the physical bytes / capacity; below it the link is below what it is guaranteed.", TABLES
+    )
+    share_high: float = parameter(0.81, "Above it the link borrows freely: no cap.", TABLES)
+    share_leave: float = parameter(0.87, "Above it a raised state may be left.", TABLES)
+    drop_ratio: float = parameter(0.90, "Own bytes and own messages of at most this x baseline are a drop.", TABLES)
+    others_risen: float = parameter(1.005, "Others' bytes of at least this x baseline have risen.", TABLES)
+    recover_ratio: float = parameter(0.95, "With own bytes of at least this x baseline a state may be left.", TABLES)
+    message_tolerance: float = parameter(
+        0.10, "Bytes a message this near its baseline (as a ratio) are the same work.", TABLES
+    )
+    backlog_kept: float = parameter(1.0, "Jobs of at least this x baseline are not lower: the demand is there.", CHOSEN)
+    drops_over_s: float = parameter(0.0, "More dropped packets a second than this are growing drops.", CHOSEN)
+    rnr_nak_over_s: float = parameter(0.0, "More RNR NAKs a second than this are growing RNR NAKs.", CHOSEN)
+    baseline_window: int = parameter(
+        10, "Intervals whose median is the baseline; fewer where there are no more.", CHOSEN
+    )
+    freeze_max_s: float = parameter(3600.0, "Seconds a drop freezes the baseline for, at most.", CHOSEN)
+    raise_after: int = parameter(3, "Consecutive intervals of one signal that raise CAPPED or SUSPECTED.", CHOSEN)
+    clear_after: int = parameter(5, "Consecutive intervals with a condition for leaving that clear it.", CHOSEN)
+    gap_factor: float = parameter(2.0, "An interval longer than this x the nominal one has no verdict.", CHOSEN)
+
+
+class Signal(StrEnum):
+    """What one interval says; also what the state of a link may be."""
+
+    OK = "OK"
+    DEMAND_LIMITED = "DEMAND_LIMITED"
+    LIKELY = "LIKELY"
+    SUSPECTED = "SUSPECTED"
+    CAPPED = "CAPPED"
+
+
+OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED = Signal
+RAISED = frozenset({SUSPECTED, CAPPED})
+
+
+class Interval(NamedTuple):
+    """One interval of one link; None is unknown.
+
+    Parameters
+    ----------
+    ts : its end.
+    interval_s : its length, nominal where the sampling is regular.
+    own_* : rates of the link itself, out and in.
+    phys_* : rates of all logical ports of the same physical port together.
+    line_bits_s, capacity_pct : line rate of the physical port and the share of it that the logical port is guaranteed.
+    link_count, load_balance_count : links of the group, and those the load is spread over.
+    backlog_jobs : jobs active or waiting for the link.
+    rows_s : rows changed; kept with the evidence.
+    drops_s, rnr_nak_s : packets dropped and RNR NAKs.
+    reset : the counters restarted in the interval.
+    failover : the group changed to another link in the interval.
+    """
+
+    ts: datetime
+    interval_s: float
+    own_out_bytes_s: float | None
+    own_in_bytes_s: float | None
+    own_msgs_s: float | None
+    phys_out_bytes_s: float | None = None
+    phys_in_bytes_s: float | None = None
+    line_bits_s: float | None = None
+    capacity_pct: float | None = None
+    link_count: float | None = None
+    load_balance_count: float | None = None
+    backlog_jobs: float | None = None
+    rows_s: float | None = None
+    drops_s: float | None = None
+    rnr_nak_s: float | None = None
+    reset: bool = False
+    failover: bool = False
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the interval of a row of `link_load` or of a replayed file; other columns are not looked at.
+
+        Raises
+        ------
+        ValueError : a column does not hold what it should; says which and what was expected.
+        """
+        interval_s = _row.positive(row, "interval_s")
+        if interval_s is None:
+            raise ValueError("`interval_s`: expected a number above 0, found None")
+        return cls(
+            _row.moment(row, "ts"),
+            interval_s,
+            _row.number(row, "own_out_bytes_s"),
+            _row.number(row, "own_in_bytes_s"),
+            _row.number(row, "own_msgs_s"),
+            _row.number(row, "phys_out_bytes_s"),
+            _row.number(row, "phys_in_bytes_s"),
+            _row.positive(row, "line_bits_s"),
+            _row.positive(row, "capacity_pct"),
+            _row.number(row, "link_count"),
+            _row.number(row, "load_balance_count"),
+            _row.number(row, "backlog_jobs"),
+            _row.number(row, "rows_s"),
+            _row.number(row, "drops_s"),
+            _row.number(row, "rnr_nak_s"),
+            _row.flag(row, "reset"),
+            _row.flag(row, "failover"),
+        )
+
+
+Medians = dict[str, float | None]
+# own bytes/s, own messages/s, others' bytes/s, bytes a message, backlog jobs
+Sample = tuple[float, float, float | None, float | None, float | None]
+OWN_BYTES, OWN_MSGS, OTHERS, MESSAGE, BACKLOG = range(5)
+
+
+class State(NamedTuple):
+    """What is carried from interval to interval of one link.
+
+    Parameters
+    ----------
+    state : as shown.
+    pending, raising : the signal that is on its way to be raised, and for how many intervals it has held.
+    clearing : for how many intervals a raised state could have been left.
+    history : the newest intervals of the baseline, oldest first.
+    dropped_since_s : beginning of the drop that lasts, seconds since 1970.
+    newest_s, newest_interval_s : end and length of the newest interval.
+    configuration : capacity %, link count and load-balance count as last known.
+    """
+
+    state: str = OK
+    pending: str | None = None
+    raising: int = 0
+    clearing: int = 0
+    history: tuple[Sample, ...] = ()
+    dropped_since_s: float | None = None
+    newest_s: float | None = None
+    newest_interval_s: float | None = None
+    configuration: tuple[float | None, ...] = (None, None, None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return self._asdict()
+
+    @classmethod
+    def of_json(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the state that `as_json` gave."""
+        history = tuple(tuple(sample) for sample in fields["history"])
+        return cls(**{**fields, "history": history, "configuration": tuple(fields["configuration"])})
+
+
+class _Load(NamedTuple):
+    """What the inputs of an interval give by themselves; None where one of them is unknown."""
+
+    own_bytes_s: float
+    own_msgs_s: float
+    phys_bytes_s: float | None
+    others_bytes_s: float | None
+    util: float | None
+    share: float | None
+    bytes_per_message: float | None
+
+
+class _Said(NamedTuple):
+    """What one interval says by itself, by which of the numbered rules, and the medians it was compared with."""
+
+    signal: Signal
+    rule: int
+    reason: str
+    dropped: bool
+    baseline: Medians
+
+
+# the parameters that each numbered rule compares with; 0 is no verdict
+COMPARED: tuple[tuple[str, ...], ...] = (
+    ("gap_factor",),
+    ("util_threshold",),
+    ("util_threshold", "share_low"),
+    ("util_threshold", "share_low", "share_high"),
+    ("util_threshold", "share_low", "share_high"),
+    ("util_threshold", "share_low", "share_high", "drop_ratio", "others_risen"),
+    ("util_threshold", "drop_ratio", "message_tolerance", "backlog_kept", "drops_over_s", "rnr_nak_over_s"),
+)
+TO_LEAVE = ("util_leave", "share_low", "share_leave", "recover_ratio", "clear_after")
+
+
+def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[State, Verdict]:
+    """Return the next state and the verdict of `interval`, which follows those that made `state`."""
+    p, now = parameters, interval.ts.timestamp()
+    load = _load(interval)
+    why = _no_verdict(p, state, interval, now)
+    if state.newest_s is None or now > state.newest_s:
+        state = _rebaselined(state, interval)
+    if load is None or why:
+        newest_s = now if state.newest_s is None else max(now, state.newest_s)
+        state = state._replace(newest_s=newest_s, newest_interval_s=interval.interval_s)
+        evidence = _evidence(p, interval, 0, {}, COMPARED[0])
+        return state, Verdict(state.state, None, True, why or "own rates unknown", evidence)
+
+    signal, rule, reason, dropped, baseline = _said(p, state.history, interval, load)
+    compared = COMPARED[rule]
+    before = shown = state.state
+    pending, raising, clearing = None, 0, 0
+    if signal in RAISED:
+        pending, raising = signal, state.raising + 1 if signal == state.pending else 1
+        compared += ("raise_after",)
+        # SUSPECTED never replaces CAPPED: an unknown physical load takes nothing back
+        if before not in (signal, CAPPED):
+            reason = f"{reason}; {raising} of {p.raise_after} intervals to raise {signal}"
+            shown = signal if raising >= p.raise_after else before
+    elif before not in RAISED:
+        shown = signal
+    elif condition := _leave(p, load, baseline):
+        clearing = state.clearing + 1
+        reason = f"{reason}; {condition}: {clearing} of {p.clear_after} intervals to leave {before}"
+        shown = signal if clearing >= p.clear_after else before
+    if before in RAISED:
+        compared += TO_LEAVE
+
+    since = None
+    if dropped:
+        since = now - interval.interval_s if state.dropped_since_s is None else state.dropped_since_s
+    history = state.history
+    if signal == OK and shown not in RAISED and (since is None or now - since > p.freeze_max_s):
+        sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
+        history = (*history, sample)[-p.baseline_window :]
+
+    medians = {f"baseline_{name}": value for name, value in baseline.items()}
+    counts = {"baseline_intervals": len(state.history), "raising": raising, "clearing": clearing}
+    evidence = _evidence(p, interval, rule, {**load._asdict(), **medians, **counts}, compared)
+    counts_kept = clearing if shown in RAISED else 0
+    state = State(shown, pending, raising, counts_kept, history, since, now, interval.interval_s, state.configuration)
+    return state, Verdict(shown, signal, False, reason, evidence)
+
+
+def _rebaselined(state: State, interval: Interval) -> State:
+    """Forget history, counts and state where the configuration changed; unknown is not a change."""
+    before = state.configuration
+    after = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
+    if after == before and not interval.failover:
+        return state
+    known = tuple([old if new is None else new for new, old in zip(after, before, strict=True)])
+    changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
+    if changed or interval.failover:
+        state = State(newest_s=state.newest_s, newest_interval_s=state.newest_interval_s)
+    return state._replace(configuration=known)
+
+
+def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> str | None:
+    """Say why the place of the interval in the series allows no verdict, if so."""
+    if interval.reset:
+        return "the counters restarted"
+    if state.newest_s is None or state.newest_interval_s is None:
+        return None
+    if now <= state.newest_s:
+        return "not after the newest interval of this link"
+    nominal = min(interval.interval_s, state.newest_interval_s)
+    length = max(now - state.newest_s, interval.interval_s)
+    if length > p.gap_factor * nominal:
+        return f"{length:.6g} s since the preceding interval, more than {p.gap_factor:g} x {nominal:.6g} s"
+    return None
+
+
+def _load(i: Interval) -> _Load | None:
+    """Derive what the inputs give; None where the own rates are unknown."""
+    if i.own_out_bytes_s is None or i.own_in_bytes_s is None or i.own_msgs_s is None:
+        return None
+    own = i.own_out_bytes_s + i.own_in_bytes_s
+    message = own / i.own_msgs_s if i.own_msgs_s else None
+    if i.phys_out_bytes_s is None or i.phys_in_bytes_s is None:
+        return _Load(own, i.own_msgs_s, None, None, None, None, message)
+    physical = i.phys_out_bytes_s + i.phys_in_bytes_s
+    util = None if i.line_bits_s is None else max(i.phys_out_bytes_s, i.phys_in_bytes_s) * 8 / i.line_bits_s
+    share = None if i.capacity_pct is None or not physical else (own / physical) / (i.capacity_pct / 100)
+    return _Load(own, i.own_msgs_s, physical, physical - own, util, share, message)
+
+
+def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) -> _Said:
+    """Apply the numbered rules to one interval."""
+    baseline = {"own_bytes_s": _median(history, OWN_BYTES), "own_msgs_s": _median(history, OWN_MSGS)}
+    dropped = _dropped(p, load, baseline)
+    util, share = load.util, load.share
+    if util is not None and util < p.util_threshold:
+        why = f"physical port at {util:.4g} of its line rate, less than {p.util_threshold:g}"
+        return _Said(OK, 1, why, dropped, baseline)
+    if util is None or share is None:
+        holds, why = _suspected(p, history, i, load, dropped, baseline)
+        return _Said(SUSPECTED if holds else OK, 6, why, dropped, baseline)
+    if share < p.share_low:
+        why = f"own share {share:.4g} of the capacity, less than {p.share_low:g}"
+        return _Said(DEMAND_LIMITED, 2, why, dropped, baseline)
+    if share > p.share_high:
+        why = f"own share {share:.4g} of the capacity, more than {p.share_high:g}"
+        return _Said(OK, 3, why, dropped, baseline)
+    why = f"own share {share:.4g} of the capacity, from {p.share_low:g} to {p.share_high:g}"
+    if not history:
+        return _Said(LIKELY, 4, f"{why}; no baseline yet", dropped, baseline)
+    holds, comparison = _capped(p, history, load, dropped, baseline)
+    return _Said(CAPPED if holds else OK, 5, f"{why}; {comparison}", dropped, baseline)
+
+
+def _dropped(p: Parameters, load: _Load, baseline: Medians) -> bool:
+    """Say whether own bytes and own messages are down; nothing can be below a baseline of nothing."""
+    own, msgs = baseline["own_bytes_s"], baseline["own_msgs_s"]
+    if not own or msgs is None:
+        return False
+    return load.own_bytes_s <= p.drop_ratio * own and load.own_msgs_s <= p.drop_ratio * msgs
+
+
+def _drop(p: Parameters, load: _Load, dropped: bool, baseline: Medians) -> str:
+    own, msgs = _of(load.own_bytes_s, baseline["own_bytes_s"]), _of(load.own_msgs_s, baseline["own_msgs_s"])
+    least = f"{'' if dropped else 'not '}both at most {p.drop_ratio:g}"
+    return f"own bytes at {own} and messages at {msgs} of the baseline, {least}"
+
+
+def _capped(
+    p: Parameters, history: tuple[Sample, ...], load: _Load, dropped: bool, baseline: Medians
+) -> tuple[bool, str]:
+    """Apply rule 5: the link fell while the others rose."""
+    why = _drop(p, load, dropped, baseline)
+    if not dropped:
+        return False, why
+    others, usual = load.others_bytes_s, _median(history, OTHERS)
+    baseline["others_bytes_s"] = usual
+    if others is None or usual is None:
+        return True, f"{why}; others unknown in the baseline count as risen"
+    risen = others >= p.others_risen * usual
+    return risen, f"{why}; others at {_of(others, usual)} of theirs, {_least(risen)} {p.others_risen:g}"
+
+
+def _suspected(
+    p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load, dropped: bool, baseline: Medians
+) -> tuple[bool, str]:
+    """Apply rule 6: where the share is unknown, the link fell, its work is the same and still there."""
+    lacking = "physical load" if load.phys_bytes_s is None else "line rate" if load.util is None else "capacity"
+    if not history:
+        return False, f"{lacking} unknown; no baseline yet"
+    why = f"{lacking} unknown; {_drop(p, load, dropped, baseline)}"
+    if not dropped:
+        return False, why
+    message, usual = load.bytes_per_message, _median(history, MESSAGE)
+    baseline["bytes_per_message"] = usual
+    if message is None or not usual:
+        return False, f"{why}; bytes a message unknown"
+    alike = abs(message / usual - 1) <= p.message_tolerance
+    within = f"{'' if alike else 'not '}within {p.message_tolerance:g}"
+    why = f"{why}; bytes a message at {_of(message, usual)} of theirs, {within} of it"
+    if not alike:
+        return False, why
+    jobs, usual = i.backlog_jobs, _median(history, BACKLOG)
+    baseline["backlog_jobs"] = usual
+    if jobs is not None and usual is not None:
+        kept = jobs >= p.backlog_kept * usual
+        return kept, f"{why}; {jobs:g} jobs, {_least(kept)} {p.backlog_kept:g} x {usual:g}"
+    growing = [
+        f"{name} grow by {rate:.4g}/s"
+        for name, rate, over in (("drops", i.drops_s, p.drops_over_s), ("RNR NAKs", i.rnr_nak_s, p.rnr_nak_over_s))
+        if rate is not None and rate > over
+    ]
+    evidence = " and ".join(growing) or "neither drops nor RNR NAKs are known to grow"
+    return bool(growing), f"{why}; backlog unknown, {evidence}"
+
+
+def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
+    """Say by which condition a raised state could be left, if by any."""
+    own, util, share = baseline["own_bytes_s"], load.util, load.share
+    if share is not None and share > p.share_leave:
+        return f"own share more than {p.share_leave:g}"
+    if own is not None and load.own_bytes_s >= p.recover_ratio * own:
+        return f"own bytes at {_of(load.own_bytes_s, own)} of the baseline, at least {p.recover_ratio:g}"
+    if util is not None and util < p.util_leave:
+        return f"physical port less than {p.util_leave:g} of its line rate"
+    if share is not None and share < p.share_low:
+        return f"own share less than {p.share_low:g}"
+    return None
+
+
+def _evidence(
+    p: Parameters, interval: Interval, rule: int, figures: Mapping[str, float | None], compared: tuple[str, ...]
+) -> dict[str, Any]:
+    inputs = interval._asdict()
+    del inputs["ts"]
+    return {"rule": rule, "inputs": inputs, "figures": figures, "thresholds": {n: getattr(p, n) for n in compared}}
+
+
+def _median(history: tuple[Sample, ...], column: int) -> float | None:
+    """Return the median of what is known."""
+    known = sorted([value for sample in history if (value := sample[column]) is not None])
+    if not known:
+        return None
+    half = len(known) // 2
+    return known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2
+
+
+def _of(value: float, usual: float | None) -> str:
+    return f"{value / usual:.4g}" if usual else "?"
+
+
+def _least(holds: bool) -> str:
+    return "at least" if holds else "less than"
+
+
+RULE = Rule(
+    name="roce_cap",
+    question="Does the hypervisor cap a RoCE (SR-IOV) link?",
+    dataset="link_load",
+    entity=("system", "link"),
+    parameters=Parameters,
+    interval=Interval.of_row,
+    start=State(),
+    judge=judge,
+)

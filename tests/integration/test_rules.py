@@ -1,0 +1,207 @@
+"""`counterflow rules` as run by a person: a file or stored intervals in, a line an interval out, and bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.pipelines.rules import rules
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.settings import StackSettings
+
+# as in tables 7-4 and 7-5 at a capacity of 3 %: 8 threads, then 10
+FREE = (4.49, 4.57, 4278626, 87.96, 88.53)
+HELD = (1.86, 1.90, 1759392, 89.15, 89.79)
+KEYS = ["ts", "link", "state", "signal", "stale", "reason"]
+
+
+def rules_(*arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "counterflow", "rules", *map(str, arguments)]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=env)
+
+
+def line(number: int, run: tuple[float, ...], link: str = "roce0", **more: Any) -> dict[str, Any]:
+    out, in_, msgs, all_out, all_in = run
+    return {
+        "ts": f"2026-11-21T00:{number // 2:02}:{number % 2 * 30:02}Z",
+        "interval_s": 30,
+        "system": "a",
+        "link": link,
+        "own_out_bytes_s": out * 1e9 / 8,
+        "own_in_bytes_s": in_ * 1e9 / 8,
+        "own_msgs_s": msgs,
+        "phys_out_bytes_s": all_out * 1e9 / 8,
+        "phys_in_bytes_s": all_in * 1e9 / 8,
+        "line_bits_s": 100_000_000_000,
+        "capacity_pct": 3,
+        "link_count": 1,
+        **more,
+    }
+
+
+RESET = {"reset": True, "own_out_bytes_s": None, "own_in_bytes_s": None, "own_msgs_s": None}
+
+
+def series(link: str = "roce0", **more: Any) -> list[dict[str, Any]]:
+    """Four free intervals, a reset, four held ones; interval 7 is missing."""
+    runs = [(1, FREE), (2, FREE), (3, FREE), (4, FREE), (6, HELD), (8, HELD), (9, HELD), (10, HELD)]
+    lines = [line(number, run, link, **more) for number, run in runs]
+    return [*lines[:4], line(5, FREE, link, **{**more, **RESET}), *lines[4:]]
+
+
+SAID = [
+    *[("OK", "OK", False)] * 4,
+    ("OK", None, True),
+    *[("OK", "CAPPED", False)] * 2,
+    *[("CAPPED", "CAPPED", False)] * 2,
+]
+
+
+@pytest.fixture
+def intervals(tmp_path: Path) -> Path:
+    path = tmp_path / "intervals.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in series()))
+    return path
+
+
+def test_a_file_is_replayed_line_by_line(intervals: Path) -> None:
+    run = rules_("replay", "roce_cap", "--input", intervals, "--json")
+    assert run.returncode == 0, run.stderr
+    said = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [list(verdict) for verdict in said] == [KEYS] * 9
+    assert [(v["state"], v["signal"], v["stale"]) for v in said] == SAID
+    assert [v["ts"] for v in said] == [row["ts"] for row in series()]
+    assert "restarted" in said[4]["reason"]
+    assert "0.7004" in said[-1]["reason"]
+
+
+def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
+    both = [
+        row
+        for rows in zip(series(), series("roce1", own_msgs_s=4278626), series(system="b"), strict=True)
+        for row in rows
+    ]
+    run = rules_("replay", "roce_cap", "--input", "-", "--json", stdin="\n".join(map(json.dumps, both)))
+    said = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [v["link"] for v in said[:3]] == ["roce0", "roce1", "roce0"]
+    for first in (0, 2):
+        assert [(v["state"], v["signal"], v["stale"]) for v in said[first::3]] == SAID
+    assert {v["state"] for v in said[1::3]} == {"OK"}
+
+
+def test_without_json_it_is_a_table_and_names_are_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps(line(1, FREE, "[bold]x[/nothing]\x1b[31m")) + "\n\n")
+    run = rules_("replay", "roce_cap", "--input", path)
+    assert run.returncode == 0, run.stderr
+    assert "[bold]x[/nothing]" in run.stdout
+    assert "\x1b" not in run.stdout
+    assert "own share 1.711" in run.stdout
+
+
+def test_parameters_are_set_by_name(intervals: Path) -> None:
+    run = rules_(
+        "replay", "roce_cap", "--input", intervals, "--json", "--set", "raise_after=2", "--set", "share_high=0.7"
+    )
+    assert {json.loads(text)["signal"] for text in run.stdout.splitlines()} == {"OK", None}
+    run = rules_("replay", "roce_cap", "--input", intervals, "--json", "--set", "raise_after=2")
+    assert [json.loads(text)["state"] for text in run.stdout.splitlines()][5:] == ["OK", *["CAPPED"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "drop=0.8"], "drop_ratio"),
+        (["--set", "raise_after=1.5"], "whole number"),
+        (["--set", "raise_after"], "NAME=VALUE"),
+        (["--from", "2026-11-21", "--to", "2026-11-22"], "either --input FILE or both --from and --to"),
+    ],
+)
+def test_wrong_settings_say_what_is_right(intervals: Path, arguments: list[str], said: str) -> None:
+    run = rules_("replay", "roce_cap", "--input", intervals, *arguments)
+    assert run.returncode == 2
+    assert said in " ".join(run.stderr.split())
+
+
+def test_an_unknown_rule_or_file_is_named(tmp_path: Path) -> None:
+    run = rules_("replay", "roce_cup", "--input", "-")
+    assert run.returncode == 2
+    assert "roce_cap" in run.stderr
+    run = rules_("replay", "roce_cap", "--input", tmp_path / "missing")
+    assert run.returncode == 2
+    assert "missing" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "expected a JSON object"),
+        ("[1]", "expected a JSON object"),
+        ('{"own_msgs_s": NaN}', "expected a JSON object"),
+        ("\xff", "expected a JSON object"),
+        ({"ts": "yesterday"}, "`ts`: expected a time"),
+        ({"ts": None}, "`ts`: expected a time"),
+        ({"interval_s": 0}, "`interval_s`: expected a number above 0"),
+        ({"interval_s": None}, "`interval_s`: expected a number above 0"),
+        ({"system": None}, "`system`: expected a text"),
+        ({"link": 7}, "`link`: expected a text"),
+        ({"own_out_bytes_s": "4,5"}, "`own_out_bytes_s`: expected a number of at least 0 or null"),
+        ({"own_in_bytes_s": -1}, "`own_in_bytes_s`: expected a number of at least 0 or null"),
+        ({"line_bits_s": 0}, "`line_bits_s`: expected a number above 0 or null"),
+        ({"reset": "no"}, "`reset`: expected true, false or null"),
+    ],
+)
+def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, text: str | dict[str, Any], said: str) -> None:
+    bad = text.encode("latin-1") if isinstance(text, str) else orjson.dumps({**line(2, FREE), **text})
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(orjson.dumps(line(1, FREE)) + b"\n" + bad + b"\n" + orjson.dumps(line(3, FREE)) + b"\n")
+    run = rules_("replay", "roce_cap", "--input", path, "--json")
+    assert run.returncode == 2
+    assert f"error: {path}:2: " in run.stderr
+    assert said in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_rules_and_parameters_are_printed() -> None:
+    assert "roce_cap" in rules_("list").stdout
+    shown = [json.loads(text) for text in rules_("show", "roce_cap", "--json").stdout.splitlines()]
+    assert {"parameter": "raise_after", "default": 3}.items() <= shown[14].items()
+    assert all(parameter["meaning"] and parameter["source"] for parameter in shown)
+
+
+def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
+    """In the order of time, from the first end given up to, not with, the second."""
+    number = "Nullable(Float64)"
+    names = [name for name in line(1, FREE) if name not in ("ts", "system", "link")]
+    columns = ", ".join(f"{name} {number}" for name in names)
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        migrate(admin)
+        admin.post(
+            "CREATE TABLE IF NOT EXISTS counterflow.link_load (ts DateTime64(3, 'UTC'), system String, link String, "
+            f"{columns}, reset Bool) ENGINE = ReplacingMergeTree ORDER BY (system, link, ts)"
+        )
+        body = b"\n".join(map(orjson.dumps, reversed(series(system="rules"))))
+        admin.post(
+            "INSERT INTO counterflow.link_load FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"}
+        )
+    period = ("--from", "2026-11-21T00:01:00", "--to", "2026-11-21T00:05:00")
+    named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse}
+    run = rules_("replay", "roce_cap", *period, "--json", **named)
+    assert run.returncode == 0, run.stderr
+    said = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [v["ts"] for v in said] == [row["ts"].replace("Z", ".000Z") for row in series()[1:-1]]
+    assert [(v["state"], v["signal"], v["stale"]) for v in said] == SAID[1:-1]
+
+
+def test_every_rule_is_found_by_being_there() -> None:
+    folder = Path(__file__).parents[2] / "pipelines/rules"
+    assert set(rules()) == {path.stem for path in folder.glob("*.py") if "\nRULE = " in path.read_text()}

@@ -1,0 +1,595 @@
+"""The cap verdict as its text says it: the eight measured runs of Db2 Mirror, tables 7-4 and 7-5, and made series."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.pipelines.rules import Verdict, link_notices, rules, with_settings
+from counterflow.pipelines.rules.roce_cap import Interval, State
+
+RULE = rules()["roce_cap"]
+PAGE = Path(__file__).parents[2] / "docs/rules/roce-cap.md"
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+GB_S = 1e9
+
+# (capacity %, interfering threads): own OUT, IN, messages; interfering OUT, IN; all OUT, IN, in Gb/s as printed in
+# table 7-5; rows/s of table 7-4
+RUNS = {
+    (3, 8): (4.49, 4.57, 4278626, 83.47, 83.96, 87.96, 88.53, 416049),
+    (3, 9): (5.70, 4.75, 4613528, 83.53, 83.98, 89.23, 88.73, 415318),
+    (3, 10): (1.86, 1.90, 1759392, 87.29, 87.89, 89.15, 89.79, 177259),
+    (3, 11): (2.03, 1.98, 1819434, 87.28, 87.89, 89.31, 89.87, 177339),
+    (6, 8): (4.93, 4.67, 4525618, 83.51, 83.93, 88.44, 88.60, 417753),
+    (6, 9): (4.38, 4.83, 4339698, 83.57, 83.95, 87.95, 88.79, 416458),
+    (6, 10): (4.45, 3.79, 3824974, 84.54, 89.06, 88.98, 92.84, 352851),
+    (6, 11): (3.71, 3.93, 3545200, 84.54, 85.02, 88.25, 88.96, 352804),
+}
+CAPPED_RUNS = {(3, 10), (3, 11), (6, 10), (6, 11)}  # throughput fell between 9 and 10 threads
+GB = {"2^30": 2**30, "10^9": 10**9}
+
+
+def run(setting: int, threads: int, gb: int = 10**9, printed: bool = True) -> dict[str, Any]:
+    """A measured run as columns; the physical total as printed, or as the sum of both tables' halves."""
+    out, in_, msgs, other_out, other_in, all_out, all_in, rows = RUNS[setting, threads]
+    physical = (all_out, all_in) if printed else (out + other_out, in_ + other_in)
+    return {
+        "own_out_bytes_s": out * gb / 8,
+        "own_in_bytes_s": in_ * gb / 8,
+        "own_msgs_s": msgs,
+        "phys_out_bytes_s": physical[0] * gb / 8,
+        "phys_in_bytes_s": physical[1] * gb / 8,
+        "line_bits_s": 100e9,
+        "capacity_pct": setting,
+        "link_count": 1,
+        "rows_s": rows,
+    }
+
+
+def made(own: float, physical: float | None, msgs: float | None = None, **more: Any) -> dict[str, Any]:
+    """A link with 5 % of a 100 Gb/s line, rates in GB/s, half out and half in; 290 bytes a message.
+
+    The line carries 12.5 GB/s each way, so that a `physical` of 22 (of 25) is a share of .88 of the line, and an own
+    share s of the capacity is own / physical / .05.
+    """
+    half = None if physical is None else physical / 2 * GB_S
+    return {
+        "own_out_bytes_s": own / 2 * GB_S,
+        "own_in_bytes_s": own / 2 * GB_S,
+        "own_msgs_s": own * GB_S / 290 if msgs is None else msgs,
+        "phys_out_bytes_s": half,
+        "phys_in_bytes_s": half,
+        "line_bits_s": 100e9,
+        "capacity_pct": 5,
+        "link_count": 2,
+        **more,
+    }
+
+
+# with `made`, own 1.2 of physical 22 is s 1.09; own 0.8 of 22.2 is s .72, down to .67, others up from 20.8 to 21.4
+FREE = made(1.2, 22.0)
+HELD = made(0.8, 22.2)
+RESET = {**made(0, None), **dict.fromkeys(("own_out_bytes_s", "own_in_bytes_s", "own_msgs_s")), "reset": True}
+GAP = None  # a line that is not there
+
+
+def replay(
+    series: list[dict[str, Any] | None], interval_s: float = 30.0, settings: dict[str, str] | None = None
+) -> list[Verdict]:
+    """Judge a series from a cold start."""
+    parameters = with_settings(RULE.parameters(), settings or {})
+    state, verdicts = RULE.start, []
+    for number, columns in enumerate(series, 1):
+        if columns is not None:
+            ts = BEGIN + timedelta(seconds=number * interval_s)
+            row = {"ts": ts.isoformat(), "interval_s": interval_s, "system": "a", "link": "roce0", **columns}
+            state, verdict = RULE.judge(parameters, state, RULE.interval(row))
+            verdicts.append(verdict)
+    return verdicts
+
+
+def signals(series: list[dict[str, Any] | None], **options: Any) -> list[str | None]:
+    return [verdict.signal for verdict in replay(series, **options)]
+
+
+def states(series: list[dict[str, Any] | None], **options: Any) -> list[str]:
+    return [verdict.state for verdict in replay(series, **options)]
+
+
+CASES = [(row, baseline, gb, printed) for row, baseline, gb, printed in product(RUNS, (8, 9, None), GB, (True, False))]
+
+
+def test_there_are_96_cases() -> None:
+    """8 rows, after a baseline of the 8- or 9-thread run or none; Gb of 2^30 or 10^9; totals printed or added."""
+    assert len(CASES) == 96
+
+
+@pytest.mark.parametrize(("row", "baseline", "gb", "printed"), CASES)
+def test_every_measured_run_is_told_right(row: tuple[int, int], baseline: int | None, gb: str, printed: bool) -> None:
+    setting, _ = row
+    before = [] if baseline is None else [run(setting, baseline, GB[gb], printed)] * 12
+    verdicts = replay([*before, *[run(*row, GB[gb], printed)] * 4])[len(before) :]
+    if row not in CAPPED_RUNS:
+        assert {(v.signal, v.state) for v in verdicts} == {("OK", "OK")}
+    elif baseline is None:
+        assert {(v.signal, v.state) for v in verdicts} == {("LIKELY", "LIKELY")}
+    else:
+        assert [v.signal for v in verdicts] == ["CAPPED"] * 4
+        assert [v.state for v in verdicts] == ["OK", "OK", "CAPPED", "CAPPED"]
+    assert not any(v.stale for v in verdicts)
+
+
+def test_the_evidence_holds_what_decided() -> None:
+    verdict = replay([run(3, 8)] * 10 + [run(3, 10)] * 3)[-1]
+    figures = verdict.evidence["figures"]
+    own, physical = 1.86 + 1.90, 89.15 + 89.79
+    assert verdict.evidence["rule"] == 5
+    assert verdict.evidence["inputs"]["own_msgs_s"] == 1759392
+    assert verdict.evidence["inputs"]["rows_s"] == 177259
+    assert figures["util"] == pytest.approx(0.8979)
+    assert figures["share"] == pytest.approx(own / physical / 0.03)
+    assert figures["baseline_own_bytes_s"] == pytest.approx((4.49 + 4.57) * GB_S / 8)
+    assert figures["baseline_own_msgs_s"] == 4278626
+    assert figures["others_bytes_s"] == pytest.approx((physical - own) * GB_S / 8)
+    assert figures["baseline_others_bytes_s"] == pytest.approx((87.96 + 88.53 - 4.49 - 4.57) * GB_S / 8)
+    assert verdict.evidence["thresholds"] == {
+        "util_threshold": 0.85,
+        "share_low": 0.55,
+        "share_high": 0.81,
+        "drop_ratio": 0.90,
+        "others_risen": 1.005,
+        "raise_after": 3,
+    }
+    orjson.dumps(verdict.evidence)
+
+
+# --- one interval -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "signal", "rule"),
+    [
+        (made(1.2, 21.0), "OK", 1),  # .84 of the line
+        (made(0.1, 21.0), "OK", 1),  # a quiet adapter comes before the low share
+        (made(0.1, 22.0), "DEMAND_LIMITED", 2),
+        (made(0.03 * 0.05 * 22, 22.0), "DEMAND_LIMITED", 2),  # idle: s = .03
+        (made(1.2, 22.0), "OK", 3),
+        (made(0.8, 22.0), "LIKELY", 4),
+        (made(0.8, None), "OK", 6),  # unknown load: no verdict to be had without a baseline
+    ],
+)
+def test_a_single_interval_without_a_baseline(columns: dict[str, Any], signal: str, rule: int) -> None:
+    [verdict] = replay([columns])
+    assert (verdict.signal, verdict.state, verdict.evidence["rule"]) == (signal, signal, rule)
+
+
+def test_the_busier_direction_counts_as_load() -> None:
+    skewed = {**FREE, "phys_out_bytes_s": 12.0 * GB_S, "phys_in_bytes_s": 5.0 * GB_S}
+    assert replay([skewed])[0].evidence["rule"] == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "signal"),
+    [
+        (HELD, "CAPPED"),
+        (made(0.8, 21.6), "OK"),  # others 20.8, not risen
+        (made(0.8, 0.8 + 20.8 * 1.004), "OK"),
+        (made(0.8, 0.8 + 20.8 * 1.006), "CAPPED"),
+        (made(0.8, 22.2, msgs=1.2 * GB_S / 290), "OK"),  # bytes fell, messages did not
+    ],
+)
+def test_a_cap_needs_a_fall_of_bytes_and_messages_and_a_rise_of_the_others(
+    columns: dict[str, Any], signal: str
+) -> None:
+    assert signals([*[FREE] * 10, columns])[-1] == signal
+
+
+def test_messages_alone_are_no_fall() -> None:
+    """Own bytes of .85 in the band, baseline of .9: down to .94 only."""
+    assert signals([*[made(0.9, 22.0)] * 10, made(0.85, 22.3, msgs=1.0)])[-1] == "OK"
+
+
+# --- raising and clearing ---------------------------------------------------------------------------------------------
+
+
+def test_raised_after_three_cleared_after_five() -> None:
+    series = [*[FREE] * 10, *[HELD] * 4, *[FREE] * 6]
+    assert signals(series) == [*["OK"] * 10, *["CAPPED"] * 4, *["OK"] * 6]
+    assert states(series) == [*["OK"] * 12, *["CAPPED"] * 6, *["OK"] * 2]
+
+
+def test_two_intervals_raise_nothing() -> None:
+    assert set(states([*[FREE] * 10, *[HELD, HELD, FREE] * 5])) == {"OK"}
+
+
+def test_clearing_needs_five_in_a_row() -> None:
+    series = [*[FREE] * 10, *[HELD] * 3, *[FREE] * 4, HELD, *[FREE] * 5]
+    assert states(series)[12:] == [*["CAPPED"] * 5, "CAPPED", *["CAPPED"] * 4, "OK"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "state"),
+    [
+        (made(0.97, 22.2), "OK"),  # s .874
+        (made(1.15, 25.0), "OK"),  # own at .958 of the baseline, s .92
+        (made(0.8, 19.8), "OK"),  # .79 of the line
+        (made(0.5, 22.2), "DEMAND_LIMITED"),  # s .45: the job ended
+    ],
+)
+def test_each_condition_clears_for_the_signal_that_then_holds(columns: dict[str, Any], state: str) -> None:
+    series = [*[FREE] * 10, *[HELD] * 3, *[columns] * 5]
+    assert states(series)[-5:] == [*["CAPPED"] * 4, state]
+
+
+def test_conditions_for_leaving_may_take_turns() -> None:
+    leaving = [made(0.97, 22.2), made(0.5, 22.2), made(0.8, 19.8), FREE, made(0.5, 22.2)]
+    assert states([*[FREE] * 10, *[HELD] * 3, *leaving])[-1] == "DEMAND_LIMITED"
+
+
+@pytest.mark.parametrize("columns", [made(0.93, 22.2), made(0.8, 20.5), made(0.8, 21.6)])
+def test_between_the_thresholds_a_raised_state_stays(columns: dict[str, Any]) -> None:
+    """s .84, above .81 but not .87; .82 of the line, below .85 but not .80; others not risen any more."""
+    series = [*[FREE] * 10, *[HELD] * 3, *[columns] * 20]
+    assert signals(series)[-1] == "OK"
+    assert states(series)[-1] == "CAPPED"
+
+
+def test_demand_limited_shows_at_once() -> None:
+    quiet = made(0.1, 22.0)
+    assert states([FREE, quiet, FREE, quiet]) == ["OK", "DEMAND_LIMITED", "OK", "DEMAND_LIMITED"]
+
+
+# --- scenarios --------------------------------------------------------------------------------------------------------
+
+
+def test_an_idle_link_beside_busy_neighbours() -> None:
+    assert set(states([made(0.01, 23.0)] * 40)) == {"DEMAND_LIMITED"}
+
+
+def test_neighbours_grow_until_the_cap_bites_and_doubling_the_capacity_clears_it() -> None:
+    free, full = made(1.2, 18.0), made(1.2, 22.0)
+    doubled = {**made(1.2, 22.2), "capacity_pct": 10}
+    series = [*[free] * 10, *[full] * 10, *[HELD] * 10, *[doubled] * 3]
+    assert states(series) == [*["OK"] * 22, *["CAPPED"] * 8, *["DEMAND_LIMITED"] * 3]  # s is .54 of the new capacity
+
+
+def test_a_doubled_capacity_begins_anew() -> None:
+    """The state is gone at once, and with the history gone the band is advisory."""
+    doubled = {**made(1.6, 22.2), "capacity_pct": 10}  # s .72
+    assert states([*[FREE] * 10, *[HELD] * 3, doubled])[-2:] == ["CAPPED", "LIKELY"]
+
+
+def test_a_step_down_on_a_quiet_adapter_is_no_cap() -> None:
+    assert set(states([*[made(1.2, 18.0)] * 10, *[made(0.6, 17.4)] * 30])) == {"OK"}
+
+
+def test_a_step_down_beside_full_neighbours_is_demand() -> None:
+    assert states([*[FREE] * 10, *[made(0.3, 22.0)] * 10])[10:] == ["DEMAND_LIMITED"] * 10
+
+
+def test_a_batch_start_that_ends_is_no_cap() -> None:
+    """A burst of four intervals does not move the median of ten."""
+    assert set(states([*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 4, *[made(1.0, 22.0)] * 10])) == {"OK"}
+
+
+def test_a_resynchronisation_moves_the_baseline_but_its_end_beyond_the_band_is_no_cap() -> None:
+    assert set(states([*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 30, *[made(1.0, 22.0)] * 30])) == {"OK"}
+
+
+# --- baseline ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_baseline_is_the_median_of_what_there_is() -> None:
+    """Neither the mean nor the newest: a burst counts as one interval."""
+    loads = [1.00, 5.00, 4.90, 1.02, 1.01]
+    baselines = [v.evidence["figures"]["baseline_own_bytes_s"] for v in replay([made(own, 18.0) for own in loads])]
+    # 5.00 and 4.90 enter; against their medians of 3.00 and 4.90 the next two are drops, which do not
+    assert baselines[0] is None
+    assert baselines[1:] == pytest.approx([b * GB_S for b in (1.00, 3.00, 4.90, 4.90)])
+
+
+def test_the_window_slides() -> None:
+    verdict = replay([made(1 + number / 100, 18.0) for number in range(25)])[-1]
+    # the ten before the last: 1.14 to 1.23
+    assert verdict.evidence["figures"]["baseline_own_bytes_s"] == pytest.approx(1.185 * GB_S)
+
+
+def test_the_window_takes_neither_demand_limited_nor_dropped_nor_raised_intervals() -> None:
+    quiet, down = made(0.1, 22.0), made(0.9, 18.0)
+    verdict = replay([FREE, *[quiet] * 5, *[down] * 5, *[HELD] * 5, FREE])[-1]
+    assert verdict.evidence["figures"]["baseline_intervals"] == 1
+    assert verdict.evidence["figures"]["baseline_own_bytes_s"] == pytest.approx(1.2 * GB_S)
+
+
+def test_a_drop_freezes_the_baseline_for_an_hour_at_most() -> None:
+    """Demand fell for good on a quiet adapter; 120 intervals of 30 s later the new level is the baseline."""
+    down = made(0.8, 15.0)
+    figures = [v.evidence["figures"] for v in replay([*[FREE] * 10, *[down] * 135])]
+    baselines = [f["baseline_own_bytes_s"] for f in figures]
+    assert baselines[10 : 10 + 121] == pytest.approx([1.2 * GB_S] * 121)
+    assert baselines[-1] == pytest.approx(0.8 * GB_S)
+    # down is the new normal: as low beside full neighbours it is no drop any more
+    series = [*[FREE] * 10, *[down] * 135, *[HELD] * 5]
+    assert signals(series)[-5:] == ["OK"] * 5
+    assert signals([*[FREE] * 10, *[down] * 100, *[HELD] * 5])[-5:] == ["CAPPED"] * 5
+
+
+def test_a_freeze_begins_anew_after_a_recovery() -> None:
+    down = made(0.8, 15.0)
+    series = [*[FREE] * 10, *[down] * 100, FREE, *[down] * 100, *[HELD] * 3]
+    assert states(series)[-1] == "CAPPED"
+
+
+def test_a_cap_of_hours_stays_raised() -> None:
+    assert states([*[FREE] * 10, *[HELD] * 500])[-1] == "CAPPED"
+
+
+def test_a_short_history_is_a_baseline() -> None:
+    assert states([FREE, *[HELD] * 3])[-1] == "CAPPED"
+
+
+# --- gaps, resets, changes --------------------------------------------------------------------------------------------
+
+
+def test_a_reset_gives_no_verdict_and_keeps_state_and_counts() -> None:
+    verdicts = replay([*[FREE] * 10, HELD, HELD, RESET, HELD, RESET, *[FREE] * 5])
+    assert [v.state for v in verdicts[10:]] == ["OK", "OK", "OK", "CAPPED", "CAPPED", *["CAPPED"] * 4, "OK"]
+    assert [(v.signal, v.stale) for v in verdicts if v.stale] == [(None, True)] * 2
+    assert "restarted" in verdicts[12].reason
+
+
+def test_a_reset_as_the_first_interval() -> None:
+    [first, second] = replay([RESET, FREE])
+    assert (first.state, first.signal, first.stale) == ("OK", None, True)
+    assert (second.signal, second.stale) == ("OK", False)
+
+
+def test_a_gap_longer_than_two_intervals_gives_no_verdict_and_keeps_state_and_counts() -> None:
+    verdicts = replay([*[FREE] * 10, HELD, HELD, GAP, GAP, HELD, HELD])
+    assert [(v.state, v.signal, v.stale) for v in verdicts[-4:]] == [
+        ("OK", "CAPPED", False),
+        ("OK", "CAPPED", False),
+        ("OK", None, True),
+        ("CAPPED", "CAPPED", False),
+    ]
+
+
+def test_one_missing_interval_keeps_the_counts() -> None:
+    """It has no line of its own; the next one is not longer than twice the nominal interval."""
+    assert states([*[FREE] * 10, HELD, HELD, GAP, HELD])[-1] == "CAPPED"
+
+
+def test_a_raised_state_outlives_a_night_without_counters() -> None:
+    verdicts = replay([*[FREE] * 10, *[HELD] * 3, *[GAP] * 1000, FREE, *[FREE] * 5])
+    assert [v.state for v in verdicts[-6:]] == [*["CAPPED"] * 5, "OK"]
+    assert [v.stale for v in verdicts[-6:]] == [True, *[False] * 5]
+
+
+def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
+    long = {**HELD, "interval_s": 90.0}
+    assert [v.stale for v in replay([*[FREE] * 10, GAP, GAP, long, HELD])][-2:] == [True, False]
+
+
+def test_own_rates_unknown_give_no_verdict() -> None:
+    verdict = replay([*[FREE] * 10, *[HELD] * 3, {**HELD, "own_in_bytes_s": None}])[-1]
+    assert (verdict.state, verdict.signal, verdict.stale) == ("CAPPED", None, True)
+
+
+def test_an_interval_of_the_past_changes_nothing() -> None:
+    def judged(second: int, state: State, columns: dict[str, Any]) -> tuple[State, Verdict]:
+        ts = (BEGIN + timedelta(seconds=second)).isoformat()
+        return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 30, **columns}))
+
+    state, _ = judged(60, RULE.start, FREE)
+    after, verdict = judged(30, state, {**HELD, "capacity_pct": 50})
+    assert after == state
+    assert (verdict.signal, verdict.stale) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "change", [{"capacity_pct": 5.5}, {"link_count": 1}, {"load_balance_count": 2}, {"failover": True}]
+)
+def test_a_change_of_configuration_begins_anew(change: dict[str, Any]) -> None:
+    before = [{**columns, "load_balance_count": 1} for columns in [*[FREE] * 10, *[HELD] * 3]]
+    verdict = replay([*before, {**HELD, "load_balance_count": 1, **change}])[-1]
+    assert (verdict.state, verdict.signal) == ("LIKELY", "LIKELY")
+
+
+def test_counts_begin_anew_too() -> None:
+    changed = {"link_count": 1}
+    free, held = {**FREE, **changed}, {**HELD, **changed}
+    assert states([*[FREE] * 10, HELD, HELD, free, held, held, held])[-3:] == ["OK", "OK", "CAPPED"]
+
+
+def test_an_unknown_configuration_is_no_change() -> None:
+    unknown = {**FREE, "link_count": None, "capacity_pct": None}
+    verdict = replay([*[FREE] * 10, unknown, HELD])[-1]
+    assert verdict.signal == "CAPPED"
+
+
+# --- physical load unknown --------------------------------------------------------------------------------------------
+
+BLIND = made(1.2, None, backlog_jobs=80)
+BLIND_HELD = made(0.8, None, backlog_jobs=80)
+
+
+def test_with_the_backlog_kept_a_drop_is_suspected() -> None:
+    series = [*[BLIND] * 10, *[BLIND_HELD] * 4, *[BLIND] * 5]
+    assert states(series) == [*["OK"] * 12, *["SUSPECTED"] * 6, "OK"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "signal"),
+    [
+        ({"backlog_jobs": 80}, "SUSPECTED"),
+        ({"backlog_jobs": 90}, "SUSPECTED"),
+        ({"backlog_jobs": 79}, "OK"),  # fewer jobs: demand fell
+        ({"backlog_jobs": 79, "drops_s": 5}, "OK"),  # drops stand in for an unknown backlog only
+        ({"backlog_jobs": None}, "OK"),
+        ({"backlog_jobs": None, "drops_s": 0, "rnr_nak_s": 0}, "OK"),
+        ({"backlog_jobs": None, "drops_s": 0.1}, "SUSPECTED"),
+        ({"backlog_jobs": None, "rnr_nak_s": 2}, "SUSPECTED"),
+        ({"own_msgs_s": 0.8 * GB_S / 290 * 0.85}, "OK"),  # bytes a message up by 18 %: other work
+        ({"own_msgs_s": 0.8 * GB_S / 290 / 0.91}, "SUSPECTED"),  # down by 9 %
+        ({"own_msgs_s": 1.2 * GB_S / 290}, "OK"),  # messages did not fall
+        ({"own_msgs_s": 0}, "OK"),
+    ],
+)
+def test_what_rule_6_needs(columns: dict[str, Any], signal: str) -> None:
+    verdict = replay([*[BLIND] * 10, {**BLIND_HELD, **columns}])[-1]
+    assert verdict.signal == signal
+    assert "physical load unknown" in verdict.reason
+
+
+@pytest.mark.parametrize("lacking", ["phys_out_bytes_s", "phys_in_bytes_s", "line_bits_s", "capacity_pct"])
+def test_without_any_input_of_the_share_nothing_is_capped(lacking: str) -> None:
+    held = {**HELD, "backlog_jobs": 80, lacking: None}
+    assert states([*[{**FREE, "backlog_jobs": 80}] * 10, *[held] * 9])[-1] == "SUSPECTED"
+
+
+def test_a_known_light_load_is_ok_without_the_capacity() -> None:
+    assert replay([{**made(1.2, 18.0), "capacity_pct": None}])[0].evidence["rule"] == 1
+
+
+def test_a_backlog_unknown_in_the_baseline_is_unknown() -> None:
+    assert signals([*[made(1.2, None)] * 10, BLIND_HELD])[-1] == "OK"
+
+
+def test_others_unknown_in_the_baseline_count_as_risen() -> None:
+    assert states([*[made(1.2, None)] * 10, *[made(0.8, 21.6)] * 3])[-1] == "CAPPED"
+
+
+def test_a_suspicion_is_confirmed_by_the_physical_load() -> None:
+    assert states([*[BLIND] * 10, *[BLIND_HELD] * 3, *[HELD] * 3])[-3:] == ["SUSPECTED", "SUSPECTED", "CAPPED"]
+
+
+def test_an_unknown_load_takes_no_cap_back() -> None:
+    known = {**FREE, "backlog_jobs": 80}
+    assert states([*[known] * 10, *[HELD] * 3, *[BLIND_HELD] * 9])[-1] == "CAPPED"
+
+
+def test_two_signals_do_not_add_up() -> None:
+    known = {**FREE, "backlog_jobs": 80}
+    assert states([*[known] * 10, HELD, HELD, BLIND_HELD, BLIND_HELD, HELD, HELD])[-1] == "OK"
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+LATER = {
+    "util_threshold": ("0.95", [*[FREE] * 10, HELD], "OK"),
+    "share_low": ("0.75", [*[FREE] * 10, HELD], "DEMAND_LIMITED"),
+    "share_high": ("0.70", [*[FREE] * 10, HELD], "OK"),
+    "drop_ratio": ("0.60", [*[FREE] * 10, HELD], "OK"),
+    "others_risen": ("1.05", [*[FREE] * 10, HELD], "OK"),
+    "message_tolerance": ("0.20", [*[BLIND] * 10, {**BLIND_HELD, "own_msgs_s": 0.8 * GB_S / 290 * 0.85}], "SUSPECTED"),
+    "backlog_kept": ("0.5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": 40}], "SUSPECTED"),
+    "drops_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "drops_s": 5}], "OK"),
+    "rnr_nak_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "rnr_nak_s": 5}], "OK"),
+    "freeze_max_s": ("0", [*[FREE] * 10, *[made(0.8, 18.0)] * 9, HELD], "OK"),
+    "baseline_window": ("1", [*[FREE] * 9, made(0.85, 18.0, msgs=9e9), HELD], "OK"),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), LATER.items())
+def test_each_parameter_of_the_signal_does_something(name: str, case: tuple[str, list[Any], str]) -> None:
+    value, series, signal = case
+    assert signals(series)[-1] != signal
+    assert signals(series, settings={name: value})[-1] == signal
+
+
+RAISED = [*[FREE] * 10, *[HELD] * 3]
+HYSTERESIS = {
+    "raise_after": ("4", RAISED, "OK"),
+    "clear_after": ("2", [*RAISED, FREE, FREE], "OK"),
+    "util_leave": ("0.84", [*RAISED, *[made(0.8, 20.5)] * 5], "OK"),
+    "share_leave": ("0.82", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
+    "recover_ratio": ("0.75", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
+    "gap_factor": ("1.5", [*[FREE] * 10, HELD, HELD, GAP, HELD], "OK"),
+}
+
+
+@pytest.mark.parametrize(("name", "case"), HYSTERESIS.items())
+def test_each_parameter_of_the_state_does_something(name: str, case: tuple[str, list[Any], str]) -> None:
+    value, series, state = case
+    assert states(series)[-1] == "CAPPED"
+    assert states(series, settings={name: value})[-1] == state
+
+
+def test_every_parameter_is_tested_and_on_the_page_with_its_default() -> None:
+    names = {f.name for f in fields(RULE.parameters)}
+    assert LATER.keys() | HYSTERESIS.keys() == names
+    said = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
+    assert {name: float(value) for name, value in said.items()} == {
+        f.name: float(f.default) for f in fields(RULE.parameters)
+    }
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "nan", "inf", "1.5"])
+def test_a_count_is_a_whole_number(value: str) -> None:
+    with pytest.raises(ValueError, match="`raise_after`: expected a whole number of at least 1"):
+        with_settings(RULE.parameters(), {"raise_after": value})
+
+
+def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
+    with pytest.raises(ValueError, match=r"no parameter `drop`.*drop_ratio"):
+        with_settings(RULE.parameters(), {"drop": "0.8"})
+
+
+# --- notices ----------------------------------------------------------------------------------------------------------
+
+
+def interval(columns: dict[str, Any]) -> Interval:
+    return Interval.of_row({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
+
+
+@pytest.mark.parametrize("row", RUNS)
+def test_headroom_is_gone_in_the_two_uncapped_runs_at_3_percent(row: tuple[int, int]) -> None:
+    """4.53 and 5.2 Gb/s of a nominal 3, on an adapter that is full."""
+    notice = link_notices.cap_headroom(interval(run(*row)), "CAPPED" if row in CAPPED_RUNS else "OK")
+    assert (notice is not None) == (row in {(3, 8), (3, 9)})
+    assert notice is None or notice.severity == "warning"
+
+
+def test_headroom_is_information_while_the_adapter_has_room_or_is_unknown() -> None:
+    for physical in (18.0, None):
+        notice = link_notices.cap_headroom(interval(made(1.6, physical)), "OK")
+        assert notice is not None
+        assert notice.severity == "info"
+    assert link_notices.cap_headroom(interval({**made(1.6, 18.0), "capacity_pct": None}), "OK") is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({}, None),
+        ({"drops_s": 0, "rnr_nak_s": 0}, None),
+        ({"drops_s": 2}, "2 dropped packets/s"),
+        ({"drops_s": 2, "rnr_nak_s": 0.5}, "2 dropped packets/s and 0.5 RNR NAKs/s"),
+    ],
+)
+def test_growing_drops_and_rnr_naks_are_noticed(columns: dict[str, Any], said: str | None) -> None:
+    notice = link_notices.congestion(interval({**FREE, **columns}))
+    assert (notice and notice.reason) == said
+
+
+@pytest.mark.parametrize(
+    ("out", "in_", "noticed"), [(4.45, 3.79, False), (5.70, 4.75, False), (5.0, 3.9, True), (0, 0, False), (1, 0, True)]
+)
+def test_nodes_that_disagree_are_noticed(out: float, in_: float, noticed: bool) -> None:
+    """The measured skew of 17 % is not."""
+    assert (link_notices.skew(out, in_) is not None) == noticed
+    assert link_notices.skew(out, None) is None
+
+
+def test_a_state_survives_json() -> None:
+    state = RULE.start
+    for second, columns in enumerate([FREE, HELD, HELD], 1):
+        state, _ = RULE.judge(RULE.parameters(), state, interval({**columns, "ts": f"2026-11-21T00:00:0{second}Z"}))
+        assert State.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
