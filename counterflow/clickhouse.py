@@ -6,7 +6,7 @@ exception code decides what the caller does, never the HTTP status alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,8 +45,11 @@ class ClickHouse:
             trust_env=False,
         )
 
-    def post(self, sql: str, body: bytes = b"", settings: Settings | None = None) -> bytes:
+    def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
         """Send one statement with its data and settings (or `param_<name>` values); return the answer's body.
+
+        A large `body` is best given in pieces: the transport copies the rest of a piece after each write, and keeps it
+        beyond the answer.
 
         Raises
         ------
@@ -54,9 +57,9 @@ class ClickHouse:
         httpx.TransportError : no answer; whether the statement was applied is unknown.
         """
         params = {"query": sql, **{name: str(value) for name, value in (settings or {}).items()}}
-        response = self._http.post(
-            "/", params=params, content=_pieces(body), headers={"Content-Length": str(len(body))}
-        )
+        pieces = [body] if isinstance(body, bytes) else body
+        size = {"Content-Length": str(sum(map(len, pieces)))}
+        response = self._http.post("/", params=params, content=iter(pieces), headers=size)
         code = int(response.headers.get("X-ClickHouse-Exception-Code", 0))
         if code or response.status_code != 200:
             raise ClickHouseError(code, response.status_code, response.text)
@@ -85,9 +88,3 @@ class ClickHouse:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         """Close the connections."""
         self.close()
-
-
-def _pieces(body: bytes) -> Iterator[bytes]:
-    """Cut a body up: the transport copies the rest of a piece after each write, and keeps it beyond the answer."""
-    for at in range(0, len(body), 1 << 20):
-        yield body[at : at + (1 << 20)]

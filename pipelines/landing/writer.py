@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -106,9 +106,9 @@ class Writer:
         offsets = ",".join(str(refusal.message.offset()) for refusal in refused)
         # Named by what is in it: a repeat that refuses other rows, after a migration, must not pass for a duplicate.
         digest = hashlib.blake2b(offsets.encode(), digest_size=8).hexdigest()
-        self._post("deadletter", body, f"{batch.token}:deadletter:{digest}")
+        self._post("deadletter", [body], f"{batch.token}:deadletter:{digest}")
 
-    def _post(self, table: str, body: bytes, token: str) -> None:
+    def _post(self, table: str, body: Sequence[bytes], token: str) -> None:
         self._client.post(
             f"INSERT INTO counterflow.{table} FORMAT JSONEachRow",
             body,

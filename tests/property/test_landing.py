@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import httpx
@@ -98,6 +99,34 @@ def test_what_is_not_one_object_is_refused(value: bytes | None, reason: str) -> 
     assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [(reason, 1)]
 
 
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), values, max_size=4), st.binary(max_size=3), st.data())
+def test_one_object_is_what_a_full_parser_takes_for_one(
+    found: dict[str, object], noise: bytes, data: st.DataObject
+) -> None:
+    value = orjson.dumps(found)
+    begin, end = sorted(data.draw(st.tuples(*[st.integers(0, len(value))] * 2)))
+    damaged = value[:begin] + noise + value[end:]
+    try:
+        one_object = isinstance(orjson.loads(damaged), dict)
+    except orjson.JSONDecodeError:
+        one_object = False
+    readable, refused = sift(batch([message(1, damaged)]))
+    assert (len(readable.messages), len(refused)) == ((1, 0) if one_object else (0, 1))
+
+
+def test_deep_nesting_is_no_crash() -> None:
+    readable, refused = sift(batch([message(1, b'{"a":' + b"[" * 100_000), message(2, b'{"a":1}')]))
+    assert [kept.offset() for kept in readable.messages] == [2]
+    assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [("not_json", 1)]
+
+
 ENVELOPE = {
     "ts": "2026-11-20T09:59:45Z",
     "interval_s": 15,
@@ -157,11 +186,11 @@ class Server:
         self.tokens: set[object] = set()
         self.tables: dict[str, list[dict[str, object]]] = {"t": [], "deadletter": []}
 
-    def post(self, sql: str, body: bytes, settings: dict[str, object]) -> bytes:
+    def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
         table = sql.split()[2].removeprefix("counterflow.")
         if self.chance.random() < self.failures:
             raise httpx.ReadTimeout("before")
-        rows = [orjson.loads(line) for line in body.splitlines()]
+        rows = [orjson.loads(line) for line in b"".join(body).splitlines()]
         if any("poison" in row for row in rows):
             raise ClickHouseError(27, 400, "Code: 27. DB::Exception: no (CANNOT_PARSE_INPUT_ASSERTION_FAILED)")
         token = settings["insert_deduplication_token"]
