@@ -1,0 +1,38 @@
+"""WRKDSKSTS: the print of Work with Disk Status and text copied from its display, in any language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import BinaryIO
+
+from counterflow.collectors.formats.wrkdsksts.captures import captures, is_wrkdsksts
+from counterflow.collectors.formats.wrkdsksts.sample import Memory, items
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+
+
+class Wrkdsksts:
+    """The prints and displays of WRKDSKSTS; see docs/formats/wrkdsksts.md."""
+
+    name = "wrkdsksts"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a print or a display with at least one disk unit begins in `head`."""
+        return is_wrkdsksts(head)
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every whole print or display; what cannot be read becomes a reject."""
+        memory = Memory(**position.state) if position else Memory()
+        offset, line = (position.byte_offset, position.line) if position else (0, 0)
+        for found in captures(stream, offset, line, complete=context.complete):
+            if isinstance(found.item, Reject):
+                yield found.item
+            else:
+                yield from items(found.item, memory, context)
+            offset = found.end
+            yield Position(found.end, found.lines, asdict(memory))
+        if context.complete and offset == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file holds no print and no display of WRKDSKSTS", "none")
+
+
+FORMAT = Wrkdsksts()

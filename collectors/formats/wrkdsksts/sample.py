@@ -1,0 +1,338 @@
+"""A capture as one sample of every disk unit, and the records it becomes.
+
+Rates are averages since the statistics were reset, so a print without a reset covers the time of the one before too:
+of two such prints the amounts in between are r2·t2 - r1·t1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple, TypedDict
+
+from counterflow.collectors.formats.nmon import stamps
+from counterflow.collectors.formats.wrkdsksts import rows
+from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
+from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+
+TOLERANCE_S = 5
+"""How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""
+BUSY_ERROR_POINTS = 5.0
+"""A share of busy time whose rounding error is larger than this is not given."""
+
+_TENTH = 0.05
+_ORDERS = ("ymd", "mdy", "dmy")
+_KEPT = ("io", "size_kb", "reads", "writes", "read_kb", "written_kb", "busy")
+
+
+class Amount(NamedTuple):
+    """An amount since the reset and how far rounding in the print may have moved it."""
+
+    value: float
+    error: float
+
+    def since(self, before: Amount) -> Amount | None:
+        """Return what came after `before`; None where it is less than nothing by more than rounding explains."""
+        value, error = self.value - before.value, self.error + before.error
+        return Amount(max(value, 0.0), error) if value >= -error else None
+
+
+class Preceding(TypedDict):
+    """The last sample of a system: its time, the elapsed seconds, and by disk the numbers of `_KEPT`."""
+
+    ts: str
+    elapsed_s: int
+    disks: dict[str, list[float]]
+
+
+@dataclass
+class Memory:
+    """What a capture's records need of the captures before it: JSON values, written with every commit.
+
+    `order` is the order of day, month and year that an earlier date of the file proved; `columns` are the ends of its
+    columns. `preceding` holds the last sample by system, `config` a digest of what was published of each disk.
+    """
+
+    order: str | None = None
+    columns: list[int] | None = None
+    instant: str | None = None
+    preceding: dict[str, Preceding] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+
+class UnusableCaptureError(ValueError):
+    """The capture as a whole is refused."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Disk:
+    """The rows of one disk: of the first view, of the second, or of both."""
+
+    unit: Unit
+    device_type: str = "disk"
+    leaf: bool = True
+
+
+def items(capture: Capture, memory: Memory, context: Context) -> Iterator[Item]:
+    """Yield the records of a capture and what is wrong in it; `memory` is that of the capture before and is updated."""
+    system = context.system or capture.system
+    ts: str | None = None
+    try:
+        if system is None:
+            detail = "expected the name of the system behind the elapsed time or the title"
+            raise UnusableCaptureError(Reason.BAD_HEADER, detail)
+        instant = _instant(capture, memory, context)
+        ts = stamps.iso(instant)
+        if capture.elapsed_s is None:
+            raise UnusableCaptureError(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
+        if capture.elapsed_s == 0:
+            detail = "the elapsed time is 00:00:00: nothing was measured since the reset"
+            raise UnusableCaptureError(Reason.EMPTY_SNAPSHOT, detail)
+        before = memory.preceding.get(system)
+        follows = before is not None and _follows(before, instant, capture.elapsed_s)
+        memory.instant = ts
+        found = list(_sample(capture, capture.elapsed_s, memory, system, instant, before if follows else None))
+    except UnusableCaptureError as error:
+        first = capture.first
+        raw = b"\n".join(capture.written)
+        yield Reject(error.reason, str(error), "none", first.number, first.offset, system=system, ts=ts, raw=raw)
+        found = []
+    for item in itertools.chain(capture.strays, found):
+        if isinstance(item, Reject):
+            item.system, item.ts = system, ts
+        yield item
+
+
+def _sample(
+    capture: Capture, elapsed_s: int, memory: Memory, system: str, instant: datetime, before: Preceding | None
+) -> Iterator[Item]:
+    seconds = float(elapsed_s - before["elapsed_s"] if before else elapsed_s)
+    envelope: Fields = {"ts": stamps.iso(instant), "system": system, "source": "wrkdsksts"}
+    measured = {**envelope, "interval_s": seconds}
+    disks: dict[str, Disk] = {}
+    yield from _disks(capture, memory, disks)
+    if capture.printed and not capture.whole:
+        yield _note(capture, Reason.CUT_FILE, "the print ends without its trailer: units may be missing", "all")
+
+    backwards: list[str] = []
+    for name, disk in disks.items():
+        spent = _amounts(disk.unit.measures, elapsed_s)
+        if before:
+            spent, negative = _between(before, name, spent)
+            backwards += [f"{name}.{column}" for column in negative]
+        whose = measured if disk.unit.measures else envelope
+        yield Record("disk", {**whose, **_columns(name, disk, spent, seconds, direct=before is None)})
+        yield from _config(name, disk.unit, memory, system, envelope)
+    yield Record("manifest", {**measured, "counted": "disk", "row_count": len(disks)})
+    if backwards:
+        shown = ", ".join(backwards[:20])
+        detail = f"{len(backwards)} amounts since the reset are less than in the print before: {shown}"
+        yield _note(capture, Reason.NEGATIVE_DELTA, detail, "part")
+    kept = {name: disk.unit.measures for name, disk in disks.items() if disk.unit.measures}
+    if kept:
+        memory.preceding[system] = {
+            "ts": stamps.iso(instant),
+            "elapsed_s": elapsed_s,
+            "disks": {name: [measures[column] for column in _KEPT] for name, measures in kept.items()},
+        }
+
+
+def _between(before: Preceding, name: str, spent: dict[str, Amount]) -> tuple[dict[str, Amount], list[str]]:
+    """Return the amounts after the sample before, and the names of those that went back."""
+    if name not in before["disks"]:
+        return {}, []
+    measures = dict(zip(_KEPT, before["disks"][name], strict=True))
+    earlier = _amounts(measures, before["elapsed_s"])
+    both = {column: spent[column].since(earlier[column]) for column in spent}
+    return {c: left for c, left in both.items() if left is not None}, [c for c, left in both.items() if left is None]
+
+
+def _note(capture: Capture, reason: Reason, detail: str, kept: Literal["all", "part"]) -> Reject:
+    return Reject(reason, detail, kept, capture.first.number, capture.first.offset)
+
+
+def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
+    """Say whether the sample counts from the same reset as the one before.
+
+    Raises
+    ------
+    UnusableCaptureError : it covers time that the one before covers, and does not count from the same reset.
+    """
+    ts, seconds = stamps.from_iso(before["ts"]), before["elapsed_s"]
+    reset, preceding_reset = instant - timedelta(seconds=elapsed_s), ts - timedelta(seconds=seconds)
+    tolerance = timedelta(seconds=TOLERANCE_S)
+    if abs(reset - preceding_reset) <= tolerance and elapsed_s > seconds:
+        return True
+    if reset >= ts - tolerance:
+        return False
+    if elapsed_s == seconds and abs(instant - ts) <= tolerance:
+        raise UnusableCaptureError(Reason.DUPLICATE_ROW, f"the capture before is of the same time, {before['ts']}")
+    detail = f"its {elapsed_s} s overlap the capture of {before['ts']}, and they do not count from the same reset"
+    raise UnusableCaptureError(Reason.REPEATED_BLOCK, f"{detail}: print from one job, or with RESET(*YES)")
+
+
+# the time
+
+
+def _instant(capture: Capture, memory: Memory, context: Context) -> datetime:
+    """Return when the capture was taken.
+
+    Raises
+    ------
+    UnusableCaptureError : it has no time, or its date can be read in more than one way.
+    """
+    if capture.date is None or capture.time is None:
+        raise UnusableCaptureError(Reason.STAMP_MISSING, "expected a date and a time before the elapsed time")
+    h, m, s = (int(part) for part in re.split(r"\D", capture.time))
+    known = context.date_order or memory.order
+    orders = (known,) if known else _ORDERS
+    dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
+    if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
+        dates = {order: date for order, date in dates.items() if date >= built}  # no print is older than its release
+    if not dates or h > 23 or m > 59 or s > 59:
+        stamp = f"{capture.date} {capture.time}"
+        raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
+    if len(set(dates.values())) > 1:
+        readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
+        detail = f"`{capture.date}` is {readings}: configure `date_order`, or print with CHGJOB DATFMT(*JUL)"
+        raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
+    if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
+        memory.order = next(iter(dates))
+    local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)
+    after = stamps.from_iso(memory.instant) if memory.instant else None
+    return stamps.to_utc(local, context.zone, after)[0].astimezone(UTC)
+
+
+def _parted(digits: str) -> str:
+    return f"{digits[:2]}/{digits[2:4]}/{digits[4:]}"
+
+
+def _date(written: str, order: str) -> datetime | None:
+    """Return midnight of a date; two parts are year and day of the year (*JUL), four digits first are the year."""
+    parts = re.split(r"\D", written)
+    try:
+        if len(parts) == 2:
+            year, day = int(parts[0]), int(parts[1])
+            first = datetime(year % 100 + 2000, 1, 1)  # noqa: DTZ001 - local by design
+            date = first + timedelta(days=day - 1)
+            return date if len(parts[1]) == 3 and date.year == first.year else None
+        if len(parts[0]) == 4:
+            order = "ymd"
+        by = dict(zip(order, map(int, parts), strict=True))
+        year = by["y"] if by["y"] >= 100 else by["y"] + 2000
+        return datetime(year, by["m"], by["d"]) if 2000 <= year < 2300 else None  # noqa: DTZ001
+    except (ValueError, OverflowError):
+        return None
+
+
+# the units
+
+
+def _disks(capture: Capture, memory: Memory, disks: dict[str, Disk]) -> Iterator[Reject]:
+    """Read the rows into `disks` by name; the second view of a display completes the rows of the first."""
+    columns = rows.layout((row.written for row in capture.rows), memory.columns)
+    memory.columns = list(columns) if columns else None
+    seen: Counter[tuple[bool, str]] = Counter()
+    paths: set[str] = set()
+    for row in capture.rows:
+        unit = rows.read(row.written, columns)
+        if isinstance(unit, Misread):
+            yield stray(row.line, Reason.FIELD_COUNT, unit.detail)
+            continue
+        if row.line.fault is Reason.CUT_LINE and unit.measures and rows.ends(row.written) != columns:
+            yield stray(row.line, Reason.CUT_LINE, "the data ends within this line")
+            continue
+        view = (bool(unit.measures), unit.unit)
+        seen[view] += 1
+        name = unit.unit if seen[view] == 1 else f"{unit.unit}#{seen[view]}"
+        if name in disks:
+            disks[name].unit = _joined(disks[name].unit, unit)
+        elif seen[view] == 1 or unit.unit == "0":  # 0 are units that are not configured
+            disks[name] = Disk(unit)
+        else:
+            first = disks[unit.unit].unit
+            disks[name] = Disk(unit, "path", leaf=unit.measures != first.measures)
+            paths.add(unit.unit)
+    if paths:
+        shown = ", ".join(sorted(paths)[:20])
+        detail = f"{len(paths)} units have several rows, {shown}: one that repeats the first is not counted again"
+        yield _note(capture, Reason.DUPLICATE_ROW, detail, "all")
+
+
+def _joined(one: Unit, other: Unit) -> Unit:
+    pairs = zip(one, other, strict=True)
+    return Unit(*(mine if mine not in (None, {}) else theirs for mine, theirs in pairs))  # type: ignore[arg-type]
+
+
+def _amounts(m: Mapping[str, float], seconds: float) -> dict[str, Amount]:
+    """Return what rates and means make of `seconds`: requests, KB, seconds busy."""
+    if not m:
+        return {}
+
+    def requests(column: str) -> Amount:
+        return Amount(m[column] * seconds, _TENTH * seconds)
+
+    def kb(count: str, mean: str) -> Amount:
+        value = m[count] * seconds * m[mean]
+        return Amount(value, (_TENTH * m[mean] + _TENTH * m[count]) * seconds)
+
+    return {
+        "transfers": requests("io"),
+        "transferred_kb": kb("io", "size_kb"),
+        "reads": requests("reads"),
+        "read_kb": kb("reads", "read_kb"),
+        "writes": requests("writes"),
+        "written_kb": kb("writes", "written_kb"),
+        "busy_s": Amount(m["busy"] / 100 * seconds, 0.005 * seconds),
+    }
+
+
+def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *, direct: bool) -> Fields:
+    """Return the columns of a disk; `direct` says that the print's own means cover the interval."""
+    unit = disk.unit
+    fields: Fields = {"disk": name, "device_type": disk.device_type, "leaf": disk.leaf}
+    if (busy := spent.get("busy_s")) is not None and (direct or 100 * busy.error / seconds <= BUSY_ERROR_POINTS):
+        fields["busy_pct"] = round(min(100 * busy.value / seconds, 100.0), 3)
+    for column in ("reads", "writes", "transfers", "read_kb", "written_kb"):
+        if column in spent:
+            fields[column] = round(spent[column].value, 3)
+    for column, kb, count, mean in (
+        ("kb_per_transfer", "transferred_kb", "transfers", "size_kb"),
+        ("kb_per_read", "read_kb", "reads", "read_kb"),
+        ("kb_per_write", "written_kb", "writes", "written_kb"),
+    ):
+        if kb not in spent or count not in spent or spent[count].value <= (0 if direct else spent[count].error):
+            continue
+        fields[column] = unit.measures[mean] if direct else round(spent[kb].value / spent[count].value, 3)
+    known = {
+        "unit": unit.unit,
+        "asp": unit.asp,
+        "state": unit.state,
+        "protection": unit.protection,
+        "capacity_mb": unit.measures.get("size"),
+        "used_pct": unit.measures.get("used"),
+    }
+    return fields | {column: value for column, value in known.items() if value is not None}
+
+
+def _config(name: str, unit: Unit, memory: Memory, system: str, envelope: Fields) -> Iterator[Record]:
+    """Yield what does not change often and no column holds, where it differs from what was published last."""
+    entries = {"type": unit.type, "compression": unit.compression}
+    found = {key: value for key, value in entries.items() if value is not None}
+    digest = hashlib.blake2s(repr(sorted(found.items())).encode(), digest_size=8).hexdigest()
+    if not found or memory.config.get(f"{system} {name}") == digest:
+        return
+    memory.config[f"{system} {name}"] = digest
+    for key, value in found.items():
+        yield Record("config", {**envelope, "section": "WRKDSKSTS", "item": name, "name": key, "value": value})

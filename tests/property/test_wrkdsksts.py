@@ -1,0 +1,147 @@
+"""Prints and displays of WRKDSKSTS: intervals as computed beside, splits and damage anywhere."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats.wrkdsksts import FORMAT
+from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
+
+UNITS = [
+    Unit(1, 14.2, 8.5, 9.1, 5.1, 7.2, 10.8, 3),
+    Unit(2, 0.5, 4.0, 0.3, 0.2, 4.0, 4.0, 0, state="HDW FAIL", protection="DPY"),
+    Unit(3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, protection=""),
+]
+LATER = [unit._replace(io=2 * unit.io, reads=2 * unit.reads, writes=2 * unit.writes) for unit in UNITS]
+TEXTS = {
+    "prints": printed(UNITS, 300, page_length=2)
+    + printed(LATER, 600, time="18:55:00", words=GERMAN, comma=True, control=True, page_length=2)
+    + printed(UNITS, 120, time="19:00:00"),
+    "displays": screen([*FIRST_VIEW, *(row(u, states=False) for u in UNITS)], 300)
+    + screen([*SECOND_VIEW, *(states(u) for u in UNITS)], 300)
+    + screen([*FIRST_VIEW, *(row(u, states=False) for u in LATER)], 600, time="18:55:00"),
+}
+
+
+class Trickle(io.BytesIO):
+    """Reads that return what came through a pipe: any number of bytes."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size)
+
+
+def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
+    return list(FORMAT.parse(Trickle(content, size), Context("file", UTC, complete=complete), position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+def disks(content: str) -> list[dict[str, Any]]:
+    items = parse(content.encode())
+    assert [item for item in items if isinstance(item, Reject)] == []
+    return [item.fields for item in items if isinstance(item, Record) and item.dataset == "disk"]
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
+    content = TEXTS[form].encode()
+    cut = data.draw(st.integers(0, len(content)))
+    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
+    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
+    if position is not None:
+        position = Position(**json.loads(json.dumps(orjson.loads(orjson.dumps(position)))))
+    assert found(first) + found(parse(content, position=position)) == found(parse(content))
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_raises_nothing(form: str, data: st.DataObject) -> None:
+    content = bytearray(TEXTS[form].encode())
+    begin = data.draw(st.integers(0, len(content) - 1))
+    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    for item in parse(bytes(content)):
+        if isinstance(item, Record):
+            orjson.dumps(item.fields)
+
+
+tenths = st.integers(0, 9999).map(lambda number: number / 10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    first=st.tuples(tenths, tenths),
+    more=st.tuples(tenths, tenths),
+    seconds=st.integers(1, 80_000),
+    then=st.integers(1, 3600),
+    kb=tenths,
+)
+def test_rates_without_a_reset_become_amounts_of_the_interval(
+    first: tuple[float, float], more: tuple[float, float], seconds: int, then: int, kb: float
+) -> None:
+    def unit(rates: tuple[float, float]) -> Unit:
+        return Unit(7, round(sum(rates), 1), kb, *rates, kb, kb, 10)
+
+    after = (round(first[0] + more[0], 1), round(first[1] + more[1], 1))
+    minutes, left = divmod(then, 60)
+    text = printed([unit(first)], seconds, time="10:00:00")
+    text += printed([unit(after)], seconds + then, time=f"1{minutes // 60}:{minutes % 60:02}:{left:02}")
+    one, two = disks(text)
+    assert (one["interval_s"], two["interval_s"]) == (seconds, then)
+    assert one["reads"] == pytest.approx(first[0] * seconds, abs=0.001)
+    for column, at in (("reads", 0), ("writes", 1)):
+        expected = after[at] * (seconds + then) - first[at] * seconds
+        assert two[column] == pytest.approx(expected, abs=0.001)
+        kbs = {"reads": "read_kb", "writes": "written_kb"}[column]
+        assert two[kbs] == pytest.approx(expected * kb, abs=0.01)
+    assert two["transfers"] == pytest.approx(two["reads"] + two["writes"], abs=0.01)
+
+
+@pytest.mark.parametrize(("words", "comma"), [(("Disk Status", "Elapsed:", "System:", "Page"), False), (GERMAN, True)])
+def test_no_word_of_a_heading_matters(words: tuple[str, str, str, str], comma: bool) -> None:
+    assert disks(printed(UNITS, 300, words=words, comma=comma)) == disks(printed(UNITS, 300))
+
+
+def test_thousands_of_units_on_many_pages() -> None:
+    units = [UNITS[0]._replace(number=number) for number in range(1, 12_001)]
+    rows = disks(printed(units, 300, control=True))
+    assert [row["disk"] for row in rows] == [str(number) for number in range(1, 12_001)]
+
+
+def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:
+    wide = UNITS[0]._replace(number=9999, size=99999999, used=100.0, io=99999.9, reads=999999.9, writes=99999.9)
+    assert "99999999  100.099999.9" in printed([wide], 300)
+    (_, found) = disks(printed([UNITS[0], wide], 300))
+    assert (found["disk"], found["capacity_mb"], found["used_pct"]) == ("9999", 99_999_999, 100.0)
+    assert found["reads"] == pytest.approx(999_999.9 * 300)
+
+
+@pytest.mark.parametrize("text", TEXTS.values())
+def test_it_is_recognised(text: str) -> None:
+    assert recognise(text.encode()) is FORMAT
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.binary(max_size=300))
+def test_anything_may_follow(tail: bytes) -> None:
+    whole = found(parse(TEXTS["prints"].encode()))
+    records = [item for item in found(parse(TEXTS["prints"].encode() + tail)) if isinstance(item, Record)]
+    assert records[: len(whole)] == whole
