@@ -61,6 +61,13 @@ def clickhouse(bare: StackSettings) -> StackSettings:
     return bare
 
 
+@pytest.fixture(scope="module")
+def flink(kafka: StackSettings) -> StackSettings:
+    """A broker and a Flink cluster without jobs, at `flink_url`."""
+    lifecycle.start(kafka, "jobmanager", "taskmanager")
+    return kafka
+
+
 def free_settings(home: Path, parts: Path) -> StackSettings:
     """Settings of a stack on free ports."""
     names = [name for name in StackSettings.model_fields if name.endswith("_port")]

@@ -6,168 +6,29 @@ all shuffled in one topic.
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs
-from counterflow.schemas import topics
-from counterflow.schemas.definition import datasets
-from counterflow.schemas.json_schema import validator
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.jobs import cluster
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.flink_line import Line, Record, Results, first_of_each, known, over, same, total
 
-Record = dict[str, Any]
 INTERVAL_S = 15.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 INTERVALS = 24
-
-
-@pytest.fixture(scope="module")
-def flink(kafka: StackSettings) -> StackSettings:
-    lifecycle.start(kafka, "jobmanager", "taskmanager")
-    return kafka
-
-
-class Line:
-    """Both jobs on topics of their own: what was published, and what came out."""
-
-    def __init__(self, flink: StackSettings, version: int, *, parallelism: int = 1, state_ttl: str = "1 h") -> None:
-        definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
-        create_topics(
-            flink,
-            [
-                t._replace(partitions=parallelism, name=f"{t.name[:-2]}v{version}")
-                for t in topics()
-                if t.name[-2:] == "v1"
-            ],
-        )
-        folder = flink.home / f"jobs-{version}"
-        self.cluster = replace(cluster(flink), datasets=definitions, ledger=folder / "jobs.json")
-        self.jobs = [
-            job.model_copy(update={"name": f"{job.name} {version}", "parallelism": parallelism, "state_ttl": state_ttl})
-            for job in jobs.all_jobs().values()
-        ]
-        self.published: dict[str, list[Record]] = {"disk": [], "job": []}
-        self._producer = Producer(
-            {"bootstrap.servers": flink.kafka_bootstrap, "transactional.id": f"test-{version}", "log_level": 0}
-        )
-        self._producer.init_transactions(30)
-
-    def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
-        """Publish rows in one transaction; one that is not committed counts for nothing."""
-        self._producer.begin_transaction()
-        for dataset, record in rows:
-            known = {name: value for name, value in record.items() if value is not None}
-            topic = self.cluster.datasets[dataset].topic
-            self._producer.produce(topic, orjson.dumps(known), key=record["system"])
-            if commit:
-                self.published[dataset].append(record)
-        if commit:
-            self._producer.commit_transaction(30)
-        else:
-            self._producer.flush(30)
-            self._producer.abort_transaction(30)
-
-    def expected(self) -> dict[str, dict[tuple[str, ...], Record]]:
-        return {"disk_load": disk_load(self.published["disk"]), "footprint": footprint(self.published["job"])}
-
-    def results(self) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Every version of every result by key, in the order written."""
-        return {name: self._read(name) for name in ("disk_load", "footprint")}
-
-    def arrived(self, timeout_s: float = 60) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Results once they are made of as many rows as expected, or when the time is up."""
-        wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
-        end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
-            counts = {
-                name: {key: max(row["n"] for row in versions) for key, versions in rows.items()}
-                for name, rows in self.results().items()
-            }
-            if counts == wanted:
-                break
-            time.sleep(0.5)
-        return self.results()
-
-    def check(self) -> None:
-        """Compare every result, the last as well as the one of most rows, with the recomputation."""
-        self.arrived()
-        time.sleep(2)  # for what ought not to come
-        found, expected = self.results(), self.expected()
-        for dataset, rows in expected.items():
-            schema = validator(self.cluster.datasets[dataset])
-            assert found[dataset].keys() == rows.keys()
-            for key, row in rows.items():
-                versions = found[dataset][key]
-                for version in (versions[-1], max(versions, key=lambda version: version["n"])):
-                    assert schema.is_valid(version), list(schema.iter_errors(version))
-                    assert same(version, row), (dataset, key, version, row)
-
-    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
-        definition = self.cluster.datasets[dataset]
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.cluster.bootstrap,
-                "group.id": "test",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "isolation.level": "read_committed",
-            }
-        )
-        rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
-        try:
-            reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
-            consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in reading])
-            while reading:
-                for message in consumer.consume(5000, timeout=0.1):
-                    error = message.error()
-                    if error:
-                        assert error.code() == KafkaError._PARTITION_EOF, error
-                        reading.discard(message.partition())
-                    else:
-                        row = orjson.loads(message.value() or b"null")
-                        assert row is not None, "a result is never deleted"
-                        rows[tuple(row[column] for column in definition.key)].append(row)
-        finally:
-            consumer.close()
-        return dict(rows)
+JOBS = ("disk_load", "footprint")
 
 
 # The recomputation. It shares nothing with the SQL but the definitions' words.
-
-
-def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def total(values: Iterator[float | None] | Sequence[float | None]) -> float | None:
-    numbers = known(values)
-    return math.fsum(numbers) if numbers else None
-
-
-def over(a: float | None, b: float | None) -> float | None:
-    return None if a is None or not b else a / b
-
-
-def first_of_each(rows: Sequence[Record], *key: str) -> list[Record]:
-    found: dict[tuple[Any, ...], Record] = {}
-    for row in rows:
-        found.setdefault(tuple(row[column] for column in key), row)
-    return list(found.values())
 
 
 def transfers(row: Record) -> float | None:
@@ -257,14 +118,8 @@ def footprint(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
     return results
 
 
-def same(found: Record, expected: Record) -> bool:
-    expected = {name: value for name, value in expected.items() if value is not None}
-    return found.keys() == expected.keys() and all(
-        math.isclose(found[name], value, rel_tol=1e-9, abs_tol=1e-12)
-        if isinstance(value, float)
-        else found[name] == value
-        for name, value in expected.items()
-    )
+def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
+    return {"disk_load": disk_load(published["disk"]), "footprint": footprint(published["job"])}
 
 
 # The input.
@@ -335,7 +190,7 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
 
 @pytest.fixture(scope="module", params=[1, 2], ids=lambda number: f"{number} partitions and subtasks")
 def line(request: pytest.FixtureRequest, flink: StackSettings) -> Line:
-    line = Line(flink, 10 + request.param, parallelism=request.param)
+    line = Line(flink, 10 + request.param, recompute, JOBS, parallelism=request.param)
     assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started", "started"]
     return line
 
@@ -391,7 +246,7 @@ def test_another_query_starts_from_the_beginning(line: Line) -> None:
 
 
 def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> None:
-    line = Line(flink, 30, state_ttl="2 s")
+    line = Line(flink, 30, recompute, JOBS, state_ttl="2 s")
     jobs.submit(line.cluster, line.jobs)
     before, after = halves(
         [*recording("split", NOW, seed=10, intervals=4), *recording("other", NOW, seed=11, intervals=4)]
@@ -422,7 +277,7 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> Non
 
 
 def test_what_flink_refuses_is_one_sentence(flink: StackSettings) -> None:
-    line = Line(flink, 40)
+    line = Line(flink, 40, recompute, JOBS)
     wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
     with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
         jobs.submit(line.cluster, [wrong])

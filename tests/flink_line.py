@@ -1,0 +1,176 @@
+"""Flink jobs on topics of their own, and what a recomputation in plain Python needs to compare with them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+
+from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.render import results
+from counterflow.schemas import topics
+from counterflow.schemas.definition import Dataset, datasets
+from counterflow.schemas.json_schema import validator
+from counterflow.stack.jobs import cluster
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+
+Record = dict[str, Any]
+Results = dict[str, dict[tuple[str, ...], Record]]
+
+
+class Line:
+    """Jobs on topics of their own: what was published, and what came out.
+
+    `recompute` says of all that was published what each result ought to be, by dataset and key.
+    """
+
+    def __init__(
+        self,
+        flink: StackSettings,
+        version: int,
+        recompute: Callable[[Mapping[str, Sequence[Record]]], Results],
+        names: Sequence[str],
+        *,
+        parallelism: int = 1,
+        state_ttl: str = "1 h",
+    ) -> None:
+        definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
+        create_topics(
+            flink,
+            [
+                t._replace(partitions=parallelism, name=f"{t.name[:-2]}v{version}")
+                for t in topics()
+                if t.name[-2:] == "v1"
+            ],
+        )
+        folder = flink.home / f"jobs-{version}"
+        self.cluster = replace(cluster(flink), datasets=definitions, ledger=folder / "jobs.json")
+        self.jobs = [
+            job.model_copy(update={"name": f"{job.name} {version}", "parallelism": parallelism, "state_ttl": state_ttl})
+            for job in jobs.chosen(names)
+        ]
+        self.published: dict[str, list[Record]] = defaultdict(list)
+        self._recompute = recompute
+        self._producer = Producer(
+            {"bootstrap.servers": flink.kafka_bootstrap, "transactional.id": f"test-{version}", "log_level": 0}
+        )
+        self._producer.init_transactions(30)
+
+    def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
+        """Publish rows in one transaction; one that is not committed counts for nothing."""
+        self._producer.begin_transaction()
+        for dataset, record in rows:
+            known = {name: value for name, value in record.items() if value is not None}
+            topic = self.cluster.datasets[dataset].topic
+            self._producer.produce(topic, orjson.dumps(known), key=record["system"])
+            if commit:
+                self.published[dataset].append(record)
+        if commit:
+            self._producer.commit_transaction(30)
+        else:
+            self._producer.flush(30)
+            self._producer.abort_transaction(30)
+
+    def expected(self) -> Results:
+        return self._recompute(self.published)
+
+    def results(self) -> dict[str, dict[tuple[str, ...], list[Record]]]:
+        """Every version of every result by key, in the order written."""
+        return {result.dataset: self._read(result.dataset) for result in self._written()}
+
+    def arrived(self, timeout_s: float = 60) -> dict[str, dict[tuple[str, ...], list[Record]]]:
+        """Results once they are made of as many rows as expected, or when the time is up."""
+        wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            counts = {
+                name: {key: max(row["n"] for row in versions) for key, versions in rows.items()}
+                for name, rows in self.results().items()
+            }
+            if counts == wanted:
+                break
+            time.sleep(0.5)
+        return self.results()
+
+    def check(self) -> None:
+        """Compare every result, the last as well as the one of most rows, with the recomputation."""
+        self.arrived()
+        time.sleep(2)  # for what ought not to come
+        found, expected = self.results(), self.expected()
+        for dataset, rows in expected.items():
+            schema = validator(self.cluster.datasets[dataset])
+            assert found[dataset].keys() == rows.keys()
+            for key, row in rows.items():
+                versions = found[dataset][key]
+                for version in (versions[-1], max(versions, key=lambda version: version["n"])):
+                    assert schema.is_valid(version), list(schema.iter_errors(version))
+                    assert same(version, row), (dataset, key, version, row)
+
+    def _written(self) -> list[Dataset]:
+        return [result for job in self.jobs for result in results(job, self.cluster.datasets)]
+
+    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
+        definition = self.cluster.datasets[dataset]
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.cluster.bootstrap,
+                "group.id": "test",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": "read_committed",
+            }
+        )
+        rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+        try:
+            reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
+            consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in reading])
+            while reading:
+                for message in consumer.consume(5000, timeout=0.1):
+                    error = message.error()
+                    if error:
+                        assert error.code() == KafkaError._PARTITION_EOF, error
+                        reading.discard(message.partition())
+                    else:
+                        row = orjson.loads(message.value() or b"null")
+                        assert row is not None, "a result is never deleted"
+                        rows[tuple(row[column] for column in definition.key)].append(row)
+        finally:
+            consumer.close()
+        return dict(rows)
+
+
+def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def total(values: Iterator[float | None] | Sequence[float | None]) -> float | None:
+    numbers = known(values)
+    return math.fsum(numbers) if numbers else None
+
+
+def over(a: float | None, b: float | None) -> float | None:
+    return None if a is None or not b else a / b
+
+
+def first_of_each(rows: Sequence[Record], *key: str) -> list[Record]:
+    found: dict[tuple[Any, ...], Record] = {}
+    for row in rows:
+        found.setdefault(tuple(row[column] for column in key), row)
+    return list(found.values())
+
+
+def same(found: Record, expected: Record) -> bool:
+    expected = {name: value for name, value in expected.items() if value is not None}
+    return found.keys() == expected.keys() and all(
+        math.isclose(found[name], value, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(value, float)
+        else found[name] == value
+        for name, value in expected.items()
+    )
