@@ -11,13 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from counterflow.pipelines.rules._row import text
 
 P = TypeVar("P")
 I = TypeVar("I")  # noqa: E741
 S = TypeVar("S")
+
+
+class Evidence(Protocol):
+    """What led to a verdict, kept as it is and made JSON only where it is stored."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the `rule` that decided, `inputs`, `figures` derived from them and `thresholds` compared with."""
+        ...
 
 
 class Verdict(NamedTuple):
@@ -29,14 +37,14 @@ class Verdict(NamedTuple):
     signal : of this interval alone; null where it allows no verdict.
     stale : whether it allows none; the state is then the one before.
     reason : a sentence with the figures that decided.
-    evidence : `rule` that decided, `inputs`, `figures` derived from them and `thresholds` compared with, by name; JSON.
+    evidence : every input, derived figure and threshold that decided.
     """
 
     state: str
     signal: str | None
     stale: bool
     reason: str
-    evidence: dict[str, Any]
+    evidence: Evidence
 
 
 @dataclass(frozen=True)

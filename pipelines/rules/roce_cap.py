@@ -59,7 +59,7 @@ class Signal(StrEnum):
 
 
 OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED = Signal
-RAISED = frozenset({SUSPECTED, CAPPED})
+RAISED = (SUSPECTED, CAPPED)
 
 
 class Interval(NamedTuple):
@@ -193,9 +193,31 @@ class _Said(NamedTuple):
     baseline: Medians
 
 
-# the parameters that each numbered rule compares with; 0 is no verdict
+class Evidence(NamedTuple):
+    """What led to a verdict: see `as_json`."""
+
+    parameters: Parameters
+    interval: Interval
+    rule: int = 0
+    compared: tuple[str, ...] = ("gap_factor",)
+    load: _Load | None = None
+    baseline: Medians | None = None
+    counts: tuple[int, int, int] = (0, 0, 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return inputs, derived figures and the parameters compared with, by name; rule 0 is no verdict."""
+        inputs = self.interval._asdict()
+        del inputs["ts"]
+        figures = {} if self.load is None else self.load._asdict()
+        figures |= {f"baseline_{name}": value for name, value in (self.baseline or {}).items()}
+        figures |= zip(("baseline_intervals", "raising", "clearing"), self.counts, strict=True)
+        thresholds = {name: getattr(self.parameters, name) for name in self.compared}
+        return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
+
+
+# the parameters that each numbered rule compares with
 COMPARED: tuple[tuple[str, ...], ...] = (
-    ("gap_factor",),
+    (),
     ("util_threshold",),
     ("util_threshold", "share_low"),
     ("util_threshold", "share_low", "share_high"),
@@ -213,10 +235,11 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     why = _no_verdict(p, state, interval, now)
     if state.newest_s is None or now > state.newest_s:
         state = _rebaselined(state, interval)
+        if load is None or why:
+            state = state._replace(newest_s=now, newest_interval_s=interval.interval_s)
     if load is None or why:
-        newest_s = now if state.newest_s is None else max(now, state.newest_s)
-        state = state._replace(newest_s=newest_s, newest_interval_s=interval.interval_s)
-        evidence = _evidence(p, interval, 0, {}, COMPARED[0])
+        counts = (len(state.history), state.raising, state.clearing)
+        evidence = Evidence(p, interval, load=load, counts=counts)
         return state, Verdict(state.state, None, True, why or "own rates unknown", evidence)
 
     signal, rule, reason, dropped, baseline = _said(p, state.history, interval, load)
@@ -247,9 +270,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
         history = (*history, sample)[-p.baseline_window :]
 
-    medians = {f"baseline_{name}": value for name, value in baseline.items()}
-    counts = {"baseline_intervals": len(state.history), "raising": raising, "clearing": clearing}
-    evidence = _evidence(p, interval, rule, {**load._asdict(), **medians, **counts}, compared)
+    evidence = Evidence(p, interval, rule, compared, load, baseline, (len(state.history), raising, clearing))
     counts_kept = clearing if shown in RAISED else 0
     state = State(shown, pending, raising, counts_kept, history, since, now, interval.interval_s, state.configuration)
     return state, Verdict(shown, signal, False, reason, evidence)
@@ -299,8 +320,8 @@ def _load(i: Interval) -> _Load | None:
 
 def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) -> _Said:
     """Apply the numbered rules to one interval."""
-    baseline = {"own_bytes_s": _median(history, OWN_BYTES), "own_msgs_s": _median(history, OWN_MSGS)}
-    dropped = _dropped(p, load, baseline)
+    baseline: Medians = {}
+    dropped = _dropped(p, history, load, baseline)
     util, share = load.util, load.share
     if util is not None and util < p.util_threshold:
         why = f"physical port at {util:.4g} of its line rate, less than {p.util_threshold:g}"
@@ -321,18 +342,20 @@ def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) 
     return _Said(CAPPED if holds else OK, 5, f"{why}; {comparison}", dropped, baseline)
 
 
-def _dropped(p: Parameters, load: _Load, baseline: Medians) -> bool:
+def _dropped(p: Parameters, history: tuple[Sample, ...], load: _Load, baseline: Medians) -> bool:
     """Say whether own bytes and own messages are down; nothing can be below a baseline of nothing."""
-    own, msgs = baseline["own_bytes_s"], baseline["own_msgs_s"]
-    if not own or msgs is None:
+    own = baseline["own_bytes_s"] = _median(history, OWN_BYTES)
+    if not own or load.own_bytes_s > p.drop_ratio * own:
         return False
-    return load.own_bytes_s <= p.drop_ratio * own and load.own_msgs_s <= p.drop_ratio * msgs
+    msgs = baseline["own_msgs_s"] = _median(history, OWN_MSGS)
+    return msgs is not None and load.own_msgs_s <= p.drop_ratio * msgs
 
 
 def _drop(p: Parameters, load: _Load, dropped: bool, baseline: Medians) -> str:
-    own, msgs = _of(load.own_bytes_s, baseline["own_bytes_s"]), _of(load.own_msgs_s, baseline["own_msgs_s"])
-    least = f"{'' if dropped else 'not '}both at most {p.drop_ratio:g}"
-    return f"own bytes at {own} and messages at {msgs} of the baseline, {least}"
+    why = f"own bytes at {_of(load.own_bytes_s, baseline['own_bytes_s'])}"
+    if "own_msgs_s" in baseline:
+        why = f"{why} and messages at {_of(load.own_msgs_s, baseline['own_msgs_s'])}"
+    return f"{why} of the baseline, {'' if dropped else 'not '}at most {p.drop_ratio:g}"
 
 
 def _capped(
@@ -395,14 +418,6 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
     if share is not None and share < p.share_low:
         return f"own share less than {p.share_low:g}"
     return None
-
-
-def _evidence(
-    p: Parameters, interval: Interval, rule: int, figures: Mapping[str, float | None], compared: tuple[str, ...]
-) -> dict[str, Any]:
-    inputs = interval._asdict()
-    del inputs["ts"]
-    return {"rule": rule, "inputs": inputs, "figures": figures, "thresholds": {n: getattr(p, n) for n in compared}}
 
 
 def _median(history: tuple[Sample, ...], column: int) -> float | None:

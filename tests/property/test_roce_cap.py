@@ -90,5 +90,5 @@ def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
             assert verdict.state == before or interval.failover or interval.capacity_pct != capacity
         elif verdict.state not in ("SUSPECTED", "CAPPED", verdict.signal):
             assert verdict.signal in ("SUSPECTED", "CAPPED"), "only what needs raising does not show at once"
-        orjson.dumps(verdict.evidence)
+        orjson.dumps(verdict.evidence.as_json())
         before, capacity = verdict.state, interval.capacity_pct

@@ -128,18 +128,18 @@ def test_every_measured_run_is_told_right(row: tuple[int, int], baseline: int | 
 
 def test_the_evidence_holds_what_decided() -> None:
     verdict = replay([run(3, 8)] * 10 + [run(3, 10)] * 3)[-1]
-    figures = verdict.evidence["figures"]
+    figures = verdict.evidence.as_json()["figures"]
     own, physical = 1.86 + 1.90, 89.15 + 89.79
-    assert verdict.evidence["rule"] == 5
-    assert verdict.evidence["inputs"]["own_msgs_s"] == 1759392
-    assert verdict.evidence["inputs"]["rows_s"] == 177259
+    assert verdict.evidence.as_json()["rule"] == 5
+    assert verdict.evidence.as_json()["inputs"]["own_msgs_s"] == 1759392
+    assert verdict.evidence.as_json()["inputs"]["rows_s"] == 177259
     assert figures["util"] == pytest.approx(0.8979)
     assert figures["share"] == pytest.approx(own / physical / 0.03)
     assert figures["baseline_own_bytes_s"] == pytest.approx((4.49 + 4.57) * GB_S / 8)
     assert figures["baseline_own_msgs_s"] == 4278626
     assert figures["others_bytes_s"] == pytest.approx((physical - own) * GB_S / 8)
     assert figures["baseline_others_bytes_s"] == pytest.approx((87.96 + 88.53 - 4.49 - 4.57) * GB_S / 8)
-    assert verdict.evidence["thresholds"] == {
+    assert verdict.evidence.as_json()["thresholds"] == {
         "util_threshold": 0.85,
         "share_low": 0.55,
         "share_high": 0.81,
@@ -147,7 +147,7 @@ def test_the_evidence_holds_what_decided() -> None:
         "others_risen": 1.005,
         "raise_after": 3,
     }
-    orjson.dumps(verdict.evidence)
+    orjson.dumps(verdict.evidence.as_json())
 
 
 # --- one interval -----------------------------------------------------------------------------------------------------
@@ -167,12 +167,12 @@ def test_the_evidence_holds_what_decided() -> None:
 )
 def test_a_single_interval_without_a_baseline(columns: dict[str, Any], signal: str, rule: int) -> None:
     [verdict] = replay([columns])
-    assert (verdict.signal, verdict.state, verdict.evidence["rule"]) == (signal, signal, rule)
+    assert (verdict.signal, verdict.state, verdict.evidence.as_json()["rule"]) == (signal, signal, rule)
 
 
 def test_the_busier_direction_counts_as_load() -> None:
     skewed = {**FREE, "phys_out_bytes_s": 12.0 * GB_S, "phys_in_bytes_s": 5.0 * GB_S}
-    assert replay([skewed])[0].evidence["rule"] == 3
+    assert replay([skewed])[0].evidence.as_json()["rule"] == 3
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,9 @@ def test_a_resynchronisation_moves_the_baseline_but_its_end_beyond_the_band_is_n
 def test_the_baseline_is_the_median_of_what_there_is() -> None:
     """Neither the mean nor the newest: a burst counts as one interval."""
     loads = [1.00, 5.00, 4.90, 1.02, 1.01]
-    baselines = [v.evidence["figures"]["baseline_own_bytes_s"] for v in replay([made(own, 18.0) for own in loads])]
+    baselines = [
+        v.evidence.as_json()["figures"]["baseline_own_bytes_s"] for v in replay([made(own, 18.0) for own in loads])
+    ]
     # 5.00 and 4.90 enter; against their medians of 3.00 and 4.90 the next two are drops, which do not
     assert baselines[0] is None
     assert baselines[1:] == pytest.approx([b * GB_S for b in (1.00, 3.00, 4.90, 4.90)])
@@ -298,20 +300,20 @@ def test_the_baseline_is_the_median_of_what_there_is() -> None:
 def test_the_window_slides() -> None:
     verdict = replay([made(1 + number / 100, 18.0) for number in range(25)])[-1]
     # the ten before the last: 1.14 to 1.23
-    assert verdict.evidence["figures"]["baseline_own_bytes_s"] == pytest.approx(1.185 * GB_S)
+    assert verdict.evidence.as_json()["figures"]["baseline_own_bytes_s"] == pytest.approx(1.185 * GB_S)
 
 
 def test_the_window_takes_neither_demand_limited_nor_dropped_nor_raised_intervals() -> None:
     quiet, down = made(0.1, 22.0), made(0.9, 18.0)
     verdict = replay([FREE, *[quiet] * 5, *[down] * 5, *[HELD] * 5, FREE])[-1]
-    assert verdict.evidence["figures"]["baseline_intervals"] == 1
-    assert verdict.evidence["figures"]["baseline_own_bytes_s"] == pytest.approx(1.2 * GB_S)
+    assert verdict.evidence.as_json()["figures"]["baseline_intervals"] == 1
+    assert verdict.evidence.as_json()["figures"]["baseline_own_bytes_s"] == pytest.approx(1.2 * GB_S)
 
 
 def test_a_drop_freezes_the_baseline_for_an_hour_at_most() -> None:
     """Demand fell for good on a quiet adapter; 120 intervals of 30 s later the new level is the baseline."""
     down = made(0.8, 15.0)
-    figures = [v.evidence["figures"] for v in replay([*[FREE] * 10, *[down] * 135])]
+    figures = [v.evidence.as_json()["figures"] for v in replay([*[FREE] * 10, *[down] * 135])]
     baselines = [f["baseline_own_bytes_s"] for f in figures]
     assert baselines[10 : 10 + 121] == pytest.approx([1.2 * GB_S] * 121)
     assert baselines[-1] == pytest.approx(0.8 * GB_S)
@@ -388,7 +390,7 @@ def test_an_interval_of_the_past_changes_nothing() -> None:
         return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 30, **columns}))
 
     state, _ = judged(60, RULE.start, FREE)
-    after, verdict = judged(30, state, {**HELD, "capacity_pct": 50})
+    after, verdict = judged(30, state, {**HELD, "capacity_pct": 50, "interval_s": 1})
     assert after == state
     assert (verdict.signal, verdict.stale) == (None, True)
 
@@ -455,7 +457,7 @@ def test_without_any_input_of_the_share_nothing_is_capped(lacking: str) -> None:
 
 
 def test_a_known_light_load_is_ok_without_the_capacity() -> None:
-    assert replay([{**made(1.2, 18.0), "capacity_pct": None}])[0].evidence["rule"] == 1
+    assert replay([{**made(1.2, 18.0), "capacity_pct": None}])[0].evidence.as_json()["rule"] == 1
 
 
 def test_a_backlog_unknown_in_the_baseline_is_unknown() -> None:
