@@ -20,7 +20,7 @@ TIME_FIELDS = ("INTNUM", "DTETIM", "INTSEC", "DTECEN", "DTCEN", "DATETIME", "UTC
 """Columns that place a row in time, by these names in every table. SAMPLE_TIME is ours: UTC, in exports of views."""
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
-_NUMBER = re.compile(r"(PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
+_NUMBER = re.compile(r"(number|PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
 
 
@@ -30,6 +30,8 @@ class _Strict(BaseModel):
 
 class Described(_Strict):
     """One field: its IBM type (`PD(11,0)`, `C(10)`, `BIGINT`), and for a number unit and kind.
+
+    `number` and `text` are types of which the source says no more.
 
     `overflow` is the value that stands for one that does not fit; it is read as null. `signed` says that a value below
     0 is meant. `also` are other names of the same column. `once` marks what every path of a multipath unit repeats:
@@ -78,7 +80,8 @@ class Description(_Strict):
     interval apart and names the instance of what goes to `counter`. `time` lists its columns that place a row in time.
     `complete` says that `time` and `fields` are all columns in their order, so that data without a header can be read.
     `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
-    tables with a row a job. `fields` may be empty: then every column is introspected.
+    tables with a row a job. `fields` may be empty: then every column is introspected. `joins` names tables whose fields
+    and records it has, besides its own.
     """
 
     table: str
@@ -88,6 +91,7 @@ class Description(_Strict):
     instance: str = "''"
     time: tuple[str, ...] = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
     complete: bool = False
+    joins: tuple[str, ...] = ()
     zeros: bool = True
     texts: bool = True
     fields: dict[str, Described] = {}
@@ -110,7 +114,20 @@ def _load(path: Path) -> Description:
     content["fields"] = {
         name: field for pattern, field in content.get("fields", {}).items() for name in _expand(str(pattern))
     }
-    return Description.model_validate(content)
+    found = Description.model_validate(content)
+    return _joined(found) if found.joins else found
+
+
+def _joined(table: Description) -> Description:
+    """Return the table with what those it joins have; of two that fill a column the first counts."""
+    parts = [table, *(_load(FOLDER / f"{name}.yaml") for name in table.joins)]
+    fields = {name: field for part in reversed(parts) for name, field in part.fields.items()}
+    filled = [record for part in reversed(parts) for record in part.records]
+    columns = {r.dataset: {} for r in filled}  # type: dict[str, dict[str, str | int | bool]]
+    for record in filled:
+        columns[record.dataset] |= record.columns
+    records = tuple(Filled(dataset=dataset, columns=found) for dataset, found in columns.items())
+    return table.model_copy(update={"fields": fields, "records": records})
 
 
 def _expand(pattern: str) -> list[str]:

@@ -8,6 +8,53 @@ from typing import Any
 
 EVENTS = ("running", "started", "ended", "started_and_ended")
 
+DEFAULT_BUCKETS = {
+    1: "Dispatched CPU",
+    2: "CPU queuing",
+    3: "Reserved",
+    4: "Other waits",
+    5: "Disk page faults",
+    6: "Disk non-fault reads",
+    7: "Disk space usage contention",
+    8: "Disk op-start contention",
+    9: "Disk writes",
+    10: "Disk other",
+    11: "Journaling",
+    12: "Semaphore contention",
+    13: "Mutex contention",
+    14: "Machine level gate serialization",
+    15: "Seize contention",
+    16: "Database record lock contention",
+    17: "Object lock contention",
+    18: "Ineligible waits",
+    19: "Main storage pool overcommitment",
+    20: "Reserved",
+    21: "Reserved",
+    22: "Reserved",
+    23: "Reserved",
+    24: "Socket accepts",
+    25: "Socket transmits",
+    26: "Socket receives",
+    27: "Socket other",
+    28: "IFS",
+    29: "PASE",
+    30: "Data queue receives",
+    31: "Idle/waiting for work",
+    32: "Abnormal contention",
+}
+"""Wait buckets where QAPMJOBWTD does not name them. From 1 to 11 and 15 to 18 published, the others as specialists know
+them; IBM says that the content of a set may change."""
+
+WAIT_GROUPS = {
+    1: "dispatched_cpu",
+    2: "cpu_queueing",
+    **dict.fromkeys(range(5, 11), "disk"),
+    11: "journaling",
+    **dict.fromkeys((14, 15, 19, 32), "operating_system_contention"),
+    **dict.fromkeys((16, 17), "lock_contention"),
+    18: "ineligible",
+}
+
 YES = ("1", "Y")
 """A flag that is set."""
 
@@ -27,18 +74,47 @@ class Known:
 
     def functions(self) -> dict[str, Callable[..., object]]:
         """Return the functions by their names in expressions."""
-        plain = (whole, task, job, event, engine, sector, per, device_type)
-        return {f.__name__: f for f in (*plain, self.upper_us)}
+        plain = (
+            whole,
+            integer,
+            positive,
+            task,
+            job,
+            job_cpu,
+            summary,
+            event,
+            engine,
+            sector,
+            per,
+            device_type,
+            wait_group,
+        )
+        return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
 
     def upper_us(self, table: str, bucket: int) -> float | None:
         """Return the upper boundary of a response-time bucket in µs, None for the last one or where it is not known."""
         boundaries: list[float] = self.state.get("boundaries", {}).get(table, [])
         return boundaries[bucket - 1] if bucket <= len(boundaries) else None
 
+    def bucket_name(self, bucket_set: float | None, bucket: float) -> str:
+        """Return what is waited for in a bucket: as QAPMJOBWTD of the collection says, else as the default map does."""
+        names: dict[str, str] = self.state.get("waits", {}).get(whole(bucket_set), {})
+        return names.get(f"{bucket:.0f}") or DEFAULT_BUCKETS.get(int(bucket), "")
+
 
 def whole(number: float | None) -> str | None:
     """Return a number that is a name, without decimals."""
     return None if number is None else f"{number:.0f}"
+
+
+def integer(number: float | None) -> int | None:
+    """Return a number that counts or numbers things."""
+    return None if number is None else int(number)
+
+
+def positive(number: float | None) -> float | None:
+    """Return a number that is not known where it is 0."""
+    return number or None
 
 
 def task(count: object) -> str | None:
@@ -53,15 +129,34 @@ def task(count: object) -> str | None:
     return count.hex().upper() or None if isinstance(count, bytes | bytearray | memoryview) else None
 
 
-def job(number: str | None, user: str | None, name: str | None, count: str | None, state: float | None) -> str | None:
+def job(
+    number: str | None,
+    user: str | None,
+    name: str | None,
+    count: str | None,
+    state: float | None,
+    sum_of: str | None,
+) -> str | None:
     """Return what tells a row of a job from every other of its interval.
 
     A rerouted job has two rows in one interval, one that ends and one that starts: the event makes them two.
     """
     identity = "/".join(part or "" for part in (number, user, name)).strip("/")
     happened = event(state)
-    parts = (identity, count, happened if happened != "running" else None)
-    return "/".join(part for part in parts if part) or None
+    parts = (identity, count, happened if happened != "running" else None, sum_of)
+    return "/".join([part for part in parts if part]) or None
+
+
+def summary(tasks: float | None, name: str | None, pool: str | None, priority: str | None) -> str | None:
+    """Return what tells a row of short-lived tasks from another, None for a row of one task."""
+    if not tasks:
+        return None
+    return "/".join(["short-lived", *(part for part in (name, pool, priority) if part)])
+
+
+def job_cpu(milliseconds: float | None, thread: float | None) -> float | None:
+    """Return the CPU time of the whole job on the row of its first thread, where alone it counts."""
+    return None if thread == 1 else milliseconds
 
 
 def event(state: float | None) -> str | None:
@@ -89,3 +184,8 @@ def per(total: float | None, count: float | None, available: float | None = 1) -
 def device_type(multipath: str | None) -> str:
     """Return `path` for the row of one path of a unit (DSMU), else `disk`."""
     return "path" if multipath in YES else "disk"
+
+
+def wait_group(bucket: float) -> str:
+    """Return the group of a bucket in the charts of Performance Data Investigator."""
+    return WAIT_GROUPS.get(int(bucket), "other")

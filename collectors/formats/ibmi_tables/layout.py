@@ -17,15 +17,12 @@ from typing import Any, NamedTuple
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Described, Description, Filled, tables
 from counterflow.collectors.formats.ibmi_tables.expression import Translation
 from counterflow.collectors.formats.ibmi_tables.known import Known
+from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.schemas.definition import datasets
 
 Row = Sequence[Any]
 Picker = Callable[[Row], tuple[Any, ...]]
 Convert = Callable[[Sequence[str | None], Sequence[object], Sequence[float | None], dict[str, Any]], tuple[Any, ...]]
-
-
-class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """The columns cannot be read as this table."""
 
 
 class Leftover(NamedTuple):

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any, NamedTuple
 
+from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
-from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, Unusable, canonical, layout
+from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, iso, stamp
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, number_of, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 
-SOURCE = "ibmi_tables"
-
-_COMMA = re.compile(r"[-+]?\d*,\d+")
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for so long begins anew."""
 _SHOWN = 20
@@ -40,6 +37,9 @@ def read_rows(
     The rows of an interval stand together, and the last interval is whole: a `manifest` is written for each.
     """
     try:
+        if table in COLLECTION:
+            yield from read_collection(table, columns, rows, context, state, sampled_at)
+            return
         reader = Reader(table, columns, context, state, sampled_at)
     except Unusable as error:
         yield Reject(Reason.BAD_HEADER, str(error), "none", section=table, system=context.system)
@@ -78,9 +78,7 @@ class Reader:
         """
         if table not in tables():
             raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
-        if context.system is None:
-            raise Unusable("the tables do not name their system: set `system` of the source, or --system")
-        self._system = context.system
+        self._system = system(context)
         named = {**_discovered(table, columns), **dict(context.columns)}
         self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
         self._zone, self._state, self._sampled_at = context.zone, state, sampled_at
@@ -204,7 +202,7 @@ class Reader:
         assert self._interval is not None  # noqa: S101 - open while rows are read
         envelope: Fields = {"ts": self._interval.ts, "system": self._system, "source": SOURCE}
         try:
-            number = _number(seconds)
+            number = number_of(seconds)
         except ValueError:
             return envelope
         if number is not None and number > 0:
@@ -232,16 +230,16 @@ class Reader:
         try:
             texts: Sequence[str | None] = tuple(map(str.strip, layout.texts(row)))
         except TypeError:
-            texts = tuple(map(_text, layout.texts(row)))
+            texts = tuple(map(text_of, layout.texts(row)))
         instance, filled = self._convert(texts, layout.binaries(row), numbers, envelope)
         unknown: list[tuple[str, float]] = []
         strange: list[tuple[str, str]] = []
         for leftover in layout.unknown:
             value = row[leftover.place]
             try:
-                number = _number(value)
+                number = number_of(value)
             except ValueError:
-                strange.append((leftover.name, _text(value) or ""))
+                strange.append((leftover.name, text_of(value) or ""))
             else:
                 if number is not None:
                     unknown.append((leftover.name, number))
@@ -253,6 +251,8 @@ class Reader:
         if instance is None:
             yield self._reject(Reason.BAD_HEADER, f"expected {layout.table.instance} to name the row", "none")
             return
+        if self._introspected and instance in self._seen:
+            instance = f"{instance}#{len(self._seen) + 1}".lstrip()  # nobody said what tells its rows apart
         if instance in self._seen:
             yield self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")
             return
@@ -292,7 +292,7 @@ class Reader:
         for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
             number: float | None = None
             try:
-                number = _number(value)
+                number = number_of(value)
             except ValueError:
                 refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
             if number is not None and described.overflow is not None and number >= described.overflow:
@@ -376,34 +376,3 @@ def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:
         c for c in canonical(description, columns) if c not in description.fields and "UPDATE" in c and "READ" in c
     ]
     return {"logical_reads_for_update": found[0]} if len(found) == 1 else {}
-
-
-def _number(value: object) -> float | None:
-    """Return a number however it was exported, None for none.
-
-    Raises
-    ------
-    ValueError : it is no number, or not a finite one.
-    """
-    if value is None:
-        return None
-    if isinstance(value, str):
-        text = value.strip()
-        if not text:
-            return None
-        number = float(text.replace(",", ".") if _COMMA.fullmatch(text) else text)
-    elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        number = float(value)
-    else:
-        raise ValueError(f"expected a number, found {type(value).__name__}")
-    if not math.isfinite(number):
-        raise ValueError(f"expected a number, found {number}")
-    return number
-
-
-def _text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value.strip() if value else None
-    if isinstance(value, bytes | bytearray | memoryview):
-        return value.hex().upper()
-    return str(value)
