@@ -1,0 +1,228 @@
+"""`lshwres -r sriov` of an HMC: logical and physical ports, as CSV with a header or as lists of name=value.
+
+The command writes no time, so each listing stands behind a line with one, `2026-11-21T18:50:00Z`, and, if wanted, the
+name of the managed system.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from counterflow.collectors.formats.hmc_lshwres import names
+from counterflow.collectors.formats.nmon.lines import Line, read_lines
+from counterflow.collectors.formats.nmon.text import text
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+MAX_LINES = 100_000
+"""Lines of one listing; an adapter has some hundred logical ports."""
+
+_STAMP = re.compile(r"\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)(?:\s+(\S.*?))?\s*$")
+_ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*")
+_MESSAGE = re.compile(r"HSC[A-Z0-9]{5}|No results were found")
+_SUFFIX = re.compile(r"-S\d+$")
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
+
+_IN_COLUMNS = {*names.SYSTEM, *names.LOGICAL_PORT, *names.STATE, *names.CAPACITY_PCT}
+
+Attributes = dict[str, str]
+
+
+@dataclass
+class Memory:
+    """What is needed of the listings before: the attributes published last of each port. JSON values."""
+
+    config: dict[str, Attributes] = field(default_factory=dict)
+
+
+@dataclass
+class Listing:
+    """The lines behind one time; `managed` is the managed system that the line of the time names."""
+
+    first: Line
+    ts: str | None = None
+    managed: str | None = None
+    lines: list[Line] = field(default_factory=list)
+    too_many: int = 0
+
+
+class HmcLshwres:
+    """Listings of SR-IOV ports; see docs/formats/hmc_lshwres.md."""
+
+    name = "hmc_lshwres"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a line of `head` names or holds the attributes of a port."""
+        for data in head.split(b"\n")[:1000]:
+            cells = _cells(text(data))
+            found = {cell.partition("=")[0] for cell in cells}
+            alike = {"=" in cell for cell in cells}
+            if len(alike) == 1 and _are_attributes(found) and _is_port(found):
+                return True
+        return False
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the ports of every listing; the last is whole where the data is complete."""
+        memory = Memory(**position.state) if position else Memory()
+        offset, number = (position.byte_offset, position.line) if position else (0, 0)
+        listing: Listing | None = None
+        last: Line | None = None
+        for line in read_lines(stream, offset, number):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                return  # the rest of it is still to be written
+            last = line
+            match = _STAMP.match(text(line.data))
+            if match or listing is None:
+                if listing is not None:
+                    yield from _items(listing, memory, context)
+                    yield Position(line.offset, line.number - 1, asdict(memory))
+                listing = Listing(line, match[1] if match else None, match[2] if match else None)
+            if match or not line.data.strip():
+                continue
+            if len(listing.lines) < MAX_LINES:
+                listing.lines.append(line)
+            else:
+                listing.too_many += 1
+        if not context.complete:
+            return
+        if listing is not None and last is not None:
+            yield from _items(listing, memory, context)
+            yield Position(last.end, last.number, asdict(memory))
+        elif offset == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]:
+    ts = _instant(listing.ts, context)
+    header: list[str] | None = None
+    rows: Counter[str] = Counter()
+    for line in listing.lines:
+        written = text(line.data)
+        cells = _cells(written)
+        if line.fault is Reason.LINE_TOO_LONG:
+            yield _reject(line, Reason.LINE_TOO_LONG, "the line is longer than any of a listing", ts)
+        elif _MESSAGE.match(written):
+            yield Reject(Reason.RECORDER_MESSAGE, written.strip(), "all", line.number, line.offset, ts=ts)
+        elif _are_attributes(cells) and _is_port(cells):
+            header = cells
+        elif isinstance(found := _attributes(cells, header), Reject):
+            yield _placed(found, line, ts)
+        elif ts is None:
+            detail = f"expected a line with a time before the listing, 2026-11-21T18:50:00Z, found {listing.ts}"
+            yield _reject(line, Reason.STAMP_INVALID if listing.ts else Reason.STAMP_MISSING, detail)
+        elif (system := context.system or _first(found, names.SYSTEM) or listing.managed) is None:
+            detail = "expected lpar_name, or the managed system behind the time"
+            yield _reject(line, Reason.BAD_HEADER, detail, ts)
+        else:
+            rows[system] += 1
+            for item in _port(found, system, ts, listing.managed, memory):
+                yield _placed(item, line, ts) if isinstance(item, Reject) else item
+    if listing.too_many:
+        detail = f"{listing.too_many} lines more than the {MAX_LINES} of a listing that are read"
+        yield _reject(listing.first, Reason.LINE_TOO_LONG, detail, ts)
+    for system, count in rows.items():
+        counted = {"counted": "link", "row_count": count}
+        yield Record("manifest", {"ts": ts, "system": system, "source": "hmc_lshwres", **counted})
+
+
+def _port(found: Attributes, system: str, ts: str, managed: str | None, memory: Memory) -> Iterator[Item]:
+    """Yield the records of one port, and what is no number in it."""
+    envelope: Fields = {"ts": ts, "system": system, "source": "hmc_lshwres"}
+    logical = _first(found, names.LOGICAL_PORT)
+    location = _first(found, names.LOGICAL_LOCATION if logical else names.PHYSICAL_LOCATION)
+    adapter, port = _first(found, names.ADAPTER), _first(found, names.PHYSICAL_PORT)
+    physical = _SUFFIX.sub("", location) if location else None
+    if physical is None and None not in (managed, adapter, port):
+        physical = f"{managed} {adapter} {port}"
+    if logical is not None:
+        kind = "logical_port"
+        link = logical.upper().zfill(8) if _HEXADECIMAL.fullmatch(logical) else logical
+    else:
+        kind, link = "physical_port", str(physical)
+    fields: Fields = {"link": link, "link_type": kind}
+    if physical is not None:
+        fields["physical_port"] = physical
+    if (state := _first(found, names.STATE)) is not None:
+        fields["state"] = state
+    for column, places, factor in (("capacity_pct", names.CAPACITY_PCT, 1), ("line_bits_s", names.LINE_MBITS_S, 1e6)):
+        written = _first(found, places)
+        if written is None:
+            continue
+        try:
+            fields[column] = float(written.removesuffix("%")) * factor
+        except ValueError:
+            yield Reject(Reason.NOT_A_NUMBER, f"{column}: expected a number, found `{written:.40}`", "part")
+    if not 0 <= fields.get("capacity_pct", 0) <= 100:
+        detail = f"expected a capacity from 0 to 100 percent, found {fields.pop('capacity_pct')}"
+        yield Reject(Reason.OUT_OF_RANGE, detail, "part")
+    yield Record("link", {**envelope, **fields})
+
+    published = memory.config.setdefault(f"{system} {kind} {link}", {})
+    for name, value in found.items():
+        if published.get(name) != value and name not in _IN_COLUMNS:
+            published[name] = value
+            yield Record("config", {**envelope, "section": kind, "item": link, "name": name, "value": value})
+
+
+def _attributes(cells: Sequence[str], header: Sequence[str] | None) -> Attributes | Reject:
+    """Return the attributes of a line by name; HMCs write `null` for what is not set."""
+    pairs = [cell.partition("=") for cell in cells]
+    if all(equals and _ATTRIBUTE.fullmatch(name) for name, equals, _ in pairs):
+        found = {name: value for name, _, value in pairs}
+    elif header is None:
+        return Reject(Reason.NO_HEADER, "expected name=value, or a header before it (-F --header)", "none")
+    elif len(cells) != len(header):
+        return Reject(Reason.FIELD_COUNT, f"{len(cells)} values for {len(header)} attributes", "none")
+    else:
+        found = dict(zip(header, cells, strict=True))
+    if not _is_port(found):
+        return Reject(Reason.UNKNOWN_LINE, "expected adapter_id with logical_port_id or phys_port_loc", "none")
+    return {name: value for name, value in found.items() if value not in ("", "null")}
+
+
+def _cells(line: str) -> list[str]:
+    """Return the values of a line: comma-separated, quoted where one holds a comma."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=False), [])]
+    except csv.Error:
+        return [line]
+
+
+def _are_attributes(cells: Sequence[str] | set[str]) -> bool:
+    return bool(cells) and all(_ATTRIBUTE.fullmatch(cell) for cell in cells)
+
+
+def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
+    ids = (*names.LOGICAL_PORT, *names.PHYSICAL_LOCATION)
+    return any(name in found for name in names.ADAPTER) and any(name in found for name in ids)
+
+
+def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:
+    return next((found[name] for name in places if name in found), None)
+
+
+def _instant(written: str | None, context: Context) -> str | None:
+    """Return the UTC time of a stamp; without an offset it is local."""
+    try:
+        ts = datetime.fromisoformat(written or "")
+        ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return ts.strftime("%Y-%m-%dT%H:%M:%SZ") if 2000 <= ts.year < 2300 else None
+
+
+def _reject(line: Line, reason: Reason, detail: str, ts: str | None = None) -> Reject:
+    return _placed(Reject(reason, detail, "none"), line, ts)
+
+
+def _placed(reject: Reject, line: Line, ts: str | None) -> Reject:
+    reject.line, reject.byte_offset, reject.raw, reject.ts = line.number, line.offset, line.raw, ts
+    return reject
+
+
+FORMAT = HmcLshwres()

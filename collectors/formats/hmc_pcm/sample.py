@@ -1,0 +1,239 @@
+"""One document as a tree, and the link records of its samples.
+
+Source: IBM's JSON specification of processed metrics (logical partition, managed system) and documents of real HMCs in
+the tests of github.com/mnellemann/hmci. There 30 times every figure is a whole number and `transferredBytes` the sum of
+both directions: the figures are averages per second of the 30 s sample.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+
+PER_SECOND = {
+    "out_packets": "sentPackets",
+    "in_packets": "receivedPackets",
+    "out_errors": "errorOut",
+    "in_errors": "errorIn",
+    "out_dropped": "droppedSentPackets",
+    "in_dropped": "droppedReceivedPackets",
+}
+"""Columns of `link` that are these figures times the length of the interval."""
+BYTES_PER_SECOND = {"out_kb": "sentBytes", "in_kb": "receivedBytes"}
+COUNTED = {"droppedPackets": "packets/s", "transferredBytes": "bytes/s"}
+"""Figures of both directions together, which no column of `link` holds."""
+
+_NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
+_LOGICAL_PORT = re.compile(r"-S\d+$")
+_TOO_LARGE = 2.0**63
+
+
+@dataclass
+class Memory:
+    """What is needed of the documents before: JSON values, written with every commit.
+
+    `seen` is the time of the last sample by partition or managed system: documents may overlap. `config` holds what was
+    published last of each port.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class UnusableDocumentError(ValueError):
+    """The document as a whole is refused."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
+    """Yield the records of a document and what is wrong in it; `memory` is updated.
+
+    Raises
+    ------
+    UnusableDocumentError : it holds no processed metrics.
+    """
+    util = _mapping(_mapping(tree).get("systemUtil"))
+    info, samples = _mapping(util.get("utilInfo")), util.get("utilSamples")
+    if info.get("metricType") != "Processed" or not isinstance(samples, list):
+        found = info.get("metricType")
+        detail = f"expected metricType Processed with utilSamples, found {found}: fetch /rest/api/pcm/ProcessedMetrics"
+        raise UnusableDocumentError(Reason.NOT_THIS_FORMAT, detail)
+    seconds = _number(info.get("frequency"))
+    if seconds is None or seconds <= 0:
+        detail = f"expected utilInfo.frequency in seconds, found {info.get('frequency')}"
+        raise UnusableDocumentError(Reason.BAD_HEADER, detail)
+    order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
+    average = order.index("avg") if "avg" in order else 0
+    repeated = 0
+    for sample in map(_mapping, samples):
+        written = _mapping(sample.get("sampleInfo")).get("timeStamp")
+        ts = _instant(written, context)
+        if ts is None:
+            detail = f"expected sampleInfo.timeStamp as YYYY-MM-DDThh:mm:ss+hhmm, found {written}"
+            yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
+            continue
+        repeated += yield from _sample(sample, info, ts, seconds, average, memory, context)
+        yield from _messages(sample, ts)
+    if repeated:
+        detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
+        yield Reject(Reason.DUPLICATE_ROW, detail, "none")
+
+
+def _sample(
+    sample: Mapping[str, Any],
+    info: Mapping[str, Any],
+    ts: str,
+    seconds: float,
+    average: int,
+    memory: Memory,
+    context: Context,
+) -> Generator[Item, None, int]:
+    """Yield the records of a sample; return how many systems of it are not later than an earlier sample."""
+    repeated = 0
+    for key, system, links in _systems(sample, info, context):
+        if system is None:
+            yield Reject(Reason.BAD_HEADER, f"expected a name of {key}", "none", ts=ts)
+            continue
+        if memory.seen.get(key, "") >= ts:
+            repeated += 1
+            continue
+        memory.seen[key] = ts
+        envelope: Fields = {"ts": ts, "system": system, "source": "hmc_pcm"}
+        measured = {**envelope, "interval_s": seconds}
+        rows: Counter[str] = Counter(link=0)
+        refused: list[str] = []
+        for naming, port in links:
+            fields = {**naming, **_amounts(naming["link"], port, seconds, average, refused)}
+            yield Record("link", {**measured, **fields})
+            rows["link"] += 1
+            for name, unit in COUNTED.items():
+                if (value := _figure(naming["link"], port, name, average, refused)) is not None:
+                    counted = {"section": naming["link_type"], "instance": naming["link"], "counter": name}
+                    yield Record("counter", {**measured, **counted, "value": value, "unit": unit, "kind": "rate"})
+                    rows["counter"] += 1
+            yield from _config(key, naming, port, info, memory, envelope)
+        for dataset, count in rows.items():
+            yield Record("manifest", {**measured, "counted": dataset, "row_count": count})
+        if refused:
+            shown = "; ".join(refused[:20])
+            yield Reject(Reason.OUT_OF_RANGE, f"{len(refused)} figures: {shown}", "part", system=system, ts=ts)
+    return repeated
+
+
+def _systems(
+    sample: Mapping[str, Any], info: Mapping[str, Any], context: Context
+) -> Iterator[tuple[str, str | None, list[tuple[Fields, Mapping[str, Any]]]]]:
+    """Yield a key, the name and the ports of every partition, VIOS and managed system that lists any.
+
+    A managed system lists the ports of its adapters, a partition those the hypervisor carved out for it.
+    """
+    server = _mapping(_mapping(sample.get("serverUtil")).get("network"))
+    if isinstance(adapters := server.get("sriovAdapters"), list):
+        ports = [port for adapter in map(_mapping, adapters) for port in _list(adapter.get("physicalPorts"))]
+        yield f"system {info.get('uuid')}", _name(info), [(_physical(port), port) for port in ports]
+    for kind in ("lparsUtil", "viosUtil"):
+        for partition in _list(sample.get(kind)):
+            network = _mapping(partition.get("network"))
+            if isinstance(network.get("sriovLogicalPorts"), list):
+                ports = _list(network["sriovLogicalPorts"])
+                key = f"partition {partition.get('uuid') or partition.get('id')} {info.get('uuid')}"
+                yield key, context.system or _name(partition), [(_logical(port, info), port) for port in ports]
+
+
+def _logical(port: Mapping[str, Any], info: Mapping[str, Any]) -> Fields:
+    """Return what names a logical port: its DRC index as the HMC's commands write it, in eight hexadecimal digits."""
+    index, location = str(port.get("drcIndex") or ""), str(port.get("physicalLocation") or "")
+    link = f"{int(index):08X}" if index.isdecimal() else index or location
+    port_location = _LOGICAL_PORT.sub("", location)
+    if not port_location:
+        port_location = f"{info.get('mtms')} {port.get('physicalDrcIndex')} {port.get('physicalPortId')}"
+    return {"link": link, "link_type": "logical_port", "physical_port": port_location}
+
+
+def _physical(port: Mapping[str, Any]) -> Fields:
+    location = str(port.get("physicalLocation") or port.get("id"))
+    return {"link": location, "link_type": "physical_port", "physical_port": location}
+
+
+def _amounts(link: str, port: Mapping[str, Any], seconds: float, average: int, refused: list[str]) -> Fields:
+    fields: Fields = {}
+    for column, name in PER_SECOND.items():
+        if (rate := _figure(link, port, name, average, refused)) is not None:
+            fields[column] = round(rate * seconds, 3)
+    for column, name in BYTES_PER_SECOND.items():
+        if (rate := _figure(link, port, name, average, refused)) is not None:
+            fields[column] = round(rate * seconds / 1024, 6)
+    return fields
+
+
+def _figure(link: str, port: Mapping[str, Any], name: str, average: int, refused: list[str]) -> float | None:
+    """Return the average of a figure; None where it is missing, or refused with its name in `refused`."""
+    if name not in port:
+        return None
+    value = port[name]
+    if isinstance(value, list):
+        value = value[average] if average < len(value) else None
+    number = _number(value)
+    if number is None or not 0 <= number < _TOO_LARGE:
+        refused.append(f"{link}.{name}: {port[name]!r:.60}")
+        return None
+    return number
+
+
+def _config(
+    key: str, naming: Fields, port: Mapping[str, Any], info: Mapping[str, Any], memory: Memory, envelope: Fields
+) -> Iterator[Record]:
+    """Yield the texts of a port that differ from what was published last."""
+    found = {name: value for name, value in port.items() if isinstance(value, str) and name not in _NAMING}
+    found["mtms"] = str(info.get("mtms"))
+    published = memory.config.setdefault(f"{key} {naming['link']}", {})
+    for name, value in found.items():
+        if published.get(name) != value:
+            published[name] = value
+            place = {"section": naming["link_type"], "item": naming["link"], "name": name}
+            yield Record("config", {**envelope, **place, "value": value})
+
+
+def _messages(sample: Mapping[str, Any], ts: str) -> Iterator[Reject]:
+    for error in _list(_mapping(sample.get("sampleInfo")).get("errorInfo")):
+        detail = f"{error.get('reportedBy')} {error.get('errId')}: {error.get('errMsg')}"
+        yield Reject(Reason.RECORDER_MESSAGE, detail, "all", ts=ts)
+
+
+def _instant(written: Any, context: Context) -> str | None:
+    """Return the UTC time of a stamp; without an offset it is local."""
+    if not isinstance(written, str):
+        return None
+    try:
+        ts = datetime.fromisoformat(written)
+        ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return ts.strftime("%Y-%m-%dT%H:%M:%SZ") if 2000 <= ts.year < 2300 else None
+
+
+def _name(holder: Mapping[str, Any]) -> str | None:
+    name = holder.get("name")
+    return name if isinstance(name, str) and name else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
