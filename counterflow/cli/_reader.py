@@ -1,0 +1,60 @@
+"""What the commands that ask ClickHouse over a time share: which systems, from when to when, and the connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+import httpx
+
+from counterflow.cli._times import TIME, utc
+from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.errors import CounterflowError
+from counterflow.stack.settings import StackSettings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def period_options(command: F) -> F:
+    """Give a command --system, --from (or --since) and --to."""
+    for option in (
+        click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this interval end."),
+        click.option("--from", "--since", "begin", type=TIME, callback=utc, help="First interval end; UTC by default."),
+        click.option("--system", "systems", multiple=True, help="Of this system only; may be repeated."),
+    ):
+        command = option(command)
+    return command
+
+
+def period(systems: Collection[str], begin: datetime | None, end: datetime | None) -> Settings:
+    """Return the parameters `systems`, `from` and `to` of a statement; without a time, all of it."""
+    quoted = ",".join("'" + s.replace("\\", "\\\\").replace("'", "\\'") + "'" for s in sorted(systems))
+    return {
+        "param_systems": f"[{quoted}]",
+        "param_from": f"{(begin or FIRST).astimezone(UTC):%F %T}",
+        "param_to": f"{(end or LAST).astimezone(UTC):%F %T}",
+    }
+
+
+@contextmanager
+def reader() -> Iterator[ClickHouse]:
+    """Connect to the running stack's ClickHouse as the user who may only read; its refusals have exit code 2."""
+    settings = StackSettings.load()
+    try:
+        password = settings.clickhouse_password("reader")
+    except CounterflowError as error:
+        raise CounterflowError(error.message, hint=error.hint, exit_code=2) from None
+    try:
+        with ClickHouse(settings.clickhouse_url, "reader", password) as client:
+            yield client
+    except httpx.TransportError:
+        raise CounterflowError(
+            f"nothing answers at {settings.clickhouse_url}", hint="counterflow up", exit_code=2
+        ) from None
+    except ClickHouseError as error:
+        raise CounterflowError(str(error), hint="counterflow migrate", exit_code=2) from None

@@ -1,0 +1,123 @@
+"""`counterflow checkup`: published rules, checked over counters and stated facts."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from counterflow.cli._reader import period, period_options, reader
+from counterflow.cli._table import console, table
+
+if TYPE_CHECKING:
+    from counterflow.clickhouse import ClickHouse, Settings
+    from counterflow.pipelines.checks.report import Inputs, Result
+
+
+@click.command()
+@period_options
+@click.option(
+    "--facts", "facts_file", type=click.Path(path_type=Path), help="Facts that no counter holds: YAML or JSON."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a check and subject, and line.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    systems: tuple[str, ...],
+    begin: datetime | None,
+    end: datetime | None,
+    facts_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Check systems against published rules: pass, warn, or what the check needs.
+
+    Choose a time that is worth judging, such as a busy hour: rates are means of it unless they are called busiest.
+    docs/checkup.md lists the checks and the facts. Exit status 0: nothing warns; 1: something does; 2: not checked.
+    """
+    from counterflow.pipelines.checks.facts import load
+    from counterflow.pipelines.checks.report import results, with_facts
+
+    facts = load(facts_file) if facts_file else None
+    with reader() as client:
+        measured = measure(client, period(systems, begin, end))
+    found = list(results(with_facts(measured, facts, systems)))
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(r._asdict(), option=orjson.OPT_APPEND_NEWLINE) for r in found)
+    else:
+        _print(found)
+    ctx.exit(1 if any(result.status == "warn" for result in found) else 0)
+
+
+def measure(client: ClickHouse, settings: Settings) -> Inputs:
+    """Return what the counters say: the rows of every query for inputs."""
+    from counterflow.pipelines.checks.report import measures
+
+    found: Inputs = {}
+    for query in measures():
+        for row in client.rows(query.sql, settings):
+            subject = (query.subject, row.get("subject", ""))
+            values = {name: row[name] for name in query.columns}
+            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
+    return found
+
+
+def _print(found: Sequence[Result]) -> None:
+    out = console()
+    if not found:
+        out.print("no system has counters of IBM i in that time, and no facts were given")
+    for system in dict.fromkeys(result.system for result in found):
+        of = [result for result in found if result.system == system]
+        counts = Counter(result.status for result in of)
+        out.print(
+            f"{system}: {counts['warn']} warn, {counts['pass']} pass, {counts['needs input']} need input", markup=False
+        )
+        for status in ("warn", "pass"):
+            if rows := [_row(result) for result in of if result.status == status]:
+                out.print(table(rows, status))
+        if rows := list(_needs(result for result in of if result.status == "needs input")):
+            out.print(table(rows, "needs input"))
+        out.print()
+
+
+def _row(result: Result) -> dict[str, Any]:
+    measured, limit = (f"{_worded(value)} {result.unit}".rstrip() for value in (result.value, result.limit))
+    row = {
+        "check": result.check,
+        "subject": result.subject,
+        "measured": f"{measured} ({result.note})" if result.note else measured,
+        "limit": f"{result.bound} {limit}",
+        "rule": result.rule,
+        "source": result.source,
+    }
+    return {**row, "advice": result.advice} if result.status == "warn" else row
+
+
+def _needs(found: Iterable[Result]) -> Iterator[dict[str, Any]]:
+    """Yield a row a missing input, since many checks and subjects lack the same."""
+    asking: dict[tuple[str, str], list[Result]] = {}
+    for result in found:
+        for need in result.needs.items():
+            asking.setdefault(need, []).append(result)
+    for (name, why), results in asking.items():
+        checks, subjects = (
+            list(dict.fromkeys(names)) for names in zip(*((r.check, r.subject) for r in results), strict=True)
+        )
+        yield {"input": name, "which is": why, "checks": ", ".join(checks), "subjects": _some(subjects)}
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return str(value)

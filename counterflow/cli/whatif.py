@@ -1,0 +1,157 @@
+"""`counterflow whatif`: what a change would cost, from what is measured and what was published."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from counterflow.cli._reader import period, period_options, reader
+from counterflow.cli._table import console, table
+from counterflow.errors import CounterflowError
+
+if TYPE_CHECKING:
+    from counterflow.clickhouse import Settings
+    from counterflow.pipelines.studies.mirror import Mix, Workload
+
+
+class _Number(click.FloatRange):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or fail: `nan` is in no range, though nothing compares with it."""
+        number = float(super().convert(value, param, ctx))
+        return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
+
+
+_MIXES = """
+SELECT ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct
+FROM counterflow.io_mix FINAL
+WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+ORDER BY system, grouping, name, ts
+"""
+
+
+@click.group()
+def command() -> None:
+    """Apply published measurements to measured workloads; each figure with its assumption and source."""
+
+
+@command.command()
+@period_options
+@click.option(
+    "--input", "file", type=click.Path(path_type=Path), help="JSON lines named as `io_mix`, instead of ClickHouse."
+)
+@click.option("--grouping", default="generic_job", show_default=True, help="Workloads: a grouping of `io_mix`.")
+@click.option("--km", type=_Number(0, 20_000), help="Length of the line between the nodes.")
+@click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="For a row change.")
+@click.option("--row-bytes", type=_Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
+@click.option("--line-gbits", type=_Number(0.001, 1e5), help="Rate of the RoCE port each way, Gb/s.")
+@click.option("--headroom", type=_Number(0, 1000), default=20.0, show_default=True, help="Kept free above the peak, %.")
+@click.option(
+    "--enforcement",
+    type=_Number(0.01, 1),
+    default=0.62,
+    show_default=True,
+    help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
+)
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads a table.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a workload and line, all of them.")
+def mirror(
+    systems: tuple[str, ...],
+    begin: datetime | None,
+    end: datetime | None,
+    file: Path | None,
+    grouping: str,
+    km: float | None,
+    round_trips: float,
+    row_bytes: float,
+    line_gbits: float | None,
+    headroom: float,
+    enforcement: float,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Say what Db2 Mirror would touch and what the line between the nodes must carry.
+
+    Exposure of each workload, the cost of distance, RoCE bandwidth and capacity at the peak. docs/whatif.md explains.
+    """
+    from counterflow.pipelines.studies.mirror import Plan, as_dict, study
+
+    plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement)
+    settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
+    mixes = list(_of_file(file) if file else _measured(settings))
+    if file:
+        mixes = [m for m in mixes if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
+    found = study(mixes, plan)
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in found)
+    else:
+        _print(found, top)
+
+
+def _measured(settings: Settings) -> Iterator[Mix]:
+    from counterflow.pipelines.studies.mirror import Mix
+
+    with reader() as client:
+        yield from map(Mix.model_validate, client.rows(_MIXES, settings))
+
+
+def _of_file(path: Path) -> Iterator[Mix]:
+    from pydantic import ValidationError
+
+    from counterflow.pipelines.studies.mirror import Mix
+
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise CounterflowError(f"{path}: {error.strerror}", exit_code=2) from None
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                yield Mix.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the line"
+            raise CounterflowError(
+                f"{path}:{number}: {place}: {first['msg']}", hint="docs/whatif.md lists the names", exit_code=2
+            ) from None
+
+
+def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: datetime | None) -> bool:
+    return (
+        (not systems or mix.system in systems) and (begin is None or mix.ts >= begin) and (end is None or mix.ts < end)
+    )
+
+
+def _print(found: list[Workload], top: int) -> None:
+    out = console()
+    if not found:
+        out.print("no mix of logical database I/O in that time")
+    for system in dict.fromkeys(w.system for w in found):
+        of = [w for w in found if w.system == system]
+        names = dict.fromkeys(name for w in of for name in w.figures)
+        for name in names:
+            having = [w for w in of if name in w.figures]
+            first = having[0].figures[name]
+            title = f"{system}, {name} ({first.unit}): {first.assumption} [{first.source}]"
+            out.print(table(list(_rows(having[:top], name)), title))
+            if len(having) > top:
+                out.print(f"and {len(having) - top} more, of fewer row changes: --top", style="dim", markup=False)
+            out.print()
+
+
+def _rows(workloads: Iterable[Workload], name: str) -> Iterator[dict[str, Any]]:
+    for workload in workloads:
+        figure = workload.figures[name]
+        yield {
+            "grouping": workload.grouping,
+            "name": workload.name,
+            name: None if figure.value is None else round(figure.value, 3),
+            "note": "; ".join(filter(None, (figure.reason, figure.note if figure.value is not None else None))),
+        }

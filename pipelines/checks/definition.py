@@ -1,0 +1,126 @@
+"""What a check is: a published rule over named inputs, with its source; and what comes of it for one subject."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+Subject = Literal["system", "pool", "asp", "save", "iop"]
+Status = Literal["pass", "warn", "needs input"]
+Bound = Literal["at least", "at most", "below", "is"]
+Value = float | str | bool
+
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1)]
+
+_HOLDS: dict[Bound, Callable[[Any, Any], bool]] = {
+    "at least": operator.ge,
+    "at most": operator.le,
+    "below": operator.lt,
+    "is": operator.eq,
+}
+
+
+class Figure(NamedTuple):
+    """The figure of a rule, and the limit that the rule sets it, both in the unit of the check."""
+
+    value: Value
+    limit: Value
+    note: str = ""
+    """What else the reader should know: where the worst was seen, what the reference leaves open."""
+
+
+class Check(NamedTuple):
+    """A rule: `figure` computes from named inputs what must keep the `bound`.
+
+    `only` says to which subjects it applies, as values of inputs. `inputs` are the parameters of `figure` with their
+    types; a value that breaks its type counts as missing. Those in `optional` may be missing.
+    """
+
+    name: str
+    group: str
+    subject: Subject
+    rule: str
+    bound: Bound
+    unit: str
+    source: str
+    advice: str
+    only: Mapping[str, Value]
+    inputs: Mapping[str, TypeAdapter[Any]]
+    optional: frozenset[str]
+    figure: Callable[..., Figure]
+
+
+class Outcome(NamedTuple):
+    """What a check says of one subject; `needs` names each missing input, and says why a value was of no use."""
+
+    status: Status
+    figure: Figure | None = None
+    needs: Mapping[str, str] = {}
+
+
+def check(
+    subject: Subject,
+    *,
+    bound: Bound,
+    source: str,
+    advice: str,
+    unit: str = "",
+    only: Mapping[str, Value] | None = None,
+) -> Callable[[Callable[..., Figure]], Check]:
+    """Make a check of a function: its name, its docstring the rule, its parameters the inputs."""
+
+    def made(figure: Callable[..., Figure]) -> Check:
+        types = get_type_hints(figure, include_extras=True)
+        parameters = inspect.signature(figure).parameters
+        return Check(
+            name=figure.__name__,
+            group=figure.__module__.rpartition(".")[2],
+            subject=subject,
+            rule=" ".join((inspect.getdoc(figure) or "").split()),
+            bound=bound,
+            unit=unit,
+            source=source,
+            advice=advice,
+            only=only or {},
+            inputs={name: TypeAdapter(types[name]) for name in parameters},
+            optional=frozenset(p.name for p in parameters.values() if p.default is not p.empty),
+            figure=figure,
+        )
+
+    return made
+
+
+def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
+    """Judge one subject by its inputs, whatever they are; None where the rule does not apply to it.
+
+    Where it is not known whether the rule applies, nothing else is asked for.
+    """
+    unknown = {name: "" for name in check.only if inputs.get(name) is None}
+    if any(inputs[name] != wanted for name, wanted in check.only.items() if name not in unknown):
+        return None
+    if unknown:
+        return Outcome("needs input", needs=unknown)
+    values, needs = dict[str, object](), dict[str, str]()
+    for name, type_ in check.inputs.items():
+        value = inputs.get(name)
+        if value is None:
+            if name not in check.optional:
+                needs[name] = ""
+            continue
+        try:
+            values[name] = type_.validate_python(value, strict=True)
+        except ValidationError as error:
+            needs[name] = f"{value!r}: {error.errors()[0]['msg']}"
+    if needs:
+        return Outcome("needs input", needs=needs)
+    figure = check.figure(**values)
+    if not all(math.isfinite(number) for number in figure[:2] if isinstance(number, float)):
+        return Outcome("needs input", needs=dict.fromkeys(values, "too large to compute with"))
+    return Outcome("pass" if _HOLDS[check.bound](figure.value, figure.limit) else "warn", figure)

@@ -1,0 +1,41 @@
+-- disks: Units of the pool; rows of `disk` with `asp`.
+-- busy_max_pct: Busy share of the busiest unit in its busiest interval, %; `disk.busy_pct`.
+-- busiest_disk: That unit; `disk.disk`.
+-- response_max_ms: Mean response of the pool's units in the worst interval, ms; `disk.service_ms`, `disk.wait_ms`.
+WITH units AS (
+  SELECT *, ifNull(transfers, reads + writes) AS operations, service_ms + wait_ms AS response_ms
+  FROM counterflow.disk FINAL
+  WHERE leaf AND asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
+    AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+)
+SELECT
+  a.system AS system,
+  a.asp AS subject,
+  a.disks AS disks,
+  a.busy_max_pct AS busy_max_pct,
+  a.busiest_disk AS busiest_disk,
+  r.response_max_ms AS response_max_ms
+FROM (
+  SELECT
+    system,
+    assumeNotNull(asp) AS asp,
+    uniqExact(disk) AS disks,
+    max(busy_pct) AS busy_max_pct,
+    argMax(disk, busy_pct) AS busiest_disk
+  FROM units
+  GROUP BY system, asp
+) AS a
+LEFT JOIN (
+  SELECT system, asp, max(response_ms) AS response_max_ms
+  FROM (
+    SELECT
+      system,
+      ts,
+      assumeNotNull(asp) AS asp,
+      sum(response_ms * operations) / nullIf(sumIf(operations, response_ms IS NOT NULL), 0) AS response_ms
+    FROM units
+    GROUP BY system, ts, asp
+  )
+  GROUP BY system, asp
+) AS r ON r.system = a.system AND r.asp = a.asp

@@ -1,0 +1,1 @@
+"""What would happen if: published measurements applied to what is measured here, each assumption beside its figure."""

@@ -1,0 +1,261 @@
+"""What Db2 Mirror would cost: exposure of each workload, the distance, the RoCE bandwidth and the share of a port.
+
+Figures of the study IBM Db2 Mirror for i: Performance Considerations (June 2022) applied to measured mixes of logical
+database I/O. Nothing here predicts response times or CPU: the study gives cases for those, no formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+STUDY = "Mirror Performance"
+
+US_PER_KM_ROUND_TRIP = 10.0
+"""Light takes 5 µs a km one way (3.4)."""
+
+# Tables 7-4 and 7-5, the run of 3 % and 8 threads, which nothing capped. OUT is the sum of both nodes.
+MEASURED_ROW_BYTES = 1301
+BYTES_PER_ROW_CHANGE = 4.49e9 / 8 / 416_049
+MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
+
+_Amount = Annotated[float, Field(ge=0, le=1e18)]
+_Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
+
+
+class Mix(BaseModel):
+    """Logical database I/O of a group of jobs over one interval: a row of `io_mix`; its other columns are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ts: _Utc
+    interval_s: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    system: str
+    grouping: str
+    name: str
+    reads: _Amount | None = None
+    read_for_update: _Amount | None = None
+    inserts: _Amount | None = None
+    other: _Amount | None = None
+    commits: _Amount | None = None
+    rollbacks: _Amount | None = None
+    exposure_pct: Annotated[float, Field(ge=0, le=100)] | None = None
+
+    @property
+    def logical_io(self) -> float | None:
+        """All logical I/O; None where a part is not known."""
+        parts = (self.reads, self.inserts, self.other)
+        return None if None in parts else math.fsum(part for part in parts if part is not None)
+
+    @property
+    def exposed(self) -> float | None:
+        """What mirroring touches; without the reads for update, at the least."""
+        if self.logical_io is None:
+            return None
+        if self.read_for_update is None and self.exposure_pct is not None:
+            return self.logical_io * self.exposure_pct / 100
+        return (self.read_for_update or 0.0) + (self.inserts or 0.0) + (self.other or 0.0)
+
+    @property
+    def row_changes_per_s(self) -> float | None:
+        """Inserts, updates and deletes a second, at the most: force end of data and releases are among the others."""
+        if self.logical_io is None or self.interval_s is None:
+            return None
+        ends = (self.commits or 0.0) + (self.rollbacks or 0.0)
+        return max(0.0, (self.inserts or 0.0) + (self.other or 0.0) - ends) / self.interval_s
+
+
+class Plan(NamedTuple):
+    """What is assumed of the pair of nodes.
+
+    Parameters
+    ----------
+    km : length of the line between the nodes; None is not known.
+    round_trips : for a row change, 2 or more (3.4).
+    row_bytes : mean length of a changed row.
+    line_gbits : rate of the RoCE port each way, Gb/s of 10⁹ bits; None is not known.
+    headroom_pct : kept free above the peak.
+    enforcement : part of a port's nominal capacity that a capped partition got: 0.62 to 0.74 in the study.
+    """
+
+    km: float | None = None
+    round_trips: float = 2.0
+    row_bytes: float = MEASURED_ROW_BYTES
+    line_gbits: float | None = None
+    headroom_pct: float = 20.0
+    enforcement: float = 0.62
+
+
+class Figure(NamedTuple):
+    """A number with what it rests on; `reason` says why there is none."""
+
+    value: float | None
+    unit: str
+    assumption: str
+    source: str
+    note: str | None = None
+    reason: str | None = None
+
+
+class Workload(NamedTuple):
+    """The figures of one group of jobs over all its intervals."""
+
+    system: str
+    grouping: str
+    name: str
+    intervals: int
+    figures: dict[str, Figure]
+
+
+def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
+    """Return the workloads, those of most row changes first.
+
+    The partition (`*`) has the figures of the line as well; where no row is of the partition, its row changes are the
+    sum of its groups.
+    """
+    groups: dict[tuple[str, str, str], list[Mix]] = defaultdict(list)
+    for mix in mixes:
+        groups[mix.system, mix.grouping, mix.name].append(mix)
+    whole = {system for system, grouping, _ in groups if grouping == "partition"}
+    found = []
+    for (system, grouping, name), rows in groups.items():
+        rates = [rate for row in rows if (rate := row.row_changes_per_s) is not None]
+        figures = _exposure(rows) | _changes(rows, rates) | _distance(_mean_rate(rows), plan)
+        figures |= _line(max(rates, default=None), plan) if grouping == "partition" else {}
+        found.append(Workload(system, grouping, name, len(rows), figures))
+    for system, grouping in sorted({(s, g) for s, g, _ in groups if s not in whole}):
+        rows = [row for key, some in groups.items() if key[:2] == (system, grouping) for row in some]
+        found.append(Workload(system, grouping, "*", len({row.ts for row in rows}), _line(_peak_of_sums(rows), plan)))
+    return sorted(found, key=lambda w: (w.system, w.name != "*", -_order(w), w.grouping, w.name))
+
+
+def _order(workload: Workload) -> float:
+    figure = workload.figures.get("row_changes_per_s")
+    return (figure.value or 0.0) if figure else 0.0
+
+
+def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
+    known = [row for row in rows if row.logical_io is not None]
+    total = math.fsum(row.logical_io or 0.0 for row in known)
+    exposed = math.fsum(row.exposed or 0.0 for row in known)
+    bound = any(row.read_for_update is None for row in known)
+    return {
+        "exposure_pct": Figure(
+            100 * exposed / total if total else None,
+            "% of logical I/O",
+            "reads for update, inserts and other are done or locked on both nodes; read-only reads are not touched",
+            f"{STUDY} 2.2",
+            "lower bound: reads for update are not told apart from others" if bound and total else None,
+            None if total else "no logical I/O is known",
+        )
+    }
+
+
+def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, Figure]:
+    assumption = "inserts + other - commits - rollbacks; blocks, not rows, where a file is sequential-only"
+    source = "io_mix; QAPMJOBOS JBLWT, JBDBU, JBBCO, JBBRO"
+    note = "upper bound: force end of data and releases are in other"
+    if any(row.commits is None or row.rollbacks is None for row in rows):
+        note += ", and commits and rollbacks, which are not known for all intervals"
+    reason = None if rates else "no interval with its length and its logical I/O"
+    note_ = note if rates else None
+    return {
+        "row_changes_per_s": Figure(_mean_rate(rows), "rows/s", f"{assumption}; mean", source, note_, reason),
+        "row_changes_peak_per_s": Figure(
+            max(rates, default=None), "rows/s", f"{assumption}; busiest interval", source, note_, reason
+        ),
+    }
+
+
+def _mean_rate(rows: Sequence[Mix]) -> float | None:
+    known = [(rate, row.interval_s or 0.0) for row in rows if (rate := row.row_changes_per_s) is not None]
+    seconds = math.fsum(s for _, s in known)
+    return math.fsum(rate * s for rate, s in known) / seconds if seconds else None
+
+
+def _peak_of_sums(rows: Iterable[Mix]) -> float | None:
+    sums: dict[datetime, float] = defaultdict(float)
+    for row in rows:
+        if (rate := row.row_changes_per_s) is not None:
+            sums[row.ts] += rate
+    return max(sums.values(), default=None)
+
+
+def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
+    delay_us = None if plan.km is None else distance_us(plan.km, plan.round_trips)
+    trips = f"{US_PER_KM_ROUND_TRIP:g} µs a km and round trip, {plan.round_trips:g} round trips a row change"
+    reason = "the length of the line is not given (--km)" if plan.km is None else None
+    wait = None if delay_us is None or rate is None else rate * delay_us / 1e6
+    return {
+        "distance_us": Figure(delay_us, "µs a row change", trips, f"{STUDY} 3.4", "2 or more round trips", reason),
+        "distance_wait": Figure(
+            wait,
+            "s waited a second",
+            "mean row changes/s * that, all jobs of the group together; a serial job that came to 1 has to slow down",
+            f"{STUDY} 3.4, 6.5",
+            "without the locks of reads for update, whose round trips the study does not count",
+            reason or ("the row changes are not known" if rate is None else None),
+        ),
+    }
+
+
+def distance_us(km: float, round_trips: float) -> float:
+    """Return what the length of the line adds to a row change, µs."""
+    return US_PER_KM_ROUND_TRIP * km * round_trips
+
+
+def bytes_per_row_change(row_bytes: float) -> float:
+    """Return the bytes on the line for a changed row: measured at 1,301, with the same around rows of other lengths."""
+    return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes
+
+
+def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
+    size = bytes_per_row_change(plan.row_bytes)
+    gbits = None if peak is None else peak * size * 8 / 1e9
+    unknown = "the row changes are not known" if peak is None else None
+    no_line = unknown or ("the rate of the line is not given (--line-gbits)" if plan.line_gbits is None else None)
+    share = None if gbits is None or plan.line_gbits is None else 100 * gbits / plan.line_gbits
+    need = None if share is None else math.ceil(share * (1 + plan.headroom_pct / 100) / plan.enforcement)
+    other_size = "" if plan.row_bytes == MEASURED_ROW_BYTES else f"; for {plan.row_bytes:g} bytes inferred from it"
+    bandwidth = f"{size:,.0f} bytes a row change: measured {BYTES_PER_ROW_CHANGE:,.0f} at rows of 1,301{other_size}"
+    tables = f"{STUDY} 7.5, tables 7-4 and 7-5"
+    return {
+        "line_gbits": Figure(
+            gbits, "Gb/s each way at the peak", bandwidth, tables, "1,315 to 1,715 in the runs nothing capped", unknown
+        ),
+        "line_messages_per_s": Figure(
+            None if peak is None else peak * MESSAGES_PER_ROW_CHANGE,
+            "messages/s at the peak",
+            f"{MESSAGES_PER_ROW_CHANGE:.1f} messages a row change, measured at rows of 1,301",
+            tables,
+            "the hypervisor caps bytes, not messages",
+            unknown,
+        ),
+        "line_pct": Figure(
+            share,
+            "% of the line",
+            "bandwidth / rate of the port; outbound and inbound are never added",
+            tables,
+            None,
+            no_line,
+        ),
+        "capacity_pct": Figure(
+            need,
+            "% capacity of the logical port",
+            f"share of the line + {plan.headroom_pct:g} % headroom, / {plan.enforcement:g}: a capped port got 0.62 "
+            "to 0.74 of its nominal capacity on the adapter measured; whole percents",
+            f"{STUDY} 7.5.3, tables 7-4 and 7-5",
+            "more than one port has" if need is not None and need > 100 else "caps act only while the adapter is full",
+            no_line,
+        ),
+    }
+
+
+def as_dict(workload: Workload) -> dict[str, Any]:
+    """Return a workload as JSON knows it."""
+    return {**workload._asdict(), "figures": {name: f._asdict() for name, f in workload.figures.items()}}

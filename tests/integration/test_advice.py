@@ -1,0 +1,157 @@
+"""`counterflow checkup` and `whatif mirror` over rows of a real ClickHouse, names with quotes and markup among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from counterflow.cli import cli
+from counterflow.clickhouse import ClickHouse
+from counterflow.pipelines.checks.report import measures
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.settings import StackSettings
+
+NAME = 'o\'pfer \\ [bold]"x"'
+PERIOD = ("--system", NAME, "--from", "2026-03-01", "--to", "2026-03-02")
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for name, value in clickhouse.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(clickhouse.clickhouse_port))
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        migrate(admin)
+        for table, rows in _rows().items():
+            admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+    return lambda *arguments: CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def _rows() -> dict[str, list[dict[str, Any]]]:
+    """Two intervals of 100 s of a system, and one of another system that nobody asks for."""
+    seq = iter(range(1000))
+    rows: dict[str, list[dict[str, Any]]] = {t: [] for t in ("pool", "disk", "job", "system_cpu", "link", "io_mix")}
+
+    def add(table: str, minute: int, system: str = NAME, source: str = "ibmi_tables", **columns: Any) -> None:
+        at = {"ts": f"2026-03-01 00:{minute:02}:00", "interval_s": 100.0, "system": system}
+        counter = {"source": source, "agent_id": "advice", "seq": next(seq), "collected_at": "2026-03-01 01:00:00"}
+        rows[table].append({**at, **({"n": 1} if table == "io_mix" else counter), **columns})
+
+    for minute in (10, 20):
+        add(
+            "pool",
+            minute,
+            pool="001",
+            pool_name="*MACHINE",
+            size_mb=1000.0,
+            reserved_mb=100.0 if minute == 10 else 600.0,
+        )
+        add("pool", minute, pool="003", pool_name="*INTERACT", size_mb=500.0, faults=5000.0, active_to_ineligible=0.0)
+        add("pool", minute, pool="004", pool_name="*SHRPOOL1", faults=4000.0, active_to_ineligible=minute - 10.0)
+        add("system_cpu", minute, engine_type="core", engine="all", busy_pct=40.0 + minute, configured_cpu_ms=200_000.0)
+        for job, kind, pool, transactions in (("1/A/INT/1", "I", "03", 2000.0), ("2/B/BCH/2", "B", "04", 0.0)):
+            number, user, name, task = job.split("/")
+            who = {"job_number": number, "job_user": user, "job_name": name, "task": task, "job_type": kind}
+            what = {
+                "transactions": transactions,
+                "response_s": transactions * 0.4,
+                "cpu_ms": 96_000.0,
+                "full_opens": 50.0,
+            }
+            add("job", minute, job=job, command=name, job_pool=pool, **who, **what)
+        disk = {"device_type": "disk", "leaf": True, "asp": "1", "service_ms": 7.0, "wait_ms": 1.0}
+        for number, busy in (("DMP1", 12.0), ("DMP2", 2.0 * minute + 1)):
+            size = {"read_kb": 16_000.0, "written_kb": 8_000.0}
+            add("disk", minute, disk=number, busy_pct=busy, reads=1000.0, writes=500.0, **size, **disk)
+        add(
+            "io_mix",
+            minute,
+            grouping="partition",
+            name="*",
+            reads=60.0,
+            inserts=30.0,
+            other=10.0,
+            commits=0,
+            rollbacks=0,
+        )
+        add(
+            "io_mix",
+            minute,
+            grouping="generic_job",
+            name="it's[b]",
+            reads=60.0,
+            read_for_update=60.0,
+            inserts=40.0,
+            other=0.0,
+        )
+    for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
+        add("link", 20, link=f"{group} {peer}", link_type="nrg_link", group=group, peer=peer)
+    add("pool", 10, system="other", pool="1", pool_name="*MACHINE", size_mb=10.0, reserved_mb=10.0)
+    add("pool", 10, source="nmon", pool="memory", size_mb=10.0)
+    return rows
+
+
+def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSettings) -> None:
+    everything = {"param_systems": "[]", "param_from": "2000-01-01 00:00:00", "param_to": "2100-01-01 00:00:00"}
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        for query in measures():
+            rows = client.rows(query.sql, everything)
+            subject = set() if query.subject == "system" else {"subject"}
+            assert rows, query.sql
+            assert set(rows[0]) == {"system", *subject, *query.columns}
+
+
+def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path) -> None:
+    facts = tmp_path / "facts.yaml"
+    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "pools": {"4": {"paging": "*CALC"}}}}))
+    answer = run("checkup", *PERIOD, "--facts", str(facts), "--json")
+    assert answer.exit_code == 1
+    results = [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
+    assert {r["system"] for r in results} == {NAME}
+    found = {(r["check"], r["subject"]): r for r in results}
+    figures = {key: (r["status"], r["value"]) for key, r in found.items() if r["status"] != "needs input"}
+    assert figures == {
+        ("machine_pool_size", "pool 1"): ("warn", 1000.0),  # of 600 MB reserved at the worst
+        ("activity_level", "pool 3"): ("pass", 0.0),
+        ("activity_level", "pool 4"): ("warn", 0.1),
+        ("interactive_faulting", "pool 3"): ("pass", pytest.approx(5.0)),  # 50 faults/s, 8 ms, 20 tps, 0.4 s
+        ("batch_faulting", "pool 4"): ("warn", pytest.approx(40.0)),  # 32 % of faults, 48 % CPU
+        ("expert_cache", "pool 4"): ("pass", 55.0),
+        ("disk_busy", "asp 1"): ("warn", 41.0),
+        ("resync_link", "system"): ("warn", 1.0),
+    }
+    assert found["disk_busy", "asp 1"]["note"] == "unit DMP2"
+    assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
+    assert "vios_memory" not in {check for check, _ in found}
+
+
+def test_names_are_printed_as_they_are_and_nothing_to_judge_is_no_warning(run: Run) -> None:
+    answer = run("checkup", "--system", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
+    assert NAME in answer.output
+    assert answer.exit_code == 1  # the batch pool and the link
+    empty = run("checkup", *PERIOD[:2], "--from", "2027-01-01")
+    assert (empty.exit_code, empty.output.split(",")[0]) == (0, "no system has counters of IBM i in that time")
+
+
+def test_the_mirror_study_reads_the_measured_mixes(run: Run) -> None:
+    answer = run("whatif", "mirror", *PERIOD, "--km", "10", "--line-gbits", "100", "--json")
+    assert answer.exit_code == 0
+    partition, jobs = (orjson.loads(line) for line in answer.stdout_bytes.splitlines())
+    assert (partition["name"], partition["intervals"]) == ("*", 2)
+    assert partition["figures"]["exposure_pct"]["value"] == pytest.approx(40.0)
+    assert partition["figures"]["exposure_pct"]["note"].startswith("lower bound")
+    assert partition["figures"]["row_changes_per_s"]["value"] == pytest.approx(0.4)
+    assert partition["figures"]["capacity_pct"]["value"] == 1
+    assert (jobs["system"], jobs["name"]) == (NAME, "it's[b]")
+    assert jobs["figures"]["exposure_pct"]["value"] == 100.0
+    assert jobs["figures"]["distance_us"]["value"] == 200.0
+    table = run("whatif", "mirror", *PERIOD)
+    assert "it's[b]" in table.output
+    assert NAME in table.output

@@ -1,0 +1,333 @@
+"""Each check against values of the documents, or worked out from their rules; facts files; the page of the checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.checks import checks, communications, page, saves, vios
+from counterflow.pipelines.checks.definition import evaluate
+from counterflow.pipelines.checks.facts import Facts, System, load
+from counterflow.pipelines.checks.report import Inputs, known_inputs, measures, results, with_facts
+
+VIOS, ISCSI, MIRRORED, SERVES = {"vios": True}, {"iscsi": True}, {"mirrored": True}, {"http_server": True}
+
+
+class Case(NamedTuple):
+    """Inputs that pass with their figure, and what to change so that the check warns with which figure."""
+
+    passing: dict[str, Any]
+    value: Any
+    change: dict[str, Any]
+    warned: Any
+
+
+CASES = {
+    "machine_pool_size": Case(
+        {"machine_pool": True, "size_mb": 1200.0, "reserved_mb": 600.0}, 1200.0, {"reserved_mb": 601.0}, 1200.0
+    ),
+    "activity_level": Case({"active_to_ineligible_per_s": 0.0}, 0.0, {"active_to_ineligible_per_s": 0.01}, 0.01),
+    # 19.6: .008 s * 50 / 20 = .02 s of .4 s
+    "interactive_faulting": Case(
+        {
+            "interactive": True,
+            "faults_per_s": 50.0,
+            "disk_response_ms": 8.0,
+            "transactions_per_s": 20.0,
+            "response_s": 0.4,
+        },
+        5.0,
+        {"faults_per_s": 250.0},
+        25.0,
+    ),
+    # 19.6: 40 * .008 * 100 = 32 %; four jobs share it; with 48 % CPU 32 / (32 + 48)
+    "batch_faulting": Case(
+        {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 4.0},
+        8.0,
+        {"batch_jobs": 1.0},
+        32.0,
+    ),
+    "java_faulting": Case({"java": True, "nondb_faults_per_s": 30.0}, 30.0, {"nondb_faults_per_s": 31.0}, 31.0),
+    # 14.4: *BASE of 1 GB, the heap grows to 1.5 GB
+    "java_heap": Case(
+        {"java": True, "java_heap_mb": 1024, "smallest_mb": 1024.0}, 1024.0, {"java_heap_mb": 1536}, 1536.0
+    ),
+    "expert_cache": Case({"paging": "*CALC", "cpu_busy_pct": 59.9}, 59.9, {"cpu_busy_pct": 60.0}, 60.0),
+    "pool_adjustment": Case({"performance_adjustment": 2}, True, {"performance_adjustment": 1}, False),
+    "partition_peak": Case({"partitioned": True, "cpu_busy_max_pct": 90.0}, 90.0, {"cpu_busy_max_pct": 91.0}, 91.0),
+    "disk_busy": Case({"busy_max_pct": 40.0, "busiest_disk": "0038"}, 40.0, {"busy_max_pct": 41.0}, 41.0),
+    "disk_response": Case(
+        {"response_max_ms": 4.0, "disk_response_goal_ms": 5.0}, 4.0, {"disk_response_goal_ms": 3.0}, 4.0
+    ),
+    "journal_asp": Case({"journal_receivers_apart": True}, True, {"journal_receivers_apart": False}, False),
+    "vios_processors": Case(VIOS | {"vios_processors": 1.0, "processors": 3.0}, 1.0, {"processors": 4.0}, 1.0),
+    "vios_dedicated": Case(
+        VIOS | {"vios_dedicated_processors": False, "processors": 2.9}, True, {"processors": 3.0}, False
+    ),
+    "vios_memory": Case(VIOS | {"vios_memory_mb": 1024.0}, 1024.0, {"vios_memory_mb": 1000.0}, 1000.0),
+    "virtual_disks": Case(VIOS | {"disks": 6}, 6.0, {"disks": 5}, 5.0),
+    "virtual_disks_per_adapter": Case(
+        VIOS | {"vios_disks_per_adapter": 16}, 16.0, {"vios_disks_per_adapter": 17}, 17.0
+    ),
+    "queue_depth": Case(VIOS | {"vios_queue_depth": 32}, 32.0, {"vios_queue_depth": 3}, 3.0),
+    "adapter_queue": Case(VIOS | {"vios_num_cmd_elems": 512}, 512.0, {"vios_num_cmd_elems": 200}, 200.0),
+    "own_physical_disks": Case(VIOS | {"shares_physical_disks": False}, True, {"shares_physical_disks": True}, False),
+    # 6.6.1: 10,000 reads/s of 16 KB take .34 of a CPU
+    "virtual_scsi_cpu": Case(
+        VIOS
+        | {"reads_per_s": 10_000, "kb_per_read": 16, "writes_per_s": 0, "kb_per_write": 4, "vios_processors": 0.34},
+        0.34,
+        {"writes_per_s": 10_000, "kb_per_write": 16},
+        0.70,
+    ),
+    "network_server_descriptions": Case(
+        {"hosts_disks": True, "hosted_disks": 15, "network_server_descriptions": 8},
+        1.875,
+        {"network_server_descriptions": 3},
+        5.0,
+    ),
+    "iscsi_pool_size": Case(ISCSI | {"iscsi_pool_mb": 512.0}, 512.0, {"iscsi_pool_mb": 4.0}, 4.0),
+    # 17.5: 4 targets of 22 MB and 6 descriptions of 1.5 MB are 97 MB
+    "iscsi_memory": Case(
+        ISCSI | {"iscsi_added_mb": 97.0, "iscsi_targets": 4, "iscsi_nwsds": 6}, 97.0, {"iscsi_added_mb": 96.9}, 96.9
+    ),
+    # 17.6: 275 * 800 / 1000 = 220 CPW
+    "iscsi_cpu": Case(
+        ISCSI | {"iscsi_ops_per_s": 800, "iscsi_target": "software", "iscsi_cpw": 220},
+        220.0,
+        {"iscsi_cpw": 219},
+        220.0,
+    ),
+    "iscsi_frames": Case(
+        ISCSI | {"iscsi_target": "software", "iscsi_digests": False, "iscsi_jumbo_frames": True},
+        True,
+        {"iscsi_digests": True},
+        False,
+    ),
+    # table 2.6: 100 * 479.6 transactions/s of AES128 take 100 % of a CPU; two have 20 % left
+    "communications_cpu": Case(
+        {"planned_traffic": {"request_response/ssl_aes128_sha1": 9592.0}, "processors": 2.0, "cpu_busy_max_pct": 90.0},
+        20.0,
+        {"cpu_busy_max_pct": 91.0},
+        20.0,
+    ),
+    "new_connections": Case(
+        {"new_connections_per_s": 500.0, "tcp_close_timeout_s": 120.0}, 500.0, {"new_connections_per_s": 501.0}, 501.0
+    ),
+    "virtual_ethernet_frames": Case({"virtual_ethernet_mtu": 8992}, 8992.0, {"virtual_ethernet_mtu": 1492}, 1492.0),
+    "ssl_handshakes": Case(
+        {"full_handshakes_per_s": 1044.0, "crypto_coprocessors": 0, "rsa_key_bits": 1024},
+        1044.0,
+        {"rsa_key_bits": 2048, "crypto_coprocessors": 2},
+        1044.0,
+    ),
+    "iop_utilization": Case({"iop_busy_pct": 60.0}, 60.0, {"iop_busy_pct": 60.1}, 60.1),
+    "http_threads": Case(SERVES | {"http_max_threads": 40, "http_cpw": 800}, 40.0, {"http_max_threads": 41}, 41.0),
+    "http_keep_alive": Case(SERVES | {"http_keep_alive": True}, True, {"http_keep_alive": False}, False),
+    "http_logging": Case(SERVES | {"http_access_log": False}, True, {"http_access_log": True}, False),
+    "http_file_system": Case(SERVES | {"http_file_system": "root"}, True, {"http_file_system": "qdls"}, False),
+    "http_name_lookups": Case(SERVES | {"http_name_lookups": False}, True, {"http_name_lookups": True}, False),
+    # 9.7: 335.16 GB/h, of which 80 % are 268.128
+    "save_rate": Case(
+        {"gb_per_h": 269.0, "device_mb_per_s": 35.0, "device_class": "ultra", "data": "large_file", "compaction": 2.8},
+        269.0,
+        {"gb_per_h": 268.0},
+        268.0,
+    ),
+    "qdbmsrvr_inljobs": Case(MIRRORED | {"qdbmsrvr_inljobs": 50}, 50.0, {"qdbmsrvr_inljobs": 3}, 3.0),
+    "qdbmsrvr_threshold": Case(MIRRORED | {"qdbmsrvr_threshold": 20}, 20.0, {"qdbmsrvr_threshold": 1}, 1.0),
+    "qdbmsrvr_adljobs": Case(MIRRORED | {"qdbmsrvr_adljobs": 40}, 40.0, {"qdbmsrvr_adljobs": 3}, 3.0),
+    "qdbmsrvr_maxuse": Case(MIRRORED | {"qdbmsrvr_maxuse": "*NOMAX"}, "*NOMAX", {"qdbmsrvr_maxuse": "200"}, "200"),
+    "qdbmsrvr_pool": Case(
+        MIRRORED | {"runs_applications": True, "qdbmsrvr_pools": "4", "application_pool": "4"},
+        "4",
+        {"qdbmsrvr_pools": "2, 4"},
+        "2, 4",
+    ),
+    "full_opens": Case({"full_opens_per_s": 9.0, "full_opens_goal_per_s": 9.0}, 9.0, {"full_opens_per_s": 9.5}, 9.5),
+    "resync_link": Case(MIRRORED | {"resync_links_shared": 0}, 0.0, {"resync_links_shared": 1}, 1.0),
+    "journal_open_close": Case(MIRRORED | {"journals_open_close": False}, True, {"journals_open_close": True}, False),
+    "journal_before_images": Case(
+        MIRRORED | {"journals_before_images": False}, True, {"journals_before_images": True}, False
+    ),
+    "mirror_distance": Case(MIRRORED | {"mirror_distance_km": 10.0}, 10.0, {"mirror_distance_km": 10.1}, 10.1),
+    "mirror_processors": Case(MIRRORED | {"dedicated_processors": True}, True, {"dedicated_processors": False}, False),
+    "mirror_storage": Case(MIRRORED | {"storage": "nvme"}, True, {"storage": "hdd"}, False),
+}
+
+
+def test_every_check_has_a_case() -> None:
+    assert CASES.keys() == checks().keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_check_passes_warns_and_names_each_missing_input(name: str) -> None:
+    check, case = checks()[name], CASES[name]
+    for inputs, status, value in (
+        (case.passing, "pass", case.value),
+        (case.passing | case.change, "warn", case.warned),
+    ):
+        outcome = evaluate(check, inputs)
+        assert outcome is not None
+        assert outcome.figure is not None
+        assert (outcome.status, outcome.figure.value) == (status, pytest.approx(value))
+    for missing in check.inputs.keys() - check.optional:
+        outcome = evaluate(check, case.passing | {missing: None})
+        assert outcome is not None
+        assert (outcome.status, missing in outcome.needs) == ("needs input", True)
+
+
+@pytest.mark.parametrize("name", [name for name, check in checks().items() if check.only])
+def test_a_check_is_silent_where_it_does_not_apply_and_asks_where_that_is_unknown(name: str) -> None:
+    check, (condition, *_) = checks()[name], checks()[name].only
+    assert evaluate(check, CASES[name].passing | {condition: "something else"}) is None
+    unknown = evaluate(check, CASES[name].passing | {condition: None})
+    assert unknown is not None
+    assert (unknown.status, condition in unknown.needs) == ("needs input", True)
+
+
+def test_batch_faulting_is_freed_of_the_wait_for_the_processor() -> None:
+    inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
+    outcome = evaluate(checks()["batch_faulting"], inputs)
+    assert outcome is not None
+    assert outcome.figure is not None
+    assert outcome.figure.value == pytest.approx(40.0)
+    assert outcome.figure.note.startswith("32.0 %")
+
+
+@pytest.mark.parametrize(
+    ("faults", "note"), [(50.0, "gains little"), (150.0, "leaves it open"), (300.0, "may help; of limited value")]
+)
+def test_the_gain_of_storage_is_worded_as_the_reference_does(faults: float, note: str) -> None:
+    inputs = CASES["interactive_faulting"].passing | {"faults_per_s": faults, "paging": "*CALC"}
+    outcome = evaluate(checks()["interactive_faulting"], inputs)
+    assert outcome is not None
+    assert outcome.figure is not None
+    assert note in outcome.figure.note
+
+
+@pytest.mark.parametrize(
+    ("speed", "device", "data", "compaction", "gb_per_h"),
+    [
+        (0.75, "low", "large_file", 2.8, 7.182),  # DVD-RAM
+        (5.0, "medium", "large_file", 2.0, 34.2),  # SLR100
+        (35.0, "ultra", "large_file", 2.8, 335.16),  # 3580 Ultrium 2
+        (35.0, "ultra", "user_mix", 2.8, 176.4),
+        (35.0, "ultra", "source_file", 2.8, 17.64),
+    ],
+)
+def test_save_rates_of_9_5_to_9_7(speed: float, device: str, data: str, compaction: float, gb_per_h: float) -> None:
+    assert saves.expected_gb_per_h(speed, device, data, compaction) == pytest.approx(gb_per_h)
+
+
+def test_communications_of_2_5() -> None:
+    assert communications.transactions_per_s(50, 5) == 250
+    assert communications.cpu_pct(100, 5) == 20
+    assert communications.CAPACITY["stream/vpn_esp_tdes_sha1"] == 5.4
+
+
+@pytest.mark.parametrize(("kb", "us"), [(1, 16), (4, 16), (12, 28), (16, 34), (192, 238.5), (256, 314)])
+def test_virtual_scsi_costs_lie_between_their_neighbours(kb: float, us: float) -> None:
+    assert vios.scsi_cpu(1e6, kb, 0, 4) == pytest.approx(us)
+
+
+def test_sizes_beyond_the_table_are_no_guess() -> None:
+    outcome = evaluate(checks()["virtual_scsi_cpu"], CASES["virtual_scsi_cpu"].passing | {"kb_per_read": 300})
+    assert outcome is not None
+    assert "256" in outcome.needs["kb_per_read"]
+
+
+ODD = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(known_inputs())), ODD), st.sampled_from([0.0, 1e-300, 1e308, 10**400]))
+def test_no_check_raises_whatever_its_inputs_are(odd: dict[str, Any], number: Any) -> None:
+    for name, check in checks().items():
+        for inputs in ({**CASES[name].passing, **odd}, {k: number if k in check.inputs else v for k, v in odd.items()}):
+            outcome = evaluate(check, inputs)
+            assert outcome is None or outcome.status in ("pass", "warn", "needs input")
+        of_numbers = {
+            k: number if isinstance(v, float | int) and v is not True else v for k, v in CASES[name].passing.items()
+        }
+        evaluate(check, of_numbers)
+
+
+def test_every_input_is_a_fact_or_a_counter_and_every_fact_is_used() -> None:
+    used = {name for check in checks().values() for name in (*check.inputs, *check.only)}
+    assert used - {"pools", "saves", "iops"} == known_inputs().keys() - {"pools", "saves", "iops"}
+
+
+def test_an_input_query_has_a_subject_and_says_what_its_columns_mean() -> None:
+    assert {query.subject for query in measures()} == {"system", "pool", "asp"}
+    assert all(query.columns for query in measures())
+
+
+def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_says_something() -> None:
+    measured: Inputs = {"A'B": {("system", ""): {"mirrored": True, "full_opens_per_s": None}}}
+    facts = Facts.model_validate({"systems": {"A'B": {"mirrored": False, "vios": False}, "C": {"iscsi": True}}})
+    found = {(r.system, r.check): r for r in results(with_facts(measured, facts))}
+    assert found["A'B", "qdbmsrvr_inljobs"].needs.keys() == {"qdbmsrvr_inljobs"}
+    assert "INLJOBS" in found["A'B", "qdbmsrvr_inljobs"].needs["qdbmsrvr_inljobs"]
+    assert ("A'B", "queue_depth") not in found
+    assert {check for system, check in found if system == "C"} == checks().keys()
+    assert [r.system for r in results(with_facts(measured, facts, ["C"]))] == ["C"] * len(checks())
+
+
+def test_facts_are_yaml_or_json(tmp_path: Path) -> None:
+    file = tmp_path / "facts.yaml"
+    file.write_text(
+        'systems:\n  "it\'s": {application_pool: 04, performance_adjustment: 2, pools: {"03": {java: true}}}'
+    )
+    system = load(file).systems["it's"]
+    assert (system.application_pool, system.performance_adjustment) == ("4", 2)
+    assert system.pools["3"].java
+    file.write_text('{"systems": {"A": {"planned_traffic": {"stream/none": 5}}}}')
+    assert load(file).systems["A"].planned_traffic == {"stream/none": 5}
+
+
+def test_the_facts_of_the_page_are_right(tmp_path: Path) -> None:
+    text = page.PAGE.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "facts.yaml").write_text(text)
+    assert isinstance(load(tmp_path / "facts.yaml").systems["PROD1"], System)
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ("systems:\n  A:\n    vios: true\n    vois_memory_mb: 1\n", ":4: systems.A.vois_memory_mb: Extra inputs"),
+        ("systems:\n  A:\n    vios_memory_mb: -1\n", ":3: systems.A.vios_memory_mb: Input should be greater"),
+        ("systems:\n  A:\n    pools:\n      2:\n        paging: CALC\n", ":5: systems.A.pools.2.paging: Input should"),
+        ("systems:\n  A:\n    planned_traffic: {stream/ssl: 1}\n", "did you mean `stream/"),
+        ("[1, 2]", ":1: the file: Input should be a valid dictionary"),
+        ("", ":1: the file: Input should be a valid dictionary"),
+        ("systems: [", "not YAML or JSON"),
+        ("systems: !!python/object:os.system {}", "not YAML or JSON"),
+    ],
+)
+def test_a_mistake_in_the_facts_is_named_with_its_line(tmp_path: Path, text: str, mistake: str) -> None:
+    file = tmp_path / "facts.yaml"
+    file.write_text(text)
+    with pytest.raises(CounterflowError) as error:
+        load(file)
+    assert mistake in str(error.value)
+    assert error.value.exit_code == 2
+
+
+def test_no_facts_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CounterflowError, match="No such file"):
+        load(tmp_path / "none.yaml")
+
+
+def test_the_page_lists_the_checks_as_they_are() -> None:
+    head, begin, tables = page.PAGE.read_text(encoding="utf-8").partition(page.BEGIN)
+    assert begin, f"{page.PAGE} lost its mark"
+    assert tables.strip() == page.tables().strip(), "run python -m counterflow.pipelines.checks.page"
+    assert head

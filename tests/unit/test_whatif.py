@@ -1,0 +1,152 @@
+"""`counterflow whatif mirror` from files: the published runs come out, and what is not known is null with a reason."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.cli import cli
+from counterflow.pipelines.studies.mirror import Mix, Plan, distance_us, study
+
+ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "grouping": "partition", "name": "*"}
+
+
+def whatif(tmp_path: Path, rows: list[dict[str, Any]], *options: str) -> list[dict[str, Any]]:
+    file = tmp_path / "mix.jsonl"
+    file.write_bytes(b"\n".join(orjson.dumps({**ROW, **row}) for row in rows))
+    arguments = ["whatif", "mirror", "--input", str(file), "--json", *options]
+    answer = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    return [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
+
+
+def changing(rows_per_s: float) -> dict[str, Any]:
+    """A partition that reads each row for update and updates it, as case study 5 does."""
+    count = rows_per_s * 900
+    return {"reads": count, "read_for_update": count, "inserts": 0, "other": count, "commits": 0, "rollbacks": 0}
+
+
+def test_the_uncapped_run_of_case_study_5_comes_out(tmp_path: Path) -> None:
+    [partition] = whatif(tmp_path, [changing(416_049)], "--line-gbits", "100", "--km", "0.002", "--headroom", "0")
+    value = {name: figure["value"] for name, figure in partition["figures"].items()}
+    assert value["exposure_pct"] == 100
+    assert value["row_changes_peak_per_s"] == pytest.approx(416_049)
+    assert value["line_gbits"] == pytest.approx(4.49)
+    assert value["line_messages_per_s"] == pytest.approx(4_278_626)
+    assert value["line_pct"] == pytest.approx(4.49)
+    assert value["capacity_pct"] == 8  # 4.49 / 0.62 = 7.24: 3 % and 6 % were too little in the study
+    assert value["distance_us"] < 1  # "less than 1 microsecond total line latency with a 2-meter cable"
+
+
+@pytest.mark.parametrize(
+    ("reads", "read_for_update", "exposure_pct"),
+    [(62, 0, 38), (37, 0, 63), (82, 82, 100), (82, None, 18)],  # 7.6.1, 7.6.2, 7.6.3, and that without the split
+)
+def test_exposure_of_the_client_cases(
+    tmp_path: Path, reads: float, read_for_update: float | None, exposure_pct: float
+) -> None:
+    row = {"reads": reads, "read_for_update": read_for_update, "inserts": 8, "other": 92 - reads}
+    [partition] = whatif(tmp_path, [row])
+    figure = partition["figures"]["exposure_pct"]
+    assert figure["value"] == pytest.approx(exposure_pct)
+    assert ("lower bound" in (figure["note"] or "")) is (read_for_update is None)
+
+
+def test_ten_kilometres_add_200_microseconds_to_a_row_change(tmp_path: Path) -> None:
+    assert distance_us(10, 2) == 200
+    [partition] = whatif(tmp_path, [changing(1000)], "--km", "10")
+    assert partition["figures"]["distance_wait"]["value"] == pytest.approx(0.2)
+
+
+def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
+    [partition] = whatif(tmp_path, [changing(1000)])
+    reasons = {name: f["reason"] for name, f in partition["figures"].items() if f["value"] is None}
+    assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct"}
+    assert all("--km" in reasons[name] for name in ("distance_us", "distance_wait"))
+    [partition] = whatif(tmp_path, [{"reads": 5, "inserts": None, "other": 1}], "--km", "1", "--line-gbits", "100")
+    assert {n for n, f in partition["figures"].items() if f["value"] is not None} == {"distance_us"}
+    assert all(f["reason"] for f in partition["figures"].values() if f["value"] is None)
+    assert all(f["assumption"] and f["source"] for f in partition["figures"].values())
+
+
+def test_commits_are_no_row_changes_and_quiet_intervals_no_peak(tmp_path: Path) -> None:
+    busy = {"reads": 0, "inserts": 900, "other": 1800, "commits": 600, "rollbacks": 300}
+    rows = [busy, {"ts": "2026-03-01T00:30:00", "reads": 900, "inserts": 0, "other": 0, "commits": 0, "rollbacks": 0}]
+    [partition] = whatif(tmp_path, rows)
+    value = {name: figure["value"] for name, figure in partition["figures"].items()}
+    assert (value["row_changes_per_s"], value["row_changes_peak_per_s"]) == (1.0, 2.0)
+    assert value["exposure_pct"] == 75  # of sums, not the mean of 100 % and 0 %
+
+
+def test_without_a_partition_the_line_carries_the_sum_of_the_groups(tmp_path: Path) -> None:
+    groups = [{**changing(100), "grouping": "generic_job", "name": name} for name in ("BATCH1", "it's[b]")]
+    whole, *jobs = whatif(tmp_path, groups)
+    assert (whole["name"], whole["figures"]["line_gbits"]["value"]) == ("*", pytest.approx(200 * 4.49 / 416_049))
+    assert [job["name"] for job in jobs] == ["BATCH1", "it's[b]"]
+    assert "line_gbits" not in jobs[0]["figures"]
+
+
+def test_rows_are_narrowed_by_system_time_and_grouping(tmp_path: Path) -> None:
+    rows = [changing(1), {**changing(2), "system": "B"}, {**changing(3), "grouping": "user", "name": "U"}]
+    late = {**changing(9), "ts": "2026-03-02T00:00:00"}
+    found = whatif(tmp_path, [*rows, late], "--system", ROW["system"], "--to", "2026-03-02", "--grouping", "user")
+    assert [(w["name"], w["figures"]["row_changes_peak_per_s"]["value"]) for w in found] == [("*", 1.0), ("U", 3.0)]
+
+
+def test_the_table_prints_assumption_and_source_beside_each_figure(tmp_path: Path) -> None:
+    file = tmp_path / "mix.jsonl"
+    file.write_bytes(orjson.dumps({**ROW, **changing(5)}))
+    text = " ".join(CliRunner().invoke(cli, ["whatif", "mirror", "--input", str(file)]).output.split())
+    assert "o'p [b], exposure_pct" in text
+    assert "[Mirror Performance 2.2]" in text
+    assert "the length of the line is not given (--km)" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        (b"{", "mix.jsonl:2: the line: Invalid JSON"),
+        (b'{"ts": "2026-03-01T00:00:00Z"}', "mix.jsonl:2: system: Field required"),
+        (orjson.dumps({**ROW, "reads": -1}), "mix.jsonl:2: reads: Input should be greater"),
+        (b"\xff", "mix.jsonl:2: the line: Invalid JSON"),
+    ],
+)
+def test_a_mistake_in_the_input_is_named_with_its_line(tmp_path: Path, line: bytes, mistake: str) -> None:
+    file = tmp_path / "mix.jsonl"
+    file.write_bytes(orjson.dumps({**ROW, **changing(5)}) + b"\n" + line)
+    answer = CliRunner().invoke(cli, ["whatif", "mirror", "--input", str(file)])
+    assert mistake in str(answer.exception)
+
+
+@pytest.mark.parametrize("option", [("--km", "nan"), ("--km", "-1"), ("--round-trips", "1"), ("--line-gbits", "0")])
+def test_an_impossible_plan_is_refused(option: tuple[str, str]) -> None:
+    assert CliRunner().invoke(cli, ["whatif", "mirror", *option]).exit_code == 2
+
+
+AMOUNT = st.none() | st.floats(0, 1e18)
+MIXES = st.builds(
+    Mix,
+    ts=st.datetimes(timezones=st.just(UTC), min_value=datetime.fromisoformat("2026-01-01")),
+    interval_s=st.none() | st.floats(1e-3, 1e6),
+    system=st.sampled_from(["a", "b'"]),
+    grouping=st.sampled_from(["partition", "job"]),
+    name=st.sampled_from(["*", "x"]),
+    exposure_pct=st.none() | st.floats(0, 100),
+    **dict.fromkeys(("reads", "read_for_update", "inserts", "other", "commits", "rollbacks"), AMOUNT),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(MIXES, max_size=8), st.none() | st.floats(0, 100), st.none() | st.floats(0.001, 1000))
+def test_a_figure_has_a_value_or_a_reason(mixes: list[Mix], km: float | None, line_gbits: float | None) -> None:
+    for workload in study(mixes, Plan(km=km, line_gbits=line_gbits)):
+        for figure in workload.figures.values():
+            assert (figure.value is None) == (figure.reason is not None)
+            assert figure.value is None or figure.value >= 0
