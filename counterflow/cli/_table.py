@@ -38,7 +38,7 @@ def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
         )
     for row in rows:
         out.add_row(*(Text(_cell(row[name])) for name in columns))
-    return Group(Text(title, "bold"), out) if title else out
+    return Group(Text(_cell(title), "bold"), out) if title else out
 
 
 def _cell(value: Any) -> str:
