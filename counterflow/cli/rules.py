@@ -128,7 +128,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()
-    order = ", ".join(("ts", *rule.entity))
+    order = ", ".join(("ts", *rule.entity, rule.kind))
     statement = (
         f"SELECT * FROM counterflow.{rule.dataset} FINAL "
         f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} ORDER BY {order}"

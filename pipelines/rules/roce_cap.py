@@ -442,6 +442,7 @@ RULE = Rule(
     question="Does the hypervisor cap a RoCE (SR-IOV) link?",
     dataset="link_load",
     entity=("system", "link"),
+    kind="link_type",
     parameters=Parameters,
     interval=Interval.of_row,
     start=State(),
