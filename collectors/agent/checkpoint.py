@@ -1,7 +1,8 @@
 """What the agent commits with its records, and how it is read back.
 
 Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`)
-and one a file (key `agent_id/device:inode`). They are the agent's only memory: it needs no local disk.
+and one a file (key `agent_id/device:inode`) or stream of a SQL source (key `agent_id/sql/source/stream`). They are the
+agent's only memory: it needs no local disk.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import socket
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -53,9 +54,34 @@ class Checkpoint:
     read_at: float
 
     @property
-    def file(self) -> FileId:
+    def id(self) -> FileId:
         """Identity of the file."""
         return FileId(self.device, self.inode)
+
+
+class StreamId(NamedTuple):
+    """What names a stream of answers within an agent."""
+
+    source: str
+    stream: str
+
+
+@dataclass(slots=True)
+class StreamCheckpoint:
+    """How far one stream of a SQL source is published, and what its format keeps for the next answer."""
+
+    source: str
+    stream: str
+    position: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> StreamId:
+        """Identity of the stream."""
+        return StreamId(self.source, self.stream)
+
+
+AnyCheckpoint = Checkpoint | StreamCheckpoint
 
 
 @dataclass(slots=True)
@@ -64,18 +90,33 @@ class Memory:
 
     agent: Self | None = None
     files: dict[FileId, Checkpoint] = field(default_factory=dict)
+    streams: dict[StreamId, StreamCheckpoint] = field(default_factory=dict)
+
+    def remember(self, checkpoint: AnyCheckpoint) -> None:
+        """Keep what was committed."""
+        if isinstance(checkpoint, Checkpoint):
+            self.files[checkpoint.id] = checkpoint
+        else:
+            self.streams[checkpoint.id] = checkpoint
 
 
 _SELF = TypeAdapter(Self)
 _CHECKPOINT = TypeAdapter(Checkpoint)
+_STREAM = TypeAdapter(StreamCheckpoint)
 
 
-def key(agent_id: str, file: FileId | None = None) -> bytes:
-    """Return the Kafka key of an agent, or of one of its files."""
-    return f"{agent_id}/{file.device}:{file.inode}".encode() if file else agent_id.encode()
+def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
+    """Return the Kafka key of an agent, or of one of its files or streams."""
+    match of:
+        case None:
+            return agent_id.encode()
+        case FileId(device, inode):
+            return f"{agent_id}/{device}:{inode}".encode()
+        case StreamId(source, stream):
+            return f"{agent_id}/sql/{source}/{stream}".encode()
 
 
-def encode(value: Self | Checkpoint) -> bytes:
+def encode(value: Self | AnyCheckpoint) -> bytes:
     """Return the Kafka value."""
     return orjson.dumps(value)
 
@@ -135,8 +176,8 @@ def _remember(memory: Memory, own: bytes, k: bytes, value: bytes | None) -> None
         if k == own:
             memory.agent = _SELF.validate_json(value) if value else None
         elif value:
-            checkpoint = _CHECKPOINT.validate_json(value)
-            memory.files[checkpoint.file] = checkpoint
+            is_stream = k[len(own) + 1 :].startswith(b"sql/")
+            memory.remember((_STREAM if is_stream else _CHECKPOINT).validate_json(value))
         else:
             device, inode = k[len(own) + 1 :].split(b":")
             memory.files.pop(FileId(int(device), int(inode)), None)

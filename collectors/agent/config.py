@@ -12,19 +12,37 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import yaml
 from confluent_kafka import KafkaException, Producer
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from counterflow.collectors.formats import formats
+from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
+from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
+from counterflow.collectors.sources.sql.packs import load as load_pack
 from counterflow.errors import CounterflowError
+from counterflow.schemas.definition import datasets
 
 AGENT_ID = r"^[A-Za-z0-9._-]{1,120}$"
+NAME = r"^[A-Za-z0-9._-]+$"
 
 # What the guarantees rest on, so not to be set from outside.
 _OWN = re.compile(
     r"^(metadata\.broker\.list|bootstrap\.servers|transactional\.id|transaction\.timeout\.ms|enable\.idempotence|acks"
     r"|request\.required\.acks|isolation\.level|group\.id|enable\.auto\.commit|max\.in\.flight.*|retries|.*_cb)$"
 )
+_CREDENTIAL = re.compile(r"^(pwd|uid|user( id)?|system|host)$|passw", re.IGNORECASE)
 _SECRET = re.compile(r"(password|secret|\.pem$|oauthbearer\.config)")
 
 
@@ -57,6 +75,10 @@ def _zone(value: str) -> str:
 def _format(value: str) -> str:
     known = sorted(formats())
     return _one_of("a format", value, known, f"known are {', '.join(known)}; without `format` it is recognised")
+
+
+def _driver(value: str) -> str:
+    return _one_of("a driver", value, sorted(DRIVERS), f"known are {', '.join(sorted(DRIVERS))}")
 
 
 class Secret(_Strict):
@@ -153,7 +175,8 @@ class Source(_Strict):
     `settle_s`. Without it the end of a file is the end of its data.
     """
 
-    name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
+    kind: Literal["files"] = "files"
+    name: str = Field(pattern=NAME)
     paths: tuple[Path, ...] = Field(min_length=1)
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
@@ -164,23 +187,126 @@ class Source(_Strict):
     settle_s: float = Field(2.0, ge=0, le=3600)
 
 
+class SqlConnection(Target):
+    """A system to connect to, through which driver, and where the password is kept."""
+
+    driver: Annotated[str, AfterValidator(_driver)]
+    password: Secret
+
+    @field_validator("properties")
+    @classmethod
+    def _no_secrets(cls, properties: dict[str, Any]) -> dict[str, Any]:
+        text = "is not a property; the connection has keys of its own for host, user and password"
+        _raise_all({name: text for name in properties if _CREDENTIAL.search(name)})
+        return properties
+
+    @model_validator(mode="after")
+    def _of_the_driver(self) -> SqlConnection:
+        if self.driver == "odbc":
+            text = "is for mapepire; the ODBC driver keeps ports and trust in its own configuration"
+            _raise_all({name: text for name in ("port", "ca", "verify") if name in self.model_fields_set})
+        return self
+
+
+class SqlSource(_Strict):
+    """A system that is asked over one held connection.
+
+    `packs` are names of ours or files; `intervals` go over theirs, by pack or table. `library` is the one whose
+    collections are read (left out: that of the active collection). `labels` become `config` records of the system.
+    `columns` says which column of its tables fills a column of a dataset, where no publication names it.
+    """
+
+    kind: Literal["sql"]
+    name: str = Field(pattern=NAME)
+    system: str = Field(min_length=1)
+    connection: SqlConnection
+    packs: Annotated[tuple[str, ...], Field(min_length=1)]
+    intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = {}
+    library: str | None = Field(None, pattern=SYSTEM_NAME)
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    run: str | None = Field(None, min_length=1)
+    labels: dict[str, str] = {}
+    columns: dict[str, str] = {}
+
+    @field_validator("packs")
+    @classmethod
+    def _are_packs(cls, chosen: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        folder = (info.context or {}).get("folder", Path())
+        chosen = tuple(str(folder / name) if is_path(name) else name for name in chosen)
+        mistakes, asked = {}, dict[str, str]()
+        for place, name in enumerate(chosen):
+            try:
+                if not is_path(name):
+                    _one_of(
+                        "a pack", name, names(), f"known are {', '.join(names())}, or a file with a slash in its name"
+                    )
+                for table in load_pack(name).tables:
+                    if is_path(name) and table not in tables():
+                        mistakes[place] = f"{name}: {table} is not described; known are {', '.join(tables())}"
+                    if asked.setdefault(table, name) != name or name in chosen[:place]:
+                        mistakes[place] = f"asks for {table}, as `{asked[table]}` does; each table is asked for once"
+            except (PackError, PydanticCustomError) as error:
+                mistakes[place] = str(error)
+        _raise_all(mistakes)
+        return chosen
+
+    @field_validator("intervals")
+    @classmethod
+    def _are_asked(cls, intervals: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        packs = [load_pack(name) for name in info.data.get("packs", ())]
+        known = sorted({pack.pack for pack in packs} | {query.table for pack in packs for query in pack.queries})
+        text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
+        _raise_all({name: text for name in intervals if known and name not in known})
+        return intervals
+
+    @field_validator("columns")
+    @classmethod
+    def _are_columns(cls, columns: dict[str, str]) -> dict[str, str]:
+        known = {name for d in datasets().values() if d.role == "counter" for name in d.columns}
+        text = "is a column of no dataset; docs/data-dictionary.md has them all"
+        _raise_all({name: text for name in columns if name not in known})
+        return columns
+
+
+def _kind(source: Any) -> str:
+    """Return which kind of source is meant; files where it is not said."""
+    found = source.get("kind", "files") if isinstance(source, dict) else getattr(source, "kind", "files")
+    return str(found)
+
+
+AnySource = Annotated[
+    Annotated[Source, Tag("files")] | Annotated[SqlSource, Tag("sql")],
+    Discriminator(_kind, custom_error_type="kind", custom_error_message="expected `files` or `sql`"),
+]
+
+
 class Config(_Strict):
     """The whole file."""
 
     agent_id: str = Field(pattern=AGENT_ID)
     kafka: Kafka
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: tuple[AnySource, ...] = Field(min_length=1)
     metrics_port: int | None = Field(None, ge=1, le=65535)
     poll_s: float = Field(0.5, gt=0, le=60)
     commit: Commit = Commit()
 
     @field_validator("sources")
     @classmethod
-    def _names_differ(cls, sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
         text = "another source has this name; it tells sources apart in metrics and logs"
         _raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
         return sources
+
+    @property
+    def files(self) -> tuple[Source, ...]:
+        """The sources that are files."""
+        return tuple(source for source in self.sources if isinstance(source, Source))
+
+    @property
+    def systems(self) -> tuple[SqlSource, ...]:
+        """The sources that are asked."""
+        return tuple(source for source in self.sources if isinstance(source, SqlSource))
 
 
 class Mistake(NamedTuple):
@@ -206,15 +332,16 @@ def load(path: Path) -> Config:
         ) from None
     except OSError as error:
         raise CounterflowError(f"{path}: {error.strerror}", hint="--config names the file", exit_code=2) from None
-    found = check(text)
+    folder = path.absolute().parent
+    found = check(text, folder)
     if isinstance(found, Config):
-        return _rooted(found, path.absolute().parent)
+        return _rooted(found, folder)
     lines = "\n".join(f"{path}:{m.line}: {m.where + ': ' if m.where else ''}{m.what}" for m in sorted(found))
     raise CounterflowError(lines, hint="collectors/agent.example.yaml explains every key", exit_code=2)
 
 
-def check(text: str) -> Config | list[Mistake]:
-    """Return the configuration in `text`, or every mistake in it."""
+def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
+    """Return the configuration in `text`, or every mistake in it; packs are looked for relative to `folder`."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
@@ -227,19 +354,26 @@ def check(text: str) -> Config | list[Mistake]:
         return [Mistake(1, "", "expected a mapping with `agent_id`, `kafka` and `sources`")]
     mistakes = list(_repeated(tree))
     try:
-        config = Config.model_validate(content)
+        config = Config.model_validate(content, context={"folder": folder})
     except ValidationError as error:
         return mistakes + [m for e in error.errors() for m in _mistakes(tree, e)]
     return mistakes or config
 
 
 def _rooted(config: Config, folder: Path) -> Config:
-    sources = tuple(s.model_copy(update={"paths": tuple(folder / p for p in s.paths)}) for s in config.sources)
-    secrets = {
-        name: s.model_copy(update={"file": folder / s.file}) if s.file else s
-        for name, s in config.kafka.secrets.items()
-    }
-    return config.model_copy(update={"sources": sources, "kafka": config.kafka.model_copy(update={"secrets": secrets})})
+    def secret(found: Secret) -> Secret:
+        return found.model_copy(update={"file": folder / found.file}) if found.file else found
+
+    def source(found: Source | SqlSource) -> Source | SqlSource:
+        if isinstance(found, Source):
+            return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
+        to = found.connection
+        rooted = {"password": secret(to.password), "ca": to.ca and folder / to.ca}
+        return found.model_copy(update={"connection": to.model_copy(update=rooted)})
+
+    secrets = {name: secret(found) for name, found in config.kafka.secrets.items()}
+    kafka = config.kafka.model_copy(update={"secrets": secrets})
+    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": kafka})
 
 
 def _repeated(node: yaml.Node) -> Iterator[Mistake]:
@@ -260,23 +394,35 @@ def _repeated(node: yaml.Node) -> Iterator[Mistake]:
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
     place, kind, what = error["loc"], error["type"], error["msg"]
+    keys = _keys(place[:-1])
+    if place[0] == "sources":
+        place = (*place[:2], *place[3:])  # without the tag of the kind
     if kind == "entries":
         for entry, text in error["ctx"]["entries"].items():
             yield _mistake(tree, (*place, entry), text)
     elif kind == "extra_forbidden":
-        keys = _keys(place[:-1])
         near = get_close_matches(str(place[-1]), keys, 1, 0.6)
         yield _mistake(tree, place, "unknown key; " + _near(near, f"known are {', '.join(keys)}"))
     elif kind == "missing":
         yield _mistake(tree, place, "is missing")
     elif kind == "string_pattern_mismatch":
-        yield _mistake(tree, place, "may hold letters, digits, dot, dash and underscore")
+        is_library = place[-1] == "library"
+        what = (
+            "expected up to 10 of A-Z, 0-9, _, $, #, @"
+            if is_library
+            else "may hold letters, digits, dot, dash and underscore"
+        )
+        yield _mistake(tree, place, what)
     elif kind == "tuple_type":
         yield _mistake(tree, place, "expected a list: `- ` before each entry")
+    elif kind == "kind":
+        yield _mistake(tree, (*place, "kind"), what)
     elif kind in ("unknown", "secret"):
         yield _mistake(tree, place, what)
     elif not (kind == "too_short" and error["input"]):  # said of a list whose entries are wrong
-        found = "" if place[0] == "kafka" else f", found {error['input']!r:.60}"  # may be a secret
+        found = (
+            "" if place[0] == "kafka" or "connection" in place else f", found {error['input']!r:.60}"
+        )  # may be a secret
         yield _mistake(tree, place, f"{what[0].lower()}{what[1:]}{found}")
 
 
@@ -291,8 +437,14 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
             return list(Kafka.model_fields)
         case ["kafka", "secrets", _]:
             return list(Secret.model_fields)
-        case ["sources"]:
+        case ["sources", "files"]:
             return list(Source.model_fields)
+        case ["sources", "sql"]:
+            return list(SqlSource.model_fields)
+        case ["sources", "sql", "connection"]:
+            return list(SqlConnection.model_fields)
+        case ["sources", "sql", "connection", "password"]:
+            return list(Secret.model_fields)
         case ["commit"]:
             return list(Commit.model_fields)
         case _:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from counterflow.collectors.agent.checkpoint import Checkpoint, Memory, Self, encode, key, recall
+from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, Self, encode, key, recall
 from counterflow.collectors.agent.config import Kafka
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
@@ -128,7 +128,7 @@ class Publisher:
             producer.poll(0)
             self._stop_in_time()
 
-    def commit(self, checkpoints: Iterable[Checkpoint], forgotten: Iterable[FileId], seq: int) -> None:
+    def commit(self, checkpoints: Iterable[AnyCheckpoint], forgotten: Iterable[FileId], seq: int) -> None:
         """Commit what was sent together with the checkpoints that cover it and the last `seq`.
 
         Raises
@@ -148,12 +148,12 @@ class Publisher:
                 log.warning("the open transaction was not aborted; it ends by itself in 15 s", error=str(error))
         self._drop()
 
-    def _commit(self, checkpoints: Iterable[Checkpoint], forgotten: Iterable[FileId], seq: int) -> None:
+    def _commit(self, checkpoints: Iterable[AnyCheckpoint], forgotten: Iterable[FileId], seq: int) -> None:
         producer = self._begun()
         self._self.seq = seq
         try:
             for checkpoint in checkpoints:
-                producer.produce(CHECKPOINTS, encode(checkpoint), key(self._agent_id, checkpoint.file), 0)
+                producer.produce(CHECKPOINTS, encode(checkpoint), key(self._agent_id, checkpoint.id), 0)
             for file in forgotten:
                 producer.produce(CHECKPOINTS, None, key(self._agent_id, file), 0)
             producer.produce(CHECKPOINTS, encode(self._self), key(self._agent_id), 0)

@@ -1,16 +1,18 @@
-"""The agent's loop: look at every file of every source, read what is new, publish it, commit where it may be resumed.
+"""The agent's loop: look at every file and system of every source, publish what is new, commit where it may be resumed.
 
 One file is read at a time and no reading is held open between two commits: every reading begins at the committed
-position, so going on, going back after a lost transaction and starting after a crash are one and the same.
+position, so going on, going back after a lost transaction and starting after a crash are one and the same. Systems
+answer in threads of their own; their answers are published between the files.
 """
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -19,12 +21,15 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from counterflow.collectors.agent.checkpoint import Checkpoint, Memory
-from counterflow.collectors.agent.config import Commit, Source
+from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Checkpoint, Memory, StreamCheckpoint, StreamId
+from counterflow.collectors.agent.config import Commit, Source, SqlSource
 from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused, utc_now
+from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Lost, Publisher, Stopped
 from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.formats.ibmi_tables.rows import read_rows
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE as TABLES
 from counterflow.collectors.reading import HEAD_BYTES, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position, Reason, Record, Reject
 from counterflow.collectors.sources.files import (
@@ -37,6 +42,7 @@ from counterflow.collectors.sources.files import (
     unicode,
     window,
 )
+from counterflow.collectors.sources.sql.batch import Batch
 
 log = structlog.get_logger()
 
@@ -71,6 +77,8 @@ class Tally:
     """What the open transaction holds; it counts once it is committed."""
 
     checkpoints: dict[FileId, Checkpoint] = field(default_factory=dict)
+    streams: dict[StreamId, StreamCheckpoint] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
     forgotten: list[FileId] = field(default_factory=list)
     records: Counter[tuple[str, str]] = field(default_factory=Counter)
     rejects: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -93,8 +101,9 @@ class Runner:
         take_turns: bool = True,
         again: bool = False,
         progress: Progress | None = None,
+        systems: Sequence[SqlSource] = (),
     ) -> None:
-        """Keep the parts; `again` reads files anew that were published before."""
+        """Keep the parts; `again` reads files anew that were published before, `systems` are asked over SQL."""
         self.publisher = publisher
         self.metrics = Metrics()
         self.envelope = Envelope(agent_id)
@@ -102,6 +111,7 @@ class Runner:
         self.rejects: Counter[str] = Counter()
         self.failures: dict[str, str] = {}
         self.skipped: set[Path] = set()
+        self._live = Live(systems, self.metrics)
         self._commit_when = commit
         self._stop = stop
         self._take_turns = take_turns
@@ -125,6 +135,7 @@ class Runner:
         sources = list(sources)
         try:
             self.begin(sources)
+            self._live.start(self._memory)
             while not self._stop.is_set():
                 self.round(sources)
                 if not self._unfinished:
@@ -132,6 +143,7 @@ class Runner:
         except Stopped:
             pass
         finally:
+            self._live.stop()
             self.publisher.close()
         log.info("stopped", agent_id=self.envelope.agent_id, last_seq=self.envelope.seq)
 
@@ -155,6 +167,10 @@ class Runner:
                     for entry in find(pattern):
                         self._visit(source, entry, visited, failed)
             self._look_after_missing(visited, failed)
+            self._publish_labels()
+            for taken in self._live.waiting():
+                self._publish_answer(taken.source, taken.batch)
+                self._unfinished = True
             self.commit()
         except Lost as lost:
             self.rewind(lost)
@@ -191,11 +207,16 @@ class Runner:
         Lost : the transaction was lost; `rewind` goes back.
         """
         tally = self._tally
-        if not (tally.n or tally.checkpoints or tally.forgotten):
+        checkpoints: list[AnyCheckpoint] = [*tally.checkpoints.values(), *tally.streams.values()]
+        if not (tally.n or checkpoints or tally.forgotten):
             return
         with self.metrics.commit_seconds.time():
-            self.publisher.commit(tally.checkpoints.values(), tally.forgotten, self.envelope.seq)
-        self._memory.files.update(tally.checkpoints)
+            self.publisher.commit(checkpoints, tally.forgotten, self.envelope.seq)
+        self._live.committed()
+        for checkpoint in checkpoints:
+            self._memory.remember(checkpoint)
+        for name in tally.answered:
+            self.metrics.last_success.labels(name).set_to_current_time()
         self._published |= tally.checkpoints.keys()
         self.failures |= tally.failures
         for file in tally.forgotten:
@@ -213,6 +234,7 @@ class Runner:
 
     def _recover(self, memory: Memory) -> None:
         self._memory = memory
+        self._live.take_back(memory)
         self._moved = {(c.inode, c.path): file for file, c in memory.files.items()}
         self._tally = Tally()
         self.envelope.seq = memory.agent.seq if memory.agent else 0
@@ -266,7 +288,7 @@ class Runner:
             if known and (known.size == size or (known.format is None and (known.size or 0) >= HEAD_BYTES)):
                 if known.format is None:
                     self.failures[str(path)] = unrecognised(os.pread(fd, HEAD_BYTES, 0)).detail
-                elif known.file not in self._published:
+                elif known.id not in self._published:
                     self.skipped.add(path)
                 return
             if complete and source.follow and quiet_s < CUT_TAIL_FACTOR * source.settle_s:
@@ -303,7 +325,7 @@ class Runner:
         return self._memory.files.get(moved) if moved else None
 
     def _verified(self, known: Checkpoint | None, fd: int, size: int, path: Path) -> Checkpoint | None:
-        if known is None or (self._again and known.file not in self._published):
+        if known is None or (self._again and known.id not in self._published):
             return None
         at = known.position.byte_offset
         if at <= size and fingerprint(fd, known.head_bytes, at) == known.fingerprint:
@@ -391,6 +413,52 @@ class Runner:
         if self._progress:
             self._progress(path, size, size)
 
+    def _publish_labels(self) -> None:
+        """Send the labels of each system that are not those sent last."""
+        for source in self._live.sources:
+            place = StreamId(source.name, "labels")
+            known = self._tally.streams.get(place) or self._memory.streams.get(place)
+            if source.labels == (known.state if known else {}):
+                continue
+            origin = Origin(source.name, "agent", source.system, source.run)
+            self.envelope.collected_at = utc_now()
+            for name, value in source.labels.items():
+                fields = {"system": source.system, "source": "agent", "section": "labels", "item": ""}
+                self._send(Record("config", {**fields, "name": name, "value": value}), source, origin, Position(0, 0))
+            self._tally.streams[place] = StreamCheckpoint(source.name, "labels", state=source.labels)
+
+    def _publish_answer(self, source: SqlSource, batch: Batch) -> None:
+        """Send what the rows of a batch say, with the position that is reached and what the format keeps."""
+        place, group = StreamId(source.name, batch.stream), StreamId(source.name, batch.group)
+        known = self._tally.streams.get(group) or self._memory.streams.get(group)
+        state = copy.deepcopy(known.state) if known else {}
+        origin = Origin(batch.origin, TABLES, source.system, source.run)
+        self.envelope.collected_at = utc_now()
+        if batch.trouble is not None:
+            self._reject(Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table), source, origin, None)
+        elif batch.columns:
+            columns = {**batch.named, **source.columns}
+            context = Context(batch.origin, ZoneInfo(source.zone), source.system, columns=columns)
+            try:
+                for item in read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at):
+                    if isinstance(item, Record):
+                        self._send(item, source, origin, Position(0, 0))
+                    else:
+                        self._reject(item, source, origin, None)
+            except (Lost, Stopped):
+                raise
+            except Exception as error:  # what was sent of it is taken back; the next time it is only told
+                log.exception("the format failed", source=source.name, table=batch.table)
+                batch.trouble = f"the format failed: {error!r}"
+                raise Lost(f"{batch.origin} failed while it was read") from None
+            self._tally.answered.add(source.name)
+        self._tally.streams[group] = StreamCheckpoint(*group, state=state)
+        self._tally.streams[place] = StreamCheckpoint(*place, batch.position, state if place == group else {})
+        if self._due():
+            self.commit()
+            if self._stop.is_set():
+                raise Stopped
+
     def _format(self, source: Source, fd: int, known: Checkpoint | None) -> Format | None:
         if known and known.format:
             return formats().get(known.format)
@@ -398,7 +466,7 @@ class Runner:
             return formats()[source.format]
         return recognise(os.pread(fd, HEAD_BYTES, 0))
 
-    def _send(self, record: Record, source: Source, origin: Origin, position: Position) -> None:
+    def _send(self, record: Record, source: Source | SqlSource, origin: Origin, position: Position) -> None:
         try:
             message = self.envelope.encode(record.dataset, record.fields, origin.run)
         except Refused as refusal:
@@ -414,7 +482,7 @@ class Runner:
         tally.records[source.name, record.dataset] += 1
         self.publisher.send(message)
 
-    def _reject(self, reject: Reject, source: Source, origin: Origin, path: Path | None) -> None:
+    def _reject(self, reject: Reject, source: Source | SqlSource, origin: Origin, path: Path | None) -> None:
         self._tally.rejects[source.name, reject.reason.value] += 1
         if path and reject.line == 0 and reject.reason in (Reason.NOT_THIS_FORMAT, Reason.EMPTY_FILE):
             self._tally.failures[str(path)] = reject.detail

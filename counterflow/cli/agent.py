@@ -1,4 +1,4 @@
-"""`counterflow agent`: files followed and published until told to stop."""
+"""`counterflow agent`: files followed, systems asked, and both published until told to stop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(config: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     publisher = Publisher(settings.kafka, settings.agent_id, stop)
-    runner = Runner(publisher, settings.agent_id, settings.commit, stop)
+    runner = Runner(publisher, settings.agent_id, settings.commit, stop, systems=settings.systems)
     if settings.metrics_port:
         runner.metrics.serve(settings.metrics_port)
-    runner.run(settings.sources, settings.poll_s)
+    runner.run(settings.files, settings.poll_s)

@@ -12,18 +12,26 @@ import click
 def command(file: Path) -> None:
     """Check the agent configuration FILE: every mistake with its line and the way out.
 
-    Says what each source would read now. Exit status 2 when something is wrong.
+    Says what each source would read now, and connects to nothing. Exit status 2 when something is wrong.
     """
     from counterflow.collectors.agent.config import load
     from counterflow.collectors.sources.files import find
+    from counterflow.collectors.sources.sql.drivers import driver
+    from counterflow.collectors.sources.sql.packs import load as load_pack
 
     config = load(file)
     _ = config.kafka.client  # the secrets can be read
-    for source in config.sources:
+    for source in config.files:
         found = [entry for pattern in source.paths for entry in find(pattern)]
         files = sum(isinstance(entry, Path) for entry in found)
         click.echo(f"{source.name}: {files} file{'' if files == 1 else 's'} now, times in {source.zone}")
         for entry in found:
             if isinstance(entry, OSError):
                 click.echo(f"  {entry.filename}: {entry.strerror}")
+    for system in config.systems:
+        to = system.connection
+        driver(to.driver)
+        to.password.read()
+        packs = ", ".join(load_pack(name).pack for name in system.packs)
+        click.echo(f"{system.name}: {system.system} at {to.host} through {to.driver}, {packs}, times in {system.zone}")
     click.echo(f"{file}: agent `{config.agent_id}`, no mistakes")

@@ -1,0 +1,115 @@
+"""The systems that are asked over SQL, as the runner sees them: what they answered, each answer until it is committed.
+
+A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
+taken stays here until it is committed, and is offered again when the transaction it was in is lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from counterflow.collectors.agent.checkpoint import Memory, StreamId
+from counterflow.collectors.agent.config import SqlSource
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.sources.sql.batch import Batch, Position, Task
+from counterflow.collectors.sources.sql.drivers import driver
+from counterflow.collectors.sources.sql.members import Described, Follow
+from counterflow.collectors.sources.sql.packs import load
+from counterflow.collectors.sources.sql.reader import Reader
+from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.session import Session
+
+
+class Taken(NamedTuple):
+    """A batch and where it came from."""
+
+    source: SqlSource
+    batch: Batch
+
+
+class Live:
+    """One reader a system."""
+
+    def __init__(self, sources: Sequence[SqlSource], metrics: Metrics) -> None:
+        """Keep the parts; nothing is asked yet."""
+        self.sources = sources
+        self._metrics = metrics
+        self._readers: list[tuple[SqlSource, Reader]] = []
+        self._taken: list[Taken] = []
+        self._again: deque[Taken] = deque()
+
+    def start(self, memory: Memory) -> None:
+        """Begin to ask, behind what is committed.
+
+        Raises
+        ------
+        CounterflowError : the client of a driver is not installed.
+        """
+        for source in self.sources:
+            committed = {
+                i.stream: c.position for i, c in memory.streams.items() if i.source == source.name and c.position
+            }
+            connection = source.connection
+            session = Session(driver(connection.driver), connection, connection.password.read)
+            reader = Reader(source.name, session, list(_tasks(source, committed)), partial(self._told, source.name))
+            self._readers.append((source, reader))
+            self._metrics.sql_connected.labels(source.name).set(0)
+            reader.start()
+
+    def waiting(self) -> Iterator[Taken]:
+        """Yield what is to be published: first what was taken back, then what the systems answered since."""
+        while self._again:
+            self._taken.append(self._again.popleft())
+            yield self._taken[-1]
+        for source, reader in self._readers:
+            while (batch := reader.take()) is not None:
+                if batch.trouble is None and batch.columns:
+                    self._metrics.sql_seconds.labels(source.name).observe(batch.seconds)
+                self._taken.append(Taken(source, batch))
+                yield self._taken[-1]
+
+    def committed(self) -> None:
+        """Let go of what was taken: it is committed."""
+        self._taken.clear()
+
+    def take_back(self, memory: Memory) -> None:
+        """Offer again what was taken and is not in `memory`: its transaction is lost."""
+        left = [*self._taken, *self._again]
+        self._taken.clear()
+        self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(memory, taken))
+
+    def stop(self) -> None:
+        """Ask nothing more."""
+        for _, reader in self._readers:
+            reader.stop()
+
+    def _told(self, source: str, event: str) -> None:
+        self._metrics.sql_events.labels(source, event).inc()
+        if event in ("connected", "lost", "refused"):
+            self._metrics.sql_connected.labels(source).set(event == "connected")
+
+
+def _number(memory: Memory, taken: Taken) -> int:
+    known = memory.streams.get(StreamId(taken.source.name, taken.batch.stream))
+    return int(known.position.get("n", 0)) if known else 0
+
+
+def _tasks(source: SqlSource, committed: dict[str, Position]) -> Iterator[Task]:
+    """Yield what the packs of a source ask."""
+    for pack in map(load, source.packs):
+        of_pack_s = source.intervals.get(pack.pack)
+        for query in pack.queries:
+            interval_s = source.intervals.get(query.table) or of_pack_s or query.interval_s or pack.interval_s
+            yield Sample(query, interval_s, source.system, committed.get(query.table))
+        if pack.members:
+            default_s = of_pack_s or pack.interval_s
+            described = {name: Described(frozenset(t.names), _binary(name)) for name, t in tables().items()}
+            yield Follow(pack.members, default_s, source.system, committed, described, source.library)
+
+
+def _binary(table: str) -> frozenset[str]:
+    return frozenset(name for name, field in tables()[table].fields.items() if field.form == "binary")

@@ -1,0 +1,100 @@
+"""What a SQL source hands over: rows of one table, and the position that is reached with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+
+ABSENT_S = 3600.0
+"""What a release does not have is asked for again after so long."""
+
+Position = dict[str, Any]
+"""JSON values; `n` counts the batches of a stream, `trouble` is what was last said to be wrong with it."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Rows of one table, or why there are none (`trouble`), or only a position.
+
+    `stream` names the question within its source, `position` is to be committed with the rows. `origin` names system
+    and table for people. `sampled_at` is the UTC time of rows that carry none, `seconds` how long the system took.
+    `named` are columns of datasets that were found to be filled by a column of these rows. Streams that share a `group`
+    are read with one memory: what one of their tables says explains the others.
+    """
+
+    stream: str
+    table: str
+    origin: str
+    group: str
+    position: Position
+    columns: tuple[str, ...] = ()
+    rows: Sequence[Sequence[object]] = ()
+    sampled_at: datetime | None = None
+    seconds: float = 0.0
+    trouble: str | None = None
+    named: dict[str, str] = field(default_factory=dict)
+
+
+class Task(Protocol):
+    """Something asked again and again of one system."""
+
+    @property
+    def interval_s(self) -> float:
+        """How long after the beginning of one reading the next is due."""
+        ...
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        """Ask and yield what is new.
+
+        Raises
+        ------
+        SqlError : LOST or REFUSED; the rest is in a batch.
+        """
+        ...
+
+
+class Stream:
+    """One question's place in its own history."""
+
+    def __init__(self, name: str, table: str, origin: str, committed: Position | None, group: str = "") -> None:
+        """Go on after `committed`."""
+        self.name, self.table, self.origin, self.group = name, table, origin, group or name
+        self.position: Position = dict(committed or {"n": 0})
+        self._absent_until = 0.0
+
+    @property
+    def is_absent(self) -> bool:
+        """Say whether the system said of late that it does not have this."""
+        return time.monotonic() < self._absent_until
+
+    def reached(self, began: float, columns: tuple[str, ...] = (), rows: Sequence[Any] = (), **reached: Any) -> Batch:
+        """Return the batch of rows asked for at `began` (monotonic clock); `reached` changes the position."""
+        self._absent_until = 0.0
+        self.position = {k: v for k, v in self.position.items() if k != "trouble"} | reached
+        return self._batch(columns, rows, datetime.now(UTC), time.monotonic() - began)
+
+    def troubled(self, error: SqlError) -> Iterator[Batch]:
+        """Yield a batch that says what is wrong, unless that was the last thing said.
+
+        Raises
+        ------
+        SqlError : the connection is gone, which is not this question's trouble.
+        """
+        if error.kind in (Kind.LOST, Kind.REFUSED):
+            raise error
+        if error.kind is Kind.ABSENT:
+            self._absent_until = time.monotonic() + ABSENT_S
+        if str(error) != self.position.get("trouble"):
+            self.position = {**self.position, "trouble": str(error)}
+            batch = self._batch((), (), None, 0.0)
+            batch.trouble = str(error)
+            yield batch
+
+    def _batch(self, columns: tuple[str, ...], rows: Sequence[Any], at: datetime | None, seconds: float) -> Batch:
+        self.position = {**self.position, "n": self.position["n"] + 1}
+        return Batch(self.name, self.table, self.origin, self.group, self.position, columns, rows, at, seconds)

@@ -1,0 +1,114 @@
+"""What is asked of a database driver, and the drivers there are.
+
+A driver is a module with `connect` and `sqlstate`. What it connects to is the part of the Python DB-API (PEP 249) in
+`Connection` and `Cursor`, with question marks for parameters, so a third driver is one more module.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from counterflow.errors import CounterflowError
+
+DRIVERS = {
+    "mapepire": "counterflow.collectors.sources.sql.mapepire",
+    "odbc": "counterflow.collectors.sources.sql.odbc",
+}
+"""Where each driver is; every name may stand in a configuration."""
+
+REFUSED_STATE = "28000"
+"""SQLSTATE of a user or password that the system does not take."""
+LOST_STATE = "08001"
+"""SQLSTATE of a connection that cannot be made or is gone."""
+
+
+class Target(BaseModel):
+    """A system to connect to and how; never the password.
+
+    `ca` is a PEM file with the authority, or the certificate itself, that the system is trusted by, instead of those
+    the machine trusts. `properties` are handed to the driver as they are.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field(pattern=r"^[A-Za-z0-9._:-]+$")
+    port: int | None = Field(None, ge=1, le=65535)
+    user: str = Field(min_length=1)
+    ca: Path | None = None
+    verify: bool = True
+    properties: dict[str, str | int] = {}
+
+
+class Cursor(Protocol):
+    """One statement and its rows."""
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]] | None:
+        """A sequence a column, the name first."""
+        ...
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any:
+        """Run a statement."""
+        ...
+
+    def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
+        """Return the next rows, none at the end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the statement."""
+        ...
+
+
+class Connection(Protocol):
+    """A connection; statements take effect at once."""
+
+    def cursor(self) -> Cursor:
+        """Return a new cursor."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class Driver(Protocol):
+    """How one database client connects, and how it says what went wrong."""
+
+    def connect(self, target: Target, password: str) -> Connection:
+        """Return a connection; raises what the client raises."""
+        ...
+
+    def sqlstate(self, error: BaseException) -> str:
+        """Return the SQLSTATE behind an error of the client, "" where it names none."""
+        ...
+
+
+def driver(name: str) -> Driver:
+    """Return the driver of that name.
+
+    Raises
+    ------
+    CounterflowError : its client is not installed.
+    """
+    return cast(Driver, importlib.import_module(DRIVERS[name]))
+
+
+def client(module: str, extra: str) -> Any:
+    """Import the client behind a driver.
+
+    Raises
+    ------
+    CounterflowError : it, or a library that it needs, is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise CounterflowError(
+            f"{module} cannot be used: {error}", hint=f"pip install 'counterflow[{extra}]'", exit_code=2
+        ) from None

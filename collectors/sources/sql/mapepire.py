@@ -1,0 +1,61 @@
+"""IBM i through Mapepire: a WebSocket server on the system, TLS from the first byte."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import cast
+
+from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, Connection, Target, client
+from counterflow.errors import CounterflowError
+
+PORT = 8076
+PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "transaction isolation": "none"}
+"""JDBC properties of the job that the server runs for us; those of the configuration go over them."""
+
+_module = client("mapepire_python", "mapepire")
+
+
+def connect(target: Target, password: str) -> Connection:
+    """Return a connection. The certificate must be of an authority that `ca` holds, or else that this machine trusts.
+
+    Without a `ca` the client would trust whatever certificate the server first shows, so it is always given one.
+
+    Raises
+    ------
+    CounterflowError : the file of `ca` cannot be read, or this machine trusts nobody.
+    """
+    server = _module.DaemonServer(
+        host=target.host,
+        user=target.user,
+        password=password,
+        port=target.port or PORT,
+        ignoreUnauthorized=not target.verify,
+        ca=_authorities(target.ca) if target.verify else None,
+    )
+    return cast(Connection, _module.connect(server, {**PROPERTIES, **target.properties}))
+
+
+def sqlstate(error: BaseException) -> str:
+    """Return the SQLSTATE that the server told; that of a refused or broken WebSocket where it told none."""
+    seen: BaseException | None = error
+    while seen is not None:
+        told = seen.args[0] if seen.args else None
+        if isinstance(told, dict) and told.get("sql_state"):
+            return str(told["sql_state"])
+        if getattr(getattr(seen, "response", None), "status_code", None) in (401, 403):
+            return REFUSED_STATE
+        if isinstance(seen, OSError) or type(seen).__name__.startswith("ConnectionClosed"):
+            return LOST_STATE
+        seen = seen.__cause__ or seen.__context__
+    return ""
+
+
+def _authorities(ca: Path | None) -> str:
+    path = ca or ssl.get_default_verify_paths().cafile
+    if path is None:
+        raise CounterflowError("this machine has no file of trusted authorities", hint="set `ca: FILE`", exit_code=2)
+    try:
+        return Path(path).read_text(encoding="ascii", errors="replace")
+    except OSError as error:
+        raise CounterflowError(f"{path}: {error.strerror}", hint="set `ca: FILE`", exit_code=2) from None

@@ -1,0 +1,304 @@
+"""Files with a member a collection (Collection Services): every member once, then the one that is written now.
+
+Of a member that may still be written, an interval is taken when it is whole, which is when a later one exists or when
+two looks, one interval of the pack apart, counted the same rows. The position of a file holds for each member the last
+interval taken, so a connection that is lost in the middle of a member goes on behind the last interval handed over.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from counterflow.collectors.sources.sql.batch import Batch, Position, Stream
+from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
+from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+
+KEYS = ("INTNUM", "DATETIME")
+"""What numbers the intervals of a member: the first that the file has; without one a member is one interval."""
+REMEMBERED = 200
+"""So many finished members that no listing names any more stay known; a name comes again after a year."""
+
+_NAME = re.compile(SYSTEM_NAME)
+_BINARY = ("BINARY", "VARBIN", "VARBINARY", "BLOB")
+
+
+class Described(NamedTuple):
+    """What is known of a table: its columns, and those whose bytes are no text."""
+
+    columns: frozenset[str]
+    binary: frozenset[str]
+
+
+class Member(NamedTuple):
+    """A member; while it is `open`, more may be written to it."""
+
+    name: str
+    open: bool
+
+
+class _Part(NamedTuple):
+    """A file as it is on this system: an expression for each of its columns, and what was discovered."""
+
+    file: str
+    columns: dict[str, str]
+    named: dict[str, str]
+
+
+class Follow:
+    """All files of one library, and the members in them.
+
+    `described` is what is known of the tables. `library` is the one to read; left out, that of the active collection.
+    """
+
+    def __init__(
+        self,
+        members: Members,
+        interval_s: float,
+        system: str,
+        committed: Mapping[str, Position],
+        described: Mapping[str, Described],
+        library: str | None = None,
+    ) -> None:
+        """Go on after what is committed of each file."""
+        self.interval_s = interval_s
+        self._members = members
+        self._system = system
+        self._committed = committed
+        self._described = described
+        self._library = library
+        self._streams: dict[str, Stream] = {}
+        self._newest: dict[tuple[str, str], tuple[Any, int]] = {}
+        self._gone: set[tuple[str, str]] = set()
+        self._found: dict[tuple[int, str | None, str], list[_Part]] = {}
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        """Yield one batch an interval of a member, oldest first; a file that fails does not stop the others.
+
+        Raises
+        ------
+        SqlError : LOST or REFUSED.
+        """
+        active_library, active = self._active(session)
+        library = self._library or active_library or self._members.library
+        listed = self._listed(session, library)
+        if active_library != library:
+            active = None
+        parts: dict[str, list[_Part]] = {}
+        for file in self._members.files:
+            stream = self._stream(library, file)
+            if not stream.is_absent:
+                try:
+                    parts[file.table] = self._parts(session, library, file, active)
+                except SqlError as error:
+                    yield from stream.troubled(error)
+        everywhere = set().union(*listed.values())
+        waiting: set[str] = set()
+        for member in in_order(everywhere, active, is_known=active_library is not None):
+            for file in self._members.files:
+                stream = self._stream(library, file)
+                place = (stream.name, member.name)
+                if file.table not in parts or place in self._gone or stream.name in waiting:
+                    continue
+                try:
+                    grows = yield from self._member(
+                        session, stream, library, member, parts[file.table], file.by, everywhere
+                    )
+                except SqlError as error:
+                    if error.kind is not Kind.ABSENT:
+                        yield from stream.troubled(error)
+                    elif member.name != active:  # listed, and not there: catalogs were found stale
+                        self._gone.add(place)
+                else:
+                    if grows:
+                        waiting.add(stream.name)  # what follows is of a later time
+
+    def _stream(self, library: str, file: File) -> Stream:
+        name = f"{library}/{file.table}"
+        if name not in self._streams:
+            self._streams[name] = Stream(name, file.table, f"{self._system}:{name}", self._committed.get(name), library)
+        return self._streams[name]
+
+    def _active(self, session: Session) -> tuple[str | None, str | None]:
+        """Return library and name of the collection that is written now, as far as the system says."""
+        for sql in self._members.active:
+            for row in _rows(session, sql):
+                return _text(row[0]) or None, _text(row[1]) or None
+        return None, None
+
+    def _listed(self, session: Session, library: str) -> dict[str, set[str]]:
+        """Return the members of each file; under "" those of collections that may be in any file."""
+        listed: dict[str, set[str]] = {"": set()}
+        for sql in self._members.listings:
+            for row in _rows(session, sql, *[library] * sql.count("?")):
+                file, member = ("", *map(_text, row))[-2:]
+                if _NAME.match(member):
+                    listed.setdefault(file, set()).add(member)
+        return listed
+
+    def _parts(self, session: Session, library: str, file: File, active: str | None) -> list[_Part]:
+        """Return the files behind one of the pack; looked up once a connection and collection."""
+        place = (session.number, active, file.table)
+        if place not in self._found:
+            found = [part for name in file.parts if (part := self._part(session, library, name))]
+            if not found:
+                raise SqlError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
+            self._found = {k: v for k, v in self._found.items() if k[:2] == place[:2]} | {place: found}
+        return self._found[place]
+
+    def _part(self, session: Session, library: str, file: str) -> _Part | None:
+        """Return a file as the catalog has it, None where it has none."""
+        answer = session.ask(self._members.columns, (library, file))
+        rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
+        known = self._described.get(file, Described(frozenset(), frozenset()))
+        columns = {
+            row["COLUMN_NAME"]: "HEX({})"
+            if row["COLUMN_NAME"] in known.binary or row.get("DATA_TYPE") in _BINARY
+            else "{}"
+            for row in rows
+        }
+        named = {}
+        for wanted in self._members.discover:
+            if file in wanted.files:
+                fitting = [
+                    row["COLUMN_NAME"]
+                    for row in rows
+                    if row["COLUMN_NAME"] not in known.columns
+                    and all(w in f"{row.get('COLUMN_TEXT')} {row.get('COLUMN_HEADING')}".upper() for w in wanted.words)
+                ]
+                if len(fitting) == 1:
+                    named[wanted.fills] = fitting[0]
+        return _Part(file, columns, named) if rows else None
+
+    def _member(
+        self,
+        session: Session,
+        stream: Stream,
+        library: str,
+        member: Member,
+        parts: list[_Part],
+        by: tuple[str, ...],
+        listed: Iterable[str],
+    ) -> Generator[Batch, None, bool]:
+        """Yield what is new in one member; return whether more of it is on its way."""
+        done: list[str] = stream.position.get("done", [])
+        if member.name in done:
+            return False
+        began = time.monotonic()
+        aliases = [f"QTEMP.{part.file}_{member.name}" for part in parts]
+        for part, alias in zip(parts, aliases, strict=True):
+            session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member.name})")
+        key = next((key for key in KEYS if all(key in part.columns for part in parts)), None)
+        taken: dict[str, Any] = stream.position.get("at", {})
+        at = taken.get(member.name)
+        counted = _counted(session, aliases, key, at)
+        new, is_settled = self._new(counted, at, (stream.name, member.name), member.open and key is not None)
+        if new:
+            table = parts[0].file if len(parts) == 1 else stream.table
+            origin = f"{self._system}:{library}/{table}({member.name})"
+            named = {fills: name for part in parts for fills, name in part.named.items()}
+            sql, parameters = _selected(aliases, parts, by, key, new)
+            answer = session.ask(sql, parameters)
+            for interval, rows in _by_interval(answer.columns, answer.rows, key):
+                taken = {**taken, member.name: [interval, counted.get(interval, len(rows))]}
+                batch = stream.reached(began, answer.columns, rows, at=taken)
+                batch.table, batch.origin, batch.named = table, origin, named
+                yield batch
+                began = time.monotonic()
+        elif is_settled and not member.open:
+            unlisted = [name for name in done if name not in listed][-REMEMBERED:]
+            kept = [name for name in done if name in listed or name in unlisted]
+            taken = {name: place for name, place in taken.items() if name != member.name}
+            yield stream.reached(began, at=taken, done=[*kept, member.name])
+        return not is_settled
+
+    def _new(self, counted: dict[Any, int], at: Any, place: tuple[str, str], may_grow: bool) -> tuple[list[Any], bool]:
+        """Return the whole intervals behind `at`, and whether the newest is whole.
+
+        `at` is the last interval taken and its rows: one that has become more is taken again, as it is now.
+        """
+        newest = next(reversed(counted.items()), None)
+        is_settled = not may_grow or newest is None or self._newest.get(place) == newest
+        if newest:
+            self._newest[place] = newest
+        whole = list(counted)[: None if is_settled else -1]
+        return [interval for interval in whole if [interval, counted[interval]] != at], is_settled
+
+
+def in_order(names: Iterable[str], active: str | None, *, is_known: bool) -> list[Member]:
+    """Return members from the oldest to the active one.
+
+    A name begins with the day of the year, so those behind the active one in the alphabet are of the year before. The
+    active member stays open, and the one before it, whose last interval may still be on its way; all do where the
+    system does not say which one is active.
+    """
+    names = {*names, *([active] if active else [])}
+    ordered = sorted(names, key=lambda name: (active is None or name <= active, name))
+    return [Member(name, open=not is_known or place >= len(ordered) - 2) for place, name in enumerate(ordered)]
+
+
+def _counted(session: Session, aliases: list[str], key: str | None, at: Any) -> dict[Any, int]:
+    """Return the rows of each interval from the last one taken on, in order; all are interval 0 without a key."""
+    where, parameters = (f" WHERE {key} >= ?", [at[0]]) if key and at else ("", [])
+    one = key or "0"
+    union = " UNION ALL ".join(f"SELECT {one} AS K FROM {alias}{where}" for alias in aliases)
+    sql = f"SELECT K, COUNT(*) FROM ({union}) U WHERE K IS NOT NULL GROUP BY K ORDER BY K"
+    return {_plain(k): int(n) for k, n in session.ask(sql, parameters * len(aliases)).rows}
+
+
+def _selected(
+    aliases: list[str], parts: list[_Part], by: tuple[str, ...], key: str | None, new: list[Any]
+) -> tuple[str, list[Any]]:
+    """Return the query for the rows of the intervals `new`, in their order."""
+    where, parameters = (f" WHERE {key} BETWEEN ? AND ?", [new[0], new[-1]]) if key else ("", [])
+    joined, *others = (f"(SELECT * FROM {alias}{where}) P{n}" for n, alias in enumerate(aliases))
+    for n, other in enumerate(others, 1):
+        joined += f" FULL OUTER JOIN {other} ON " + " AND ".join(f"P0.{name} = P{n}.{name}" for name in by)
+    columns = {}
+    for name in dict.fromkeys(name for part in parts for name in part.columns):
+        quoted = '"' + name.replace('"', '""') + '"'
+        places = [n for n, part in enumerate(parts) if name in part.columns]
+        values = ", ".join(f"P{n}.{quoted}" for n in places)
+        value = f"COALESCE({values})" if len(places) > 1 else values
+        columns[name] = f"{parts[places[0]].columns[name].format(value)} AS {quoted}"
+    order = f" ORDER BY {list(columns).index(key) + 1}" if key else ""
+    return f"SELECT {', '.join(columns.values())} FROM {joined}{order}", parameters * len(aliases)
+
+
+def _by_interval(
+    columns: tuple[str, ...], rows: Iterator[Any], key: str | None
+) -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
+    """Yield the key and the rows of each interval; without a key, all rows under 0."""
+    if key is None:
+        yield 0, [tuple(row) for row in rows]
+        return
+    for interval, found in groupby(rows, key=itemgetter(columns.index(key))):
+        yield _plain(interval), [tuple(row) for row in found]
+
+
+def _rows(session: Session, sql: str, *parameters: Any) -> list[Any]:
+    """Return the rows of a catalog query, none where this release does not have it."""
+    try:
+        return list(session.ask(sql, parameters).rows)
+    except SqlError as error:
+        if error.kind in (Kind.LOST, Kind.REFUSED):
+            raise
+        return []
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _plain(value: Any) -> Any:
+    """Return a key as JSON and as the next question can name it."""
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    if isinstance(value, str):
+        return value.strip()
+    return int(value)

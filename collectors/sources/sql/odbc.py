@@ -1,0 +1,29 @@
+"""IBM i through ODBC: unixODBC and IBM's driver on this machine, the database host server on the system."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from counterflow.collectors.sources.sql.drivers import Connection, Target, client
+
+PROPERTIES = {"DRIVER": "IBM i Access ODBC Driver", "NAM": 0, "CMT": 0, "SSL": 1}
+"""Keywords of the connection: SQL naming, no commitment control, TLS; those of the configuration go over them."""
+CONNECT_S = 30
+
+_module = client("pyodbc", "odbc")
+
+
+def connect(target: Target, password: str) -> Connection:
+    """Return a connection; whom TLS trusts is the driver's own configuration."""
+    keywords = {**PROPERTIES, **target.properties, "SYSTEM": target.host, "UID": target.user, "PWD": password}
+    text = ";".join(f"{name}={_quoted(str(value))}" for name, value in keywords.items())
+    return cast(Connection, _module.connect(text, autocommit=True, timeout=CONNECT_S))
+
+
+def sqlstate(error: BaseException) -> str:
+    """Return the SQLSTATE that pyodbc puts first."""
+    return str(error.args[0]) if isinstance(error, _module.Error) and error.args else ""
+
+
+def _quoted(value: str) -> str:
+    return "{" + value.replace("}", "}}") + "}"

@@ -1,0 +1,132 @@
+"""What one system answers, in a thread of its own, so that a slow system holds up nobody else.
+
+A `Reader` asks what is due and puts each `Batch` into a short queue: it waits while nobody takes them. A batch carries
+the position that it reaches, so whoever publishes it can commit both together, and a reader that begins at what is
+committed goes on exactly there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+
+import structlog
+from tenacity import (
+    RetryCallState,
+    RetryError,
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_when_event_set,
+    wait_exponential_jitter,
+)
+
+from counterflow.collectors.sources.sql.batch import Batch, Task
+from counterflow.collectors.sources.sql.session import Session, SqlError
+
+log = structlog.get_logger()
+
+WAITING_BATCHES = 4
+"""So many batches of a system wait to be published; nothing more is asked for before."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
+"""A connection that cannot be made is tried again after a time that doubles between these."""
+
+Told = Callable[[str], None]
+"""Called with `connected`, `lost`, `refused`, `absent`, `failed` or `broken`, when that happens."""
+
+
+class Reader:
+    """The thread of one system. Times are multiples of the interval, so that several systems are asked at once."""
+
+    def __init__(self, name: str, session: Session, tasks: Sequence[Task], told: Told) -> None:
+        """Keep the parts; nothing runs yet."""
+        self._name = name
+        self._session = session
+        self._due = dict.fromkeys(tasks, 0.0)
+        self._told = told
+        self._stop = Event()
+        self._queue: Queue[Batch] = Queue(WAITING_BATCHES)
+        self._thread = Thread(target=self._run, name=f"sql-{name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def take(self) -> Batch | None:
+        """Return the next batch, None where none waits."""
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            return None
+
+    def stop(self, timeout_s: float = 2.0) -> None:
+        """Ask nothing more; a question that hangs is left alone."""
+        self._stop.set()
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._connect()
+                self._ask_what_is_due()
+            except SqlError as error:
+                self._told(error.kind.value)
+                log.warning("connection lost", source=self._name, error=str(error))
+            self._stop.wait(max(0.0, min(self._due.values()) - time.time()))
+        self._session.close()
+
+    def _connect(self) -> None:
+        """Connect, unless connected; tried again and again until it is, or until told to stop."""
+        number = self._session.number
+        retrying = Retrying(
+            retry=retry_if_exception_type(SqlError),
+            wait=wait_exponential_jitter(FIRST_WAIT_S, LONGEST_WAIT_S),
+            stop=stop_when_event_set(self._stop),
+            sleep=sleep_using_event(self._stop),
+            before_sleep=self._say,
+        )
+        try:
+            retrying(self._session.open)
+        except RetryError:
+            return
+        if self._session.number != number:
+            self._told("connected")
+            log.info("connected", source=self._name)
+
+    def _say(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, SqlError):
+            self._told(error.kind.value)
+            log.warning("not connected", source=self._name, why=error.kind.value, error=str(error))
+
+    def _ask_what_is_due(self) -> None:
+        for task, due in self._due.items():
+            if due > time.time():
+                continue
+            if self._stop.is_set():
+                return
+            try:
+                for batch in task.read(self._session):
+                    if batch.trouble is not None:
+                        self._told("failed")
+                        log.warning("no answer", source=self._name, table=batch.table, error=batch.trouble)
+                    if not self._put(batch):
+                        return
+            except SqlError:
+                raise
+            except Exception:
+                self._told("broken")
+                log.exception("the question failed", source=self._name)
+            finally:
+                self._due[task] = (time.time() // task.interval_s + 1) * task.interval_s
+
+    def _put(self, batch: Batch) -> bool:
+        while not self._stop.is_set():
+            try:
+                self._queue.put(batch, timeout=0.2)
+            except Full:
+                continue
+            return True
+        return False

@@ -1,0 +1,54 @@
+"""A query asked at every interval: its rows are the state of the system at that moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from counterflow.collectors.sources.sql.batch import ABSENT_S, Batch, Position, Stream
+from counterflow.collectors.sources.sql.packs import Query
+from counterflow.collectors.sources.sql.session import Answer, Kind, Session, SqlError
+
+
+class Sample:
+    """One query of a pack."""
+
+    def __init__(self, query: Query, interval_s: float, system: str, committed: Position | None) -> None:
+        """Go on after the position that is committed."""
+        self._query = query
+        self._interval_s = interval_s
+        self._stream = Stream(query.table, query.table, f"{system}:{query.table}", committed)
+        self._statement = 0
+        self._baseline_of = 0
+
+    @property
+    def interval_s(self) -> float:
+        """The interval, or the long one while the release does not have what is optional."""
+        return ABSENT_S if self._stream.is_absent and not self._query.required else self._interval_s
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        """Ask; the first answer of a connection is only the baseline, where that is what figures are relative to."""
+        began = time.monotonic()
+        try:
+            columns, found = self._ask(session)
+            rows = [tuple(row) for row in found]
+        except SqlError as error:
+            yield from self._stream.troubled(error)
+            return
+        if self._query.baseline and session.number != self._baseline_of:
+            self._baseline_of = session.number
+            return
+        yield self._stream.reached(began, columns, rows)
+
+    def _ask(self, session: Session) -> Answer:
+        """Ask with the first statement that this release knows."""
+        while True:
+            try:
+                return session.ask(self._query.sql[self._statement])
+            except SqlError as error:
+                if error.kind is not Kind.ABSENT:
+                    raise
+                self._statement += 1
+                if self._statement == len(self._query.sql):
+                    self._statement = 0
+                    raise

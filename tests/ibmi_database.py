@@ -1,0 +1,184 @@
+"""A real DB-API database that holds tables of IBM i under their own names: SQLite, one file a library.
+
+It is a driver like those of the product. Where Db2 for i says things that SQLite cannot, the statement is put into
+SQLite's words: an alias of a member is a view of the table `FILE(MEMBER)`, a table function is a table `F()`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Target
+
+PASSWORD = "correct horse 'battery'"
+LIBRARIES = ("QSYS2", "SYSIBM", "QUSRSYS", "QPFRDATA")
+
+opened: list[sqlite3.Connection] = []
+"""Every connection made, so that a test can break the newest."""
+asked: list[str] = []
+"""Every statement, as the product wrote it."""
+
+_ALIAS = re.compile(r"CREATE OR REPLACE ALIAS QTEMP\.(\S+) FOR (\S+)\.(\S+) \((\S+)\)")
+_FUNCTION = re.compile(r"TABLE\((\w+)\.(\w+)\([^()]*\)\)")
+
+
+class Refused(Exception):  # noqa: N818
+    """What this system says to a wrong password."""
+
+
+def connect(target: Target, password: str) -> Connection:
+    """Connect to the folder in the properties."""
+    folder = Path(str(target.properties["folder"]))
+    if password != PASSWORD:
+        raise Refused(f"user {target.user} with password {password} is not authorized")
+    if (folder / "down").exists():
+        raise ConnectionRefusedError(f"{target.host} with {password}: connection refused")
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, timeout=20)
+    for library in LIBRARIES:
+        connection.execute(f"ATTACH ? AS {library}", [str(folder / f"{library}.db")])
+    opened.append(connection)
+    return Connection(connection)
+
+
+def sqlstate(error: BaseException) -> str:
+    """Return the SQLSTATE that Db2 for i has for it."""
+    if isinstance(error, Refused):
+        return REFUSED_STATE
+    if "no such table" in str(error):
+        return "42704"
+    return ""
+
+
+class Connection:
+    """A connection of SQLite that understands aliases and table functions."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def cursor(self) -> Cursor:
+        return Cursor(self._connection.cursor())
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Cursor:
+    """A cursor of SQLite."""
+
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._cursor = cursor
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]] | None:
+        return self._cursor.description
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        asked.append(sql)
+        if alias := _ALIAS.fullmatch(sql):
+            name, library, file, member = alias.groups()
+            self._cursor.execute(f"DROP VIEW IF EXISTS temp.{name}")
+            sql = f'CREATE TEMP VIEW {name} AS SELECT * FROM {library}."{file}({member})"'
+        sql = _FUNCTION.sub(r'\1."\2()"', sql).replace("QTEMP.", "temp.")
+        self._cursor.execute(sql, parameters)
+
+    def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
+        return self._cursor.fetchmany(min(size, 3))  # small, so that a result comes in several parts
+
+    def close(self) -> None:
+        self._cursor.close()
+
+
+class System:
+    """The other side: whoever fills the tables of one system."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.table("SYSIBM", "SYSDUMMY1", {"IBMREQD": "Y"})
+        self.table("QSYS2", "SYSCOLUMNS", None, "TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "COLUMN_TEXT")
+        self.table("QSYS2", "SYSPARTITIONSTAT", None, "TABLE_SCHEMA", "TABLE_NAME", "TABLE_PARTITION")
+
+    def run(self, library: str, sql: str, *parameters: Any) -> None:
+        connection = sqlite3.connect(self.folder / f"{library}.db", timeout=20)
+        with connection:
+            connection.execute(sql, parameters)
+        connection.close()
+
+    def table(self, library: str, name: str, row: dict[str, Any] | None, *columns: str) -> None:
+        """Make a table anew, with one row or none."""
+        columns = columns or tuple(row or {})
+        self.run(library, f'DROP TABLE IF EXISTS "{name}"')
+        self.run(library, f'CREATE TABLE "{name}" ({", ".join(columns)})')
+        if row:
+            self.add(library, name, row)
+
+    def add(self, library: str, name: str, *rows: dict[str, Any]) -> None:
+        connection = sqlite3.connect(self.folder / f"{library}.db", timeout=20)
+        with connection:
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                connection.execute(f'INSERT INTO "{name}" ({", ".join(row)}) VALUES ({marks})', list(row.values()))
+        connection.close()
+
+    def member(
+        self, file: str, member: str, rows: Sequence[dict[str, Any]], texts: dict[str, str] | None = None
+    ) -> None:
+        """Make a member of a file, listed in the catalogs."""
+        columns = list(rows[0])
+        self.table("QPFRDATA", f"{file}({member})", None, *columns)
+        self.add("QPFRDATA", f"{file}({member})", *rows)
+        self.add(
+            "QSYS2", "SYSPARTITIONSTAT", {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": file, "TABLE_PARTITION": member}
+        )
+        self.run("QSYS2", "DELETE FROM SYSCOLUMNS WHERE TABLE_NAME = ?", file)
+        text = texts or {}
+        described = [
+            {
+                "TABLE_SCHEMA": "QPFRDATA",
+                "TABLE_NAME": file,
+                "COLUMN_NAME": c,
+                "DATA_TYPE": "",
+                "COLUMN_TEXT": text.get(c, ""),
+            }
+            for c in columns
+        ]
+        self.add("QSYS2", "SYSCOLUMNS", *described)
+
+    def active(self, member: str) -> None:
+        """Say which collection is written."""
+        row = {"ACTIVE_COLLECTION_LIBRARY": "QPFRDATA", "ACTIVE_COLLECTION_NAME": member}
+        self.table("QSYS2", "COLLECTION_SERVICES_INFO", row)
+
+    def nrg(self, out_bytes: int) -> None:
+        """Set the counters of one network redundancy group."""
+        row = {
+            "NRG_NAME": "MIRROR_DATABASE",
+            "NRG_STATE": "ACTIVE",
+            "LINK_COUNT": 2,
+            "ACTIVE_LINK_COUNT": 2,
+            "CONNECTIONS": 8,
+        }
+        sent = {"OUTBOUND_RDMA_BYTES": out_bytes, "INBOUND_RDMA_BYTES": 2 * out_bytes}
+        self.table("QSYS2", "NRG_INFO", {**row, **sent})
+
+
+def pool_rows(first: int, last: int, pools: int = 4) -> list[dict[str, Any]]:
+    """Rows of QAPMPOOLB, 15 minutes an interval from 2026-11-20 00:15, with values that tell rows apart."""
+    return [
+        {
+            "INTNUM": n,
+            "DTETIM": f"261120{n // 4:02}{n % 4 * 15:02}00",
+            "INTSEC": 900,
+            "DTECEN": "1",
+            "PONBR": f"{pool:03}",
+            "PONAME": f"POOL{pool}",
+            "PODBF": 1000 * n + pool,
+            "PONDBF": n,
+        }
+        for n in range(first, last + 1)
+        for pool in range(1, pools + 1)
+    ]

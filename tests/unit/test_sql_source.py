@@ -1,0 +1,524 @@
+"""A SQL source on a real database: configuration, packs, members, what a release lacks, connections that are lost."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from counterflow.cli.check_config import command
+from counterflow.collectors.agent.config import Config, check, load
+from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.sources.sql import packs
+from counterflow.collectors.sources.sql.batch import Batch, Position, Task
+from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
+from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
+from counterflow.collectors.sources.sql.packs import PackError, Query
+from counterflow.collectors.sources.sql.reader import Reader
+from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+from counterflow.errors import CounterflowError
+from tests import ibmi_database
+from tests.ibmi_database import PASSWORD, System, pool_rows
+
+CONFIG = """\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - kind: sql
+    name: prod
+    system: PROD01
+    connection: {driver: mapepire, host: prod01, user: FLOW, password: {file: password}}
+    packs: [db2_mirror]
+"""
+WRONG = """\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - kind: sql
+    name: prod
+    connection:
+      driver: odcb
+      host: "prod01;PWD=hunter2"
+      user: FLOW
+      password: hunter2
+      pasword: hunter2
+      properties: {PWD: hunter2, SSL: 1}
+    packs: [db2_miror, disks]
+    intervals: {disks: 5, disk: 5}
+    library: 'QPFRDATA"; DROP'
+    columns: {logical_reads_for_updates: JBX}
+    pathes: [x]
+  - kind: sgl
+    name: b
+  - kind: sql
+    name: c
+    system: C
+    connection: {driver: odbc, host: c, port: 1, user: u, password: {env: P}}
+    packs: [./mine.yaml, ./other.yaml]
+"""
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> System:
+    ibmi_database.opened.clear()
+    ibmi_database.asked.clear()
+    return System(tmp_path / "prod01")
+
+
+def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -> Session:
+    target = Target(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
+    return Session(ibmi_database, target, password)
+
+
+def follow(committed: dict[str, Position] | None = None, **options: Any) -> Follow:
+    members = packs.load("collection_services").members
+    assert members
+    described = {n: Described(frozenset(t.names), frozenset({"JBTDE"})) for n, t in tables().items()}
+    return Follow(members, 60, "PROD01", committed or {}, described, **options)
+
+
+def query(table: str, *sql: str, **options: Any) -> Sample:
+    return Sample(Query(table=table, sql=sql, **options), 15, "PROD01", None)
+
+
+def with_rows(batches: Iterator[Batch]) -> list[Batch]:
+    return [batch for batch in batches if batch.rows]
+
+
+# Configuration
+
+
+def test_every_mistake_of_a_system_is_named_with_its_line_and_no_secret_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "{pack: mine, text: t, interval_s: 1, queries: [{table: NRG_INFO, sql: [DELETE FROM NRG_INFO]}]}"
+    )
+    (tmp_path / "other.yaml").write_text(
+        "{pack: other, text: t, interval_s: 1, queries: [{table: NOT_KNOWN, sql: [SELECT 1 FROM X]}]}"
+    )
+    found = check(WRONG, tmp_path)
+    assert not isinstance(found, Config)
+    said = {(m.line, m.where): m.what for m in sorted(found)}
+    assert list(said) == [
+        (4, "sources[0].system"),
+        (7, "sources[0].connection.driver"),
+        (8, "sources[0].connection.host"),
+        (10, "sources[0].connection.password"),
+        (11, "sources[0].connection.pasword"),
+        (12, "sources[0].connection.properties.PWD"),
+        (13, "sources[0].packs[0]"),
+        (15, "sources[0].library"),
+        (16, "sources[0].columns.logical_reads_for_updates"),
+        (17, "sources[0].pathes"),
+        (18, "sources[1].kind"),
+        (23, "sources[2].connection.port"),
+        (24, "sources[2].packs[0]"),
+        (24, "sources[2].packs[1]"),
+    ]
+    assert "did you mean `db2_mirror`?" in said[13, "sources[0].packs[0]"]
+    assert "without a semicolon" in said[24, "sources[2].packs[0]"]
+    assert "NOT_KNOWN is not described" in said[24, "sources[2].packs[1]"]
+    assert "hunter2" not in str(said)
+
+
+def test_intervals_belong_to_a_pack_or_table_and_a_table_is_asked_for_once(tmp_path: Path) -> None:
+    packs.load("db2_mirror")
+    (tmp_path / "mine.yaml").write_text(
+        "{pack: mine, text: t, interval_s: 1, queries: [{table: NRG_INFO, sql: [SELECT * FROM QSYS2.NRG_INFO]}]}"
+    )
+    found = check(CONFIG + "    intervals: {db2_mirror: 5, NRG_INFO: 1, disks: 2}\n", tmp_path)
+    assert isinstance(found, list)
+    assert [(m.line, m.where) for m in found] == [(9, "sources[0].intervals.disks")]
+    found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, ./mine.yaml]"), tmp_path)
+    assert isinstance(found, list)
+    assert "asks for NRG_INFO, as `db2_mirror` does" in found[0].what
+
+
+def test_check_config_says_what_is_asked_and_finds_a_missing_client(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(CONFIG)
+    (tmp_path / "password").write_text(PASSWORD)
+    result = CliRunner().invoke(command, [str(tmp_path / "agent.yaml")])
+    assert result.exit_code == 0, result.output
+    assert "prod: PROD01 at prod01 through mapepire, db2_mirror, times in UTC" in result.output
+    assert PASSWORD not in result.output + repr(load(tmp_path / "agent.yaml"))
+    (tmp_path / "password").unlink()
+    assert isinstance(CliRunner().invoke(command, [str(tmp_path / "agent.yaml")]).exception, CounterflowError)
+
+
+def test_a_driver_whose_client_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyodbc", None)
+    monkeypatch.delitem(sys.modules, DRIVERS["odbc"], raising=False)
+    with pytest.raises(CounterflowError, match="pyodbc cannot be used") as raised:
+        driver("odbc")
+    assert raised.value.hint == "pip install 'counterflow[odbc]'"
+
+
+# Packs
+
+
+@pytest.mark.parametrize("name", packs.names())
+def test_our_packs_are_packs(name: str) -> None:
+    pack = packs.load(name)
+    assert pack.pack == name
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("- a", "valid dictionary"),
+        ("{pack: a", "not YAML"),
+        ("{pack: a, text: t, interval_s: 0}", "interval_s"),
+        ("{pack: a, text: t, interval_s: 1, queries: [{table: T, sql: [CALL QSYS.P()]}]}", "expected one query"),
+        ("{pack: a, text: t, interval_s: 1, queries: [{table: T, sql: ['SELECT 1; DROP TABLE T']}]}", "semicolon"),
+    ],
+)
+def test_a_pack_that_cannot_be_used_is_said(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(content)
+    with pytest.raises(PackError, match=said):
+        packs.load(str(path))
+
+
+# Questions
+
+
+def test_a_sample_is_the_rows_of_a_view_and_their_time(system: System) -> None:
+    system.nrg(100)
+    before = datetime.now(UTC)
+    (batch,) = query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO").read(session_of(system))
+    assert dict(zip(batch.columns, batch.rows[0], strict=True))["OUTBOUND_RDMA_BYTES"] == 100
+    assert batch.position == {"n": 1}
+    assert batch.sampled_at
+    assert before <= batch.sampled_at <= datetime.now(UTC)
+
+
+def test_a_view_that_the_release_lacks_is_said_once_and_asked_for_rarely(system: System) -> None:
+    session, lacking = session_of(system), query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO")
+    (batch,) = lacking.read(session)
+    assert batch.trouble
+    assert "no such table: QSYS2.NRG_INFO (42704)" in batch.trouble
+    assert lacking.interval_s == 3600
+    assert list(lacking.read(session)) == []
+    again = Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
+    assert list(again.read(session)) == []  # said before the agent was started anew
+    system.nrg(1)
+    (found,) = again.read(session)
+    assert (len(found.rows), found.position, again.interval_s) == (1, {"n": 2}, 15)
+    assert session.number == 1  # the connection was held
+
+
+def test_a_view_that_is_required_is_asked_for_at_every_interval(system: System) -> None:
+    lacking = query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO", required=True)
+    assert [bool(batch.trouble) for batch in lacking.read(session_of(system))] == [True]
+    assert lacking.interval_s == 15
+
+
+def test_the_first_statement_that_the_release_knows_is_used(system: System) -> None:
+    system.table("QSYS2", "SYSDISKSTAT", {"UNIT_NUMBER": 1})
+    disks = query("SYSDISKSTAT", "SELECT * FROM TABLE(QSYS2.SYSDISKSTAT()) D", "SELECT * FROM QSYS2.SYSDISKSTAT")
+    session = session_of(system)
+    assert [len(batch.rows) for _ in range(2) for batch in disks.read(session)] == [1, 1]
+    assert sum("TABLE(" in sql for sql in ibmi_database.asked) == 1
+
+
+def test_figures_since_the_last_call_need_a_first_call_of_each_connection(system: System) -> None:
+    system.table("QSYS2", "MEMORY_POOL()", {"SYSTEM_POOL_ID": 1})
+    pools = query("MEMORY_POOL", "SELECT * FROM TABLE(QSYS2.MEMORY_POOL()) P", baseline=True)
+    session = session_of(system)
+    assert [len(list(pools.read(session))) for _ in range(3)] == [0, 1, 1]
+    session.close()
+    assert [len(list(pools.read(session))) for _ in range(2)] == [0, 1]
+
+
+def test_another_error_is_said_and_the_connection_is_held(system: System) -> None:
+    system.nrg(1)
+    session, bad = session_of(system), query("NRG_INFO", "SELECT NOT_A_FUNCTION(1) FROM QSYS2.NRG_INFO")
+    (batch,) = bad.read(session)
+    assert batch.trouble
+    assert "NOT_A_FUNCTION (no SQLSTATE)" in batch.trouble
+    assert (bad.interval_s, session.number) == (15, 1)
+
+
+# Members
+
+
+def test_a_library_is_read_member_by_member_and_the_active_one_when_intervals_are_whole(system: System) -> None:
+    for member in ("Q322000000", "Q323000000", "Q324000000"):
+        system.member("QAPMPOOLB", member, pool_rows(1, 3))
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+
+    def look() -> list[tuple[str, int]]:
+        return [(b.origin[-11:-1], b.rows[0][0]) for b in with_rows(files.read(session))]
+
+    # What comes after an interval that may not be whole is of a later time, so it waits too.
+    assert look() == [("Q322000000", n) for n in (1, 2, 3)] + [("Q323000000", n) for n in (1, 2)]
+    assert look() == [("Q323000000", 3), ("Q324000000", 1), ("Q324000000", 2)]
+    assert look() == [("Q324000000", 3)]
+    assert look() == []
+    system.add("QPFRDATA", "QAPMPOOLB(Q324000000)", *pool_rows(4, 4)[:2])
+    assert look() == []
+    system.add("QPFRDATA", "QAPMPOOLB(Q324000000)", *pool_rows(4, 4)[2:])
+    assert look() == []
+    assert look() == [("Q324000000", 4)]
+    system.member("QAPMPOOLB", "Q325000000", pool_rows(1, 2))
+    system.active("Q325000000")
+    assert look() == [("Q325000000", 1)]
+    assert look() == [("Q325000000", 2)]
+
+
+def test_a_finished_member_is_not_asked_again(system: System) -> None:
+    for member in ("Q001000000", "Q364000000", "Q365000000"):
+        system.member("QAPMPOOLB", member, pool_rows(1, 2))
+    system.active("Q001000000")
+    session, files = session_of(system), follow()
+    for _ in range(5):
+        batches = list(files.read(session))
+    done = [b.position["done"] for b in batches if "done" in b.position]
+    ibmi_database.asked.clear()
+    assert list(files.read(session)) == []
+    assert {"Q364000000"} == {m for m in ("Q001000000", "Q364000000", "Q365000000") if not _asked(m)}, done
+
+
+def _asked(member: str) -> bool:
+    return any(f"({member})" in sql for sql in ibmi_database.asked)
+
+
+def test_an_interval_that_became_more_after_it_was_taken_is_taken_again(system: System) -> None:
+    system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 2))
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    assert [len(b.rows) for _ in range(2) for b in with_rows(files.read(session))] == [4, 4]
+    late = {**pool_rows(2, 2)[0], "PONBR": "099"}
+    system.add("QPFRDATA", "QAPMPOOLB(Q324000000)", late)
+    assert [(b.rows[0][0], len(b.rows)) for _ in range(2) for b in with_rows(files.read(session))] == [(2, 5)]
+
+
+@pytest.mark.parametrize("taken", [1, 3, 5, 7])
+def test_a_connection_lost_in_the_middle_of_a_member_goes_on_without_loss_or_repeat(system: System, taken: int) -> None:
+    for member, last in (("Q321000000", 4), ("Q322000000", 5), ("Q323000000", 1), ("Q324000000", 1)):
+        system.member("QAPMPOOLB", member, pool_rows(1, last))
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    found: list[Batch] = []
+    reading = files.read(session)
+    while len(found) < taken:
+        found += with_rows(iter([next(reading)]))
+    ibmi_database.opened[-1].close()
+    with pytest.raises(SqlError) as raised:
+        found += with_rows(reading)
+    assert raised.value.kind is Kind.LOST
+    assert len(found) == taken
+    committed = json.loads(json.dumps(found[-1].position))  # another process goes on where this one stood
+    files = follow({"QPFRDATA/QAPMPOOLB": committed})
+    for _ in range(4):
+        found += with_rows(files.read(session))
+    assert session.number == 2
+    rows = [(batch.origin, row[0], row[4]) for batch in found for row in batch.rows]
+    assert len(rows) == len(set(rows)) == 4 * (4 + 5 + 1 + 1)
+
+
+def test_jobs_are_the_tasks_and_their_job_side_by_side(system: System) -> None:
+    tasks = [
+        {"INTNUM": n, "JBTDE": bytes([0, task]), "JBSTSF": 0, "JBNAME": f"JOB{task}", "JBCPU": 10 * task}
+        for n in (1, 2)
+        for task in (1, 2)
+    ]
+    jobs = [
+        {"INTNUM": n, "JBTDE": bytes([0, task]), "JBSTSF": 0, "JBNAME": f"JOB{task}", "JBSSYS": "QBATCH", "JBLRD": task}
+        for n in (1, 2)
+        for task in (2, 3)
+    ]
+    system.member("QAPMJOBMI", "Q324000000", tasks)
+    system.member("QAPMJOBOS", "Q324000000", jobs)
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    found = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    assert [(b.table, b.origin) for b in found] == 2 * [("QAPMJOBL", "PROD01:QPFRDATA/QAPMJOBL(Q324000000)")]
+    for number, batch in enumerate(found, 1):
+        rows = [dict(zip(batch.columns, row, strict=True)) for row in batch.rows]
+        assert sorted((r["INTNUM"], r["JBTDE"], r["JBNAME"], r["JBCPU"], r["JBLRD"]) for r in rows) == [
+            (number, "0001", "JOB1", 10, None),
+            (number, "0002", "JOB2", 20, 2),
+            (number, "0003", "JOB3", None, 3),
+        ]
+
+
+def test_where_one_of_two_files_is_missing_the_other_is_read_alone(system: System) -> None:
+    system.member("QAPMJOBOS", "Q324000000", [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5}])
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    found = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    assert [(b.table, b.stream) for b in found] == [("QAPMJOBOS", "QPFRDATA/QAPMJOBL")]
+
+
+def test_reads_for_update_are_discovered_by_the_text_of_their_column(system: System) -> None:
+    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5, "JBXYZ": 2}]
+    system.member("QAPMJOBOS", "Q324000000", rows, {"JBXYZ": "Logical DB reads for update", "JBLRD": "read or update"})
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    assert batch.named == {"logical_reads_for_update": "JBXYZ"}
+
+
+def test_two_columns_that_may_be_it_are_none(system: System) -> None:
+    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBX": 2, "JBY": 1}]
+    system.member("QAPMJOBOS", "Q324000000", rows, {"JBX": "Reads for update", "JBY": "SQL reads for update"})
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    assert batch.named == {}
+
+
+def test_files_without_intervals_are_read_once_a_member_and_first(system: System) -> None:
+    system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 2))
+    system.member("QAPMCONF", "Q324000000", [{"GKEY": "B1", "GDES": "1"}, {"GKEY": "B2", "GDES": "2"}])
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    found = [batch for _ in range(3) for batch in with_rows(files.read(session))]
+    assert [(b.table, len(b.rows)) for b in found] == [("QAPMCONF", 2), ("QAPMPOOLB", 4), ("QAPMPOOLB", 4)]
+    assert {b.group for b in found} == {"QPFRDATA"}
+
+
+def test_a_member_that_only_a_stale_catalog_knows_stops_nothing(system: System) -> None:
+    system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 2))
+    stale = {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": "QAPMPOOLB", "TABLE_PARTITION": "Q300000000"}
+    system.add("QSYS2", "SYSPARTITIONSTAT", stale)
+    system.table("QUSRSYS", "QAPMCCCNTB", {"CCCNNAME": "Q299000000", "CCCLRID": "*CS"})
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    assert [b.rows[0][0] for _ in range(2) for b in with_rows(files.read(session))] == [1, 2]
+
+
+def test_a_member_that_only_the_list_of_collections_knows_is_read(system: System) -> None:
+    system.member("QAPMPOOLB", "Q323000000", pool_rows(1, 1))
+    system.run("QSYS2", "DELETE FROM SYSPARTITIONSTAT")
+    system.table("QUSRSYS", "QAPMCCCNTB", {"CCCNNAME": "Q323000000", "CCCLRID": "*CS"})
+    session, files = session_of(system), follow()
+    assert [b.rows[0][0] for _ in range(2) for b in with_rows(files.read(session))] == [1]
+
+
+@pytest.mark.parametrize("name", ['X"; DROP', "Q1 Q2", "q1", "", "Q12345678901"])
+def test_a_name_that_no_member_can_have_is_never_put_into_a_statement(system: System, name: str) -> None:
+    system.member("QAPMPOOLB", "Q323000000", pool_rows(1, 1))
+    row = {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": "QAPMPOOLB", "TABLE_PARTITION": name}
+    system.add("QSYS2", "SYSPARTITIONSTAT", row)
+    list(follow().read(session_of(system)))
+    assert not any(f"({name})" in sql for sql in ibmi_database.asked)
+
+
+def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
+    assert in_order(["Q001", "Q364", "Q365"], "Q002", is_known=True) == [
+        Member("Q364", open=False),
+        Member("Q365", open=False),
+        Member("Q001", open=True),
+        Member("Q002", open=True),
+    ]
+    assert all(member.open for member in in_order(["Q001", "Q002", "Q003"], None, is_known=False))
+
+
+# Connections
+
+
+class Once:
+    """A task that asks one thing at every turn."""
+
+    interval_s = 0.05
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        return self._sample.read(session)
+
+
+def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return result
+
+
+@pytest.fixture
+def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Session]]]:
+    started: list[Reader] = []
+
+    def start(password: Callable[[], str] = lambda: PASSWORD) -> tuple[Reader, list[str], Session]:
+        events: list[str] = []
+        session = session_of(system, password)
+        task: Task = Once(query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO"))
+        started.append(Reader("prod", session, [task], events.append))
+        started[-1].start()
+        return started[-1], events, session
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def test_a_lost_connection_is_made_again(
+    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+) -> None:
+    system.nrg(1)
+    asking, events, session = reader()
+    assert until(asking.take).position == {"n": 1}
+    ibmi_database.opened[-1].close()
+    until(lambda: session.number == 2)
+    numbers = [until(asking.take).position["n"] for _ in range(6)]
+    assert numbers == list(range(2, 8))
+    assert events == ["connected", "lost", "connected"]
+
+
+def test_a_system_that_is_down_is_tried_again(
+    system: System, reader: Callable[..., tuple[Reader, list[str], Session]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    system.nrg(1)
+    (system.folder / "down").touch()
+    asking, events, _ = reader()
+    until(lambda: "lost" in events)
+    (system.folder / "down").unlink()
+    until(asking.take)
+    assert events == ["lost", "connected"]
+    said = "".join(capsys.readouterr())
+    assert "connection refused" in said
+    assert PASSWORD not in said
+    assert "***" in said
+
+
+def test_a_refused_password_is_not_tried_again_until_it_is_another(system: System) -> None:
+    tried: list[str] = []
+    wrong = "hunter2"
+
+    def password() -> str:
+        tried.append(wrong)
+        return wrong
+
+    session = session_of(system, password)
+    with pytest.raises(SqlError) as raised:
+        session.open()
+    assert raised.value.kind is Kind.REFUSED
+    assert str(raised.value) == "user FLOW with password *** is not authorized"
+    with pytest.raises(SqlError, match="waiting for another password"):
+        session.open()
+    wrong = PASSWORD
+    session.open()
+    assert (session.number, len(tried)) == (1, 3)
+
+
+def test_nothing_more_is_asked_while_nobody_takes_the_answers(
+    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+) -> None:
+    system.nrg(1)
+    asking, _, _ = reader()
+    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5)
+    time.sleep(0.3)
+    assert sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5
+    assert [until(asking.take).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]
