@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -72,17 +71,12 @@ def _print(found: Sequence[Result]) -> None:
     if not found:
         out.print("no system has counters of IBM i in that time, and no facts were given")
     for system in dict.fromkeys(result.system for result in found):
-        of = [result for result in found if result.system == system]
-        counts = Counter(result.status for result in of)
-        out.print(
-            f"{system}: {counts['warn']} warn, {counts['pass']} pass, {counts['needs input']} need input", markup=False
-        )
-        for status in ("warn", "pass"):
-            if rows := [_row(result) for result in of if result.status == status]:
-                out.print(table(rows, status))
-        if rows := list(_needs(result for result in of if result.status == "needs input")):
-            out.print(table(rows, "needs input"))
-        out.print()
+        for status in ("needs input", "pass", "warn"):
+            of = [result for result in found if (result.system, result.status) == (system, status)]
+            rows = list(_needs(of)) if status == "needs input" else [_row(result) for result in of]
+            if rows:
+                out.print(table(rows, f"{system}, {status}: {len(of)}"))
+                out.print()
 
 
 def _row(result: Result) -> dict[str, Any]:

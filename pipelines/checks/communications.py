@@ -11,7 +11,7 @@ from counterflow.pipelines.checks import CAPABILITIES
 from counterflow.pipelines.checks.definition import Figure, NonNegative, Positive, check
 
 # Tables 2.6 and 2.8. Their header says "per server CPU"; the text's own arithmetic is per 1 % of a CPU.
-_SECURITIES = (
+SECURITIES = (
     "none",
     "ssl_rc4_md5",
     "ssl_rc4_sha1",
@@ -31,7 +31,7 @@ _RATES = {
 CAPACITY = {
     f"{kind}/{security}": float(rate)
     for kind, rates in _RATES.items()
-    for security, rate in zip(_SECURITIES, rates, strict=True)
+    for security, rate in zip(SECURITIES, rates, strict=True)
 }
 """Transactions/s for 1 % of a server CPU, by `kind of traffic/security`."""
 

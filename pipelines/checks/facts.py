@@ -9,7 +9,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from counterflow.errors import CounterflowError
-from counterflow.pipelines.checks.communications import Traffic
+from counterflow.pipelines.checks.communications import SECURITIES, Traffic
 from counterflow.pipelines.checks.definition import NonNegative, Positive, Subject, Text
 from counterflow.pipelines.checks.saves import Data, DeviceClass
 
@@ -85,7 +85,11 @@ class System(_Facts):
     iscsi_cpw: NonNegative | None = Field(None, description="CPW kept for the disk operations of integrated servers.")
     iscsi_digests: bool | None = Field(None, description="iSCSI digests are enabled.")
     iscsi_jumbo_frames: bool | None = Field(None, description="iSCSI uses jumbo frames.")
-    planned_traffic: Traffic | None = Field(None, description="Traffic to come, transactions/s by `kind/security`.")
+    planned_traffic: Traffic | None = Field(
+        None,
+        description=f"Traffic to come, transactions/s by `request_response`, `connect_request_response` or `stream`, "
+        f"a slash, and {', '.join(f'`{name}`' for name in SECURITIES)}.",
+    )
     new_connections_per_s: NonNegative | None = Field(None, description="New TCP connections at the peak, a second.")
     tcp_close_timeout_s: Positive | None = Field(None, description="TCPCLOTIMO of CHGTCPA, s.")
     virtual_ethernet_mtu: NonNegative | None = Field(None, description="MTU of the virtual Ethernet, bytes.")

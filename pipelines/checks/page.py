@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -49,11 +50,16 @@ def _facts() -> str:
         **{f"an entry of `{kind}s`": model for kind, model in INSTANCES.items()},
     }
     rows = (
-        f"| `{name}` | {of} | {_cell(field.description)} |"
+        f"| `{name}` | {of} | {_cell(shape['description'] + _values(shape))} |"
         for of, model in models.items()
-        for name, field in model.model_fields.items()
+        for name, shape in model.model_json_schema()["properties"].items()
     )
     return "## Facts\n\n| fact | of | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _values(shape: Mapping[str, Any]) -> str:
+    allowed = [value for one in shape.get("anyOf", ()) for value in one.get("enum", ())]
+    return f" One of {', '.join(f'`{value}`' for value in allowed)}." if allowed else ""
 
 
 def _counters() -> str:
@@ -61,8 +67,8 @@ def _counters() -> str:
     return "## Counters\n\n| input | of each | meaning and column |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
-def _cell(text: str | None) -> str:
-    return (text or "").replace("|", "\\|").replace("*", "\\*")
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def main() -> None:

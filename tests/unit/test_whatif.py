@@ -102,9 +102,9 @@ def test_rows_are_narrowed_by_system_time_and_grouping(tmp_path: Path) -> None:
 
 def test_the_table_prints_assumption_and_source_beside_each_figure(tmp_path: Path) -> None:
     file = tmp_path / "mix.jsonl"
-    file.write_bytes(orjson.dumps({**ROW, **changing(5)}))
+    file.write_bytes(orjson.dumps({**ROW, **changing(5), "system": "o'p [b]\x1b[31m"}))
     text = " ".join(CliRunner().invoke(cli, ["whatif", "mirror", "--input", str(file)]).output.split())
-    assert "o'p [b], exposure_pct" in text
+    assert "o'p [b]\\x1b[31m, exposure_pct" in text
     assert "[Mirror Performance 2.2]" in text
     assert "the length of the line is not given (--km)" in text
 
