@@ -88,6 +88,8 @@ class Known:
             per,
             device_type,
             wait_group,
+            pair,
+            part,
         )
         return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
 
@@ -189,3 +191,14 @@ def device_type(multipath: str | None) -> str:
 def wait_group(bucket: float) -> str:
     """Return the group of a bucket in the charts of Performance Data Investigator."""
     return WAIT_GROUPS.get(int(bucket), "other")
+
+
+def pair(one: str | None, other: str | None) -> str | None:
+    """Return two ends in one order, whichever is nearer: both nodes name what is between them alike."""
+    return " ".join(sorted((one, other))) if one and other else None
+
+
+def part(name: str | None, place: int) -> str | None:
+    """Return number (0), user (1) or name (2) of a job named number/user/name."""
+    parts = (name or "").split("/")
+    return parts[place] if len(parts) == 3 else None
