@@ -13,6 +13,7 @@ import orjson
 
 from counterflow.cli._reader import period, period_options, reader
 from counterflow.cli._table import console, table
+from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.clickhouse import ClickHouse, Settings
@@ -46,6 +47,12 @@ def command(
     with reader() as client:
         measured = measure(client, period(systems, begin, end))
     found = list(results(with_facts(measured, facts, systems)))
+    if not found:
+        raise CounterflowError(
+            "nothing to check: no counters of IBM i of these systems in that time, and no facts of them",
+            hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.pool GROUP BY system'",
+            exit_code=2,
+        )
     if as_json:
         sys.stdout.buffer.writelines(orjson.dumps(r._asdict(), option=orjson.OPT_APPEND_NEWLINE) for r in found)
     else:
@@ -68,8 +75,6 @@ def measure(client: ClickHouse, settings: Settings) -> Inputs:
 
 def _print(found: Sequence[Result]) -> None:
     out = console()
-    if not found:
-        out.print("no system has counters of IBM i in that time, and no facts were given")
     for system in dict.fromkeys(result.system for result in found):
         for status in ("needs input", "pass", "warn"):
             of = [result for result in found if (result.system, result.status) == (system, status)]

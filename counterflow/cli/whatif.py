@@ -89,6 +89,12 @@ def mirror(
     if file:
         mixes = [m for m in mixes if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
     found = study(mixes, plan)
+    if not found:
+        raise CounterflowError(
+            "no mix of logical database I/O of these systems in that time",
+            hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'",
+            exit_code=2,
+        )
     if as_json:
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in found)
     else:
@@ -131,8 +137,6 @@ def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: dat
 
 def _print(found: list[Workload], top: int) -> None:
     out = console()
-    if not found:
-        out.print("no mix of logical database I/O in that time")
     for system in dict.fromkeys(w.system for w in found):
         of = [w for w in found if w.system == system]
         names = dict.fromkeys(name for w in of for name in w.figures)

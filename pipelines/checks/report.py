@@ -87,7 +87,7 @@ def results(inputs: Inputs) -> Iterator[Result]:
         whole = subjects.get(("system", ""), {})
         for check in checks().values():
             named = {name: values for (kind, name), values in subjects.items() if kind == check.subject}
-            for name, values in sorted(named.items()) or [("", {})]:
+            for name, values in sorted(named.items(), key=lambda of: (len(of[0]), of[0])) or [("", {})]:
                 if outcome := evaluate(check, {**whole, **values}):
                     yield _result(system, check, f"{check.subject} {name}".rstrip(), outcome)
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from counterflow.cli import cli
 from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
 from counterflow.pipelines.checks.report import measures
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
@@ -132,12 +133,17 @@ def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path)
     assert "vios_memory" not in {check for check, _ in found}
 
 
-def test_names_are_printed_as_they_are_and_nothing_to_judge_is_no_warning(run: Run) -> None:
+def test_names_are_printed_as_they_are(run: Run) -> None:
     answer = run("checkup", "--system", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
     assert NAME in answer.output
-    assert answer.exit_code == 1  # the batch pool and the link
-    empty = run("checkup", *PERIOD[:2], "--from", "2027-01-01")
-    assert (empty.exit_code, empty.output.split(",")[0]) == (0, "no system has counters of IBM i in that time")
+    assert answer.exit_code == 1  # the batch pool
+
+
+def test_nothing_to_judge_is_an_error(run: Run) -> None:
+    for words in (("checkup",), ("whatif", "mirror")):
+        with pytest.raises(CounterflowError) as error:
+            run(*words, *PERIOD[:2], "--from", "2027-01-01")
+        assert error.value.exit_code == 2
 
 
 def test_the_mirror_study_reads_the_measured_mixes(run: Run) -> None:
