@@ -1,0 +1,91 @@
+"""`counterflow simulate`: the case studies of the Db2 Mirror document as raw counters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from counterflow.cli._times import TIME, utc
+from counterflow.errors import CounterflowError
+from counterflow.simulate import START, Simulation, cases, simulate
+
+BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
+
+
+@click.command()
+@click.argument("case", required=False)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; each system gets one below it.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, another noise; the means stay.")
+@click.option("--start", type=TIME, callback=utc, default=BEGIN, show_default=True, help="Begin of it all, UTC.")
+@click.option("--list", "list_cases", is_flag=True, help="List the cases.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: files and runs.")
+def command(case: str | None, out: Path | None, seed: int, start: datetime, list_cases: bool, as_json: bool) -> None:
+    """Write the counters that would have shown the published figures of CASE; nothing is recorded from a real system.
+
+    What is the document's and what is assumed: docs/studies/db2-mirror.md.
+    """
+    if list_cases:
+        _list(as_json)
+        return
+    if case is None or out is None:
+        raise click.UsageError("needs CASE and --out DIR, or --list")
+    if case not in cases():
+        raise CounterflowError(f"there is no case `{case}`", hint=f"one of {', '.join(cases())}", exit_code=2)
+    try:
+        simulated = simulate(case, out, seed, start)
+    except OSError as error:
+        raise CounterflowError(f"{error.filename or out}: {error.strerror}", hint="name another folder") from None
+    if as_json:
+        click.echo(orjson.dumps(_as_dict(case, seed, simulated)))
+    else:
+        _print(simulated)
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        click.echo(orjson.dumps({name: case.title for name, case in cases().items()}))
+        return
+    table = Table("case", "what", box=None, header_style="dim")
+    for name, case in cases().items():
+        table.add_row(name, case.title)
+    Console(highlight=False).print(table)
+
+
+def _as_dict(case: str, seed: int, simulated: Simulation) -> dict[str, object]:
+    return {
+        "case": case,
+        "title": cases()[case].title,
+        "seed": seed,
+        "generated": True,
+        "files": [{"system": written.system, "path": str(written.path)} for written in simulated.files],
+        "runs": [
+            {
+                "run": placed.run.name,
+                "after": placed.begin,
+                "until": placed.end,
+                "systems": [partition.system for partition in placed.run.partitions],
+                "published": placed.run.published,
+            }
+            for placed in simulated.runs
+        ],
+    }
+
+
+def _print(simulated: Simulation) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table("run", "after", "until", "systems", box=None, header_style="dim")
+    for placed in simulated.runs:
+        systems = ", ".join(partition.system for partition in placed.run.partitions)
+        table.add_row(placed.run.name, f"{placed.begin:%Y-%m-%d %H:%M:%S}", f"{placed.end:%H:%M:%S}", systems)
+    console.print(table)
+    console.print(f"{len(simulated.files)} files generated; no real system was recorded. Publish each folder:")
+    for folder in dict.fromkeys(written.path.parent for written in simulated.files):
+        named = {written.system for written in simulated.files if written.path.parent == folder} - {None}
+        console.print(
+            f"  counterflow publish {folder}" + "".join(f" --system {system}" for system in named), markup=False
+        )

@@ -1,0 +1,42 @@
+"""An SR-IOV port that is capped and freed again, from the figures of case study 5.
+
+From the document: 8, 9 and 11 interfering threads beside a port of 6 %. Assumed: the capacity is then doubled to 12 %,
+and the mirrored jobs do what they did beside 8 threads, which is far less than that guarantees; the neighbours go on
+as before. No run of the document shows it. What else is assumed: `_sriov`.
+"""
+
+from __future__ import annotations
+
+from counterflow.simulate.cases._sriov import partitions
+from counterflow.simulate.model import Case, Run
+from counterflow.simulate.published import table
+
+RATES = {row["threads"]: row for row in table("table_7_4") if row["capacity_pct"] == "6"}
+TRAFFIC = {row["threads"]: row for row in table("table_7_5") if row["capacity_pct"] == "6"}
+
+
+def _run(name: str, own: str, neighbours: str, capacity_pct: float, intervals: int) -> Run:
+    four = partitions(
+        float(RATES[own]["rows_s"]),
+        TRAFFIC[own],
+        TRAFFIC[neighbours],
+        capacity_pct,
+        pair=("SRIOVA", "SRIOVB"),
+        neighbours=("NEIGHA", "NEIGHB"),
+        servers=("SRVA", "SRVB"),
+        jobs=int(RATES[own]["jobs"]),
+    )
+    return Run(name, intervals, four)
+
+
+CASE = Case(
+    title="A capped port: uncapped, neighbours grow, capped, capacity doubled (from 7.5)",
+    interval_s=30,
+    noise=0.001,
+    runs=(
+        _run("8 threads beside it", "8", "8", 6, 8),
+        _run("9 threads beside it", "9", "9", 6, 4),
+        _run("11 threads beside it", "11", "11", 6, 8),
+        _run("capacity doubled", "8", "11", 12, 6),
+    ),
+)

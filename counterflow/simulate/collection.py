@@ -1,0 +1,104 @@
+"""Collection Services: what the jobs and processors of a partition count, as rows of QAPMSYSTEM, QAPMJOBMI, QAPMJOBOS.
+
+A field for which a case has no figure is left out of the file, not written as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import count
+from random import Random
+
+from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
+from counterflow.simulate.model import Jobs, Partition, Placed
+from counterflow.simulate.spread import apportion, uneven
+
+JOB_NOISE = 0.02
+"""How far the jobs of one kind are from their mean."""
+
+GENERIC = 6
+"""Characters of a job name that a number follows."""
+
+Rows = dict[str, list[Row]]
+
+
+def collect(system: str, placed: Sequence[Placed], random: Random) -> Rows:
+    """Return the rows of `system` over all runs it takes part in, by table."""
+    rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": []}
+    identities = count(1)
+    for one in placed:
+        for partition in one.run.partitions:
+            if partition.system != system:
+                continue
+            rows["QAPMSYSTEM"] += _system(partition, one)
+            for jobs in partition.jobs:
+                for job, counts in _jobs(jobs, one, random, identities):
+                    rows["QAPMJOBMI"].append(job | counts["QAPMJOBMI"])
+                    rows["QAPMJOBOS"].append(job | counts["QAPMJOBOS"])
+    for table in rows.values():
+        table.sort(key=lambda row: int(str(row["INTNUM"])))
+    return {table: found for table, found in rows.items() if found}
+
+
+def _system(partition: Partition, placed: Placed) -> Iterator[Row]:
+    """Yield processor time of dedicated processors."""
+    if partition.cores is None or partition.cpu_pct is None:
+        return
+    configured = [round(partition.cores * 1000) * interval.seconds for interval in placed.intervals]
+    used = round(sum(configured) * partition.cpu_pct / 100)
+    # a partition that is always busy cannot be busier for an interval
+    weights = placed.weights if partition.cpu_pct * max(placed.weights) < 100 else (1.0,) * len(configured)
+    for interval, cta, ptu in zip(placed.intervals, configured, apportion(used, weights), strict=True):
+        yield interval_fields(interval) | {"SYSPTU": ptu, "SYSCTA": cta, "SYSUTA": cta, "SYVCPU": cta}
+
+
+def _jobs(
+    jobs: Jobs, placed: Placed, random: Random, identities: Iterator[int]
+) -> Iterator[tuple[Row, dict[str, Row]]]:
+    """Yield each job in each interval: what both files say of it, and what each counts."""
+    shares = uneven(jobs.count, random, JOB_NOISE)
+    weights = [over * share for over in placed.weights for share in shares]
+
+    def counted(rate_s: float) -> list[int]:
+        return apportion(round(rate_s * placed.seconds), weights)
+
+    transactions = counted(jobs.transactions_s)
+    response_ms = apportion(round(sum(transactions) * jobs.response_s * 1000), transactions)
+    cpu_us = counted(jobs.cores * 1e6)
+    commits = counted(jobs.commits_s)
+    logical = {
+        "JBLRD": counted(jobs.reads_s),
+        "JBLWT": counted(jobs.inserts_s),
+        "JBDBU": [a + b for a, b in zip(counted(jobs.changes_s), commits, strict=True)],
+    }
+    for_update = None if jobs.reads_for_update_s is None else counted(jobs.reads_for_update_s)
+    names = [_identity(jobs, next(identities)) for _ in shares]
+    for at in range(len(weights)):
+        interval, name = placed.intervals[at // jobs.count], names[at % jobs.count]
+        both: Row = {"JBRSP": Decimal(response_ms[at]) / 1000, "JBNTR": transactions[at]}
+        by_job: Row = {
+            "JBSSYS": jobs.subsystem,
+            **{field: counts[at] for field, counts in logical.items()},
+            **{f"{field}SQL": counts[at] if jobs.sql else 0 for field, counts in logical.items()},
+            "JBBCO": commits[at],
+            "JBBRO": 0,
+        }
+        if for_update is not None:
+            by_job[READS_FOR_UPDATE] = for_update[at]
+        cpu_ms = Decimal(cpu_us[at]) / 1000
+        by_thread: Row = {"JBTHDF": 0, "JBSLTCNT": 0, "JBCUSR": jobs.user, "JBCPU": cpu_ms, "JBTCPU": cpu_ms}
+        yield interval_fields(interval) | name | both, {"QAPMJOBMI": by_thread, "QAPMJOBOS": by_job}
+
+
+def _identity(jobs: Jobs, number: int) -> Row:
+    name = f"{jobs.name}{number % 10_000:04d}" if len(jobs.name) <= GENERIC else jobs.name
+    return {
+        "JBNAME": name,
+        "JBUSER": jobs.user,
+        "JBNBR": f"{100_000 + number:06d}",
+        "JBTYPE": jobs.type,
+        "JBSTYP": jobs.subtype,
+        "JBSTSF": 0,
+        "JBTDE": f"{0x1000 + number:016X}",
+    }

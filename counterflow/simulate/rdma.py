@@ -1,0 +1,53 @@
+"""Db2 Mirror: the running counts of a partition's RDMA link, as rows of NRG_INFO and RDMA_LINK_INFO.
+
+Drops and refusals are not published, so their columns are left out, as on releases that do not have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from counterflow.simulate.layout import Row, sample_fields
+from counterflow.simulate.model import Link, Placed
+from counterflow.simulate.spread import apportion
+
+COUNTERS = ("OUTBOUND_RDMA_BYTES", "INBOUND_RDMA_BYTES", "OUTBOUND_MESSAGES", "INBOUND_MESSAGES")
+
+
+def samples(system: str, addresses: tuple[str, str], placed: Sequence[Placed], random: Random) -> dict[str, list[Row]]:
+    """Return the samples of the link of `system`, by view: one before the first interval, then one at each end."""
+    rows: dict[str, list[Row]] = {"NRG_INFO": [], "RDMA_LINK_INFO": []}
+    counts = [random.randrange(10**12) for _ in COUNTERS]
+    for one in placed:
+        for link in (p.link for p in one.run.partitions if p.system == system and p.link):
+            ends = [interval.end for interval in one.intervals]
+            grown = [apportion(round(rate * one.seconds), one.weights) for rate in link.flow]
+            if not rows["RDMA_LINK_INFO"]:
+                ends.insert(0, one.begin)
+                grown = [[0, *by_interval] for by_interval in grown]
+            for at, end in enumerate(ends):
+                counts = [value + by_interval[at] for value, by_interval in zip(counts, grown, strict=True)]
+                for view, row in _rows(link, addresses).items():
+                    rows[view].append(sample_fields(end) | row | dict(zip(COUNTERS, counts, strict=True)))
+    return {view: found for view, found in rows.items() if found}
+
+
+def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
+    source, target = addresses
+    rdma_link: Row = {
+        "ADDRESS_SPACE_TYPE": "IPV4",
+        "SOURCE_ADDRESS": source,
+        "TARGET_ADDRESS": target,
+        "LINK_STATE": "UP",
+        "LINK_FAILURES": 0,
+    }
+    group: Row = {
+        "NRG_NAME": "MIRROR_DATABASE",
+        "NRG_STATE": "ACTIVE",
+        "LINK_COUNT": 1,
+        "ACTIVE_LINK_COUNT": 1,
+        "LOAD_BALANCE_LINK_COUNT": 1,
+        "LINK_FAILURES": 0,
+    }
+    return {"RDMA_LINK_INFO": rdma_link} | ({"NRG_INFO": group} if link.mirror else {})

@@ -1,0 +1,258 @@
+"""Published cells from simulated counters, by plain arithmetic over what the formats read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Reason, Record, Reject
+from counterflow.pipelines.rules import rules
+from counterflow.simulate import Simulation, cases, simulate
+from counterflow.simulate.model import Placed
+
+UTC = ZoneInfo("UTC")
+Rows = list[dict[str, Any]]
+LINE_BITS_S = 100e9
+
+
+def read(simulation: Simulation) -> dict[str, Rows]:
+    """Return the rows of each dataset; what two files say of one job in one interval is one row."""
+    merged: dict[str, dict[tuple[object, ...], dict[str, Any]]] = defaultdict(dict)
+    for system, path in simulation.files:
+        for item in read_file(path, UTC, system):
+            assert not isinstance(item, Reject) or item.reason is Reason.READ_WITH_ANOTHER, f"{path}: {item}"
+            if isinstance(item, Record):
+                fields = item.fields
+                names = ("system", "ts", "job", "engine", "link_type", "link", "section", "instance", "counter", "name")
+                key = tuple(fields.get(name) for name in names)
+                merged[item.dataset].setdefault(key, {}).update(fields)
+    return {dataset: list(rows.values()) for dataset, rows in merged.items()}
+
+
+@pytest.fixture(scope="module")
+def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Simulation, dict[str, Rows]]]:
+    done: dict[str, tuple[Simulation, dict[str, Rows]]] = {}
+
+    def make(name: str) -> tuple[Simulation, dict[str, Rows]]:
+        if name not in done:
+            simulation = simulate(name, tmp_path_factory.mktemp(name))
+            done[name] = simulation, read(simulation)
+        return done[name]
+
+    return make
+
+
+def during(placed: Placed, rows: Iterable[dict[str, Any]], system: str) -> Rows:
+    """Return the rows of a system whose interval lies in a run."""
+    return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
+
+
+def total(rows: Rows, column: str) -> float:
+    return float(sum(row.get(column, 0) for row in rows))
+
+
+def grown(rows: Rows, column: str) -> float:
+    return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
+
+
+def measured(placed: Placed, rows: dict[str, Rows]) -> dict[str, float]:
+    """Return every figure that the tables of the document print of a run, under the names they have there."""
+    found: dict[str, float] = {}
+    transactions = 0.0
+    for partition, (first, second) in zip(
+        placed.run.partitions, (("source", "primary"), ("target", "secondary")), strict=False
+    ):
+        cpu = during(placed, rows.get("system_cpu", []), partition.system)
+        jobs = during(placed, rows["job"], partition.system)
+        done = total(jobs, "transactions")
+        transactions += done
+        for name in (first, second):
+            if cpu:
+                found[f"{name}_cpu_pct"] = 100 * total(cpu, "cpu_ms") / total(cpu, "configured_cpu_ms")
+            if done:
+                found[f"{name}_response_ms"] = 1000 * total(jobs, "response_s") / done
+    found["tps"] = transactions / placed.seconds
+    found["throughput"] = transactions / placed.seconds * 60
+    found["response_ms"] = found.get("source_response_ms", 0)
+    found["response_s"] = found["response_ms"] / 1000
+    return found
+
+
+def measured_links(placed: Placed, rows: dict[str, Rows]) -> dict[str, float]:
+    source, target, sender, receiver = (partition.system for partition in placed.run.partitions)
+    rows_s = total(during(placed, rows["job"], source), "logical_other") / placed.seconds
+    found = {"rows_s": rows_s, "mb_s": rows_s * 1301 / 2**20}
+    for whose, systems, link_type in (("own", (source, target), "nrg"), ("other", (sender, receiver), "rdma_link")):
+        links = [r for system in systems for r in during(placed, rows["link"], system) if r["link_type"] == link_type]
+        found[f"{whose}_out_gb_s"] = grown(links, "out_bytes") * 8 / 2**30 / placed.seconds
+        found[f"{whose}_in_gb_s"] = grown(links, "in_bytes") * 8 / 2**30 / placed.seconds
+        found[f"{whose}_msgs_s"] = (grown(links, "out_messages") + grown(links, "in_messages")) / placed.seconds
+    for figure in ("out_gb_s", "in_gb_s", "msgs_s"):
+        found[f"all_{figure}"] = found[f"own_{figure}"] + found[f"other_{figure}"]
+    return found
+
+
+def as_printed(value: float, printed: str) -> str:
+    """Return a figure with as many decimals as the printed one has."""
+    return str(Decimal(repr(value)).quantize(Decimal(printed), ROUND_HALF_UP))
+
+
+@pytest.mark.parametrize(("name", "cells"), [("case1", 36), ("case2", 15), ("case3", 36), ("case5", 88)])
+def test_every_published_cell_comes_back(read_case: Callable[..., Any], name: str, cells: int) -> None:
+    simulation, rows = read_case(name)
+    checked = 0
+    for placed in simulation.runs:
+        found = (measured_links if name == "case5" else measured)(placed, rows)
+        for cell, printed in placed.run.published.items():
+            assert as_printed(found[cell], printed) == printed, (placed.run.name, cell)
+            checked += 1
+    assert checked == cells
+
+
+def test_the_mixes_are_those_printed(read_case: Callable[..., Any]) -> None:
+    simulation, rows = read_case("figure2-1")
+    (placed,) = simulation.runs
+    for system in ("FIG21", "FIG21OLD"):
+        jobs: dict[str, Rows] = defaultdict(list)
+        for row in during(placed, rows["job"], system):
+            jobs[row["job_name"][:6]].append(row)
+        for cell, printed in placed.run.published.items():
+            name, what = cell.split()
+            reads = total(jobs[name], "logical_reads")
+            writes = total(jobs[name], "logical_writes") + total(jobs[name], "logical_other")
+            share = 100 * (reads if what == "read_pct" else writes) / (reads + writes)
+            assert as_printed(share, printed) == printed, (system, cell)
+        for_update = [row for row in during(placed, rows["job"], system) if "logical_reads_for_update" in row]
+        assert bool(for_update) == (system == "FIG21")
+    posting = [r for r in during(placed, rows["job"], "FIG21") if r["job_name"].startswith("EODPST")]
+    assert total(posting, "logical_reads_for_update") > 0.9 * total(posting, "logical_reads")
+
+
+def test_case_4_runs_as_configured(read_case: Callable[..., Any]) -> None:
+    simulation, rows = read_case("case4")
+    assert len(simulation.runs) == 3 * 10
+    for placed in simulation.runs:
+        assert placed.seconds == 120
+        jobs = during(placed, rows["job"], "CS4A")
+        assert len({row["job"] for row in jobs}) == int(placed.run.name.split()[-2])
+        assert total(jobs, "logical_reads") == total(jobs, "logical_other") > 0
+        group = during(placed, [r for r in rows["link"] if r["link_type"] == "nrg"], "CS4A")
+        assert {(row["link_count"], row["load_balance_link_count"]) for row in group} == {(1, 1)}
+
+
+# the verdict
+
+
+def intervals(placed: Placed, rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
+    """Return what the rule is told of one mirrored node during a run; the neighbour is on the same adapter."""
+    own_system, other_system = (placed.run.partitions[at].system for at in (node, node + 2))
+    own, other = (
+        during(placed, [r for r in rows["link"] if r["link_type"] == "rdma_link"], system)
+        for system in (own_system, other_system)
+    )
+    link = placed.run.partitions[node].link
+    assert link is not None
+    found = []
+    for mine, theirs in zip(own, other, strict=True):
+        seconds = mine["interval_s"]
+        out_bytes, in_bytes = (grown([mine], column) * scale for column in ("out_bytes", "in_bytes"))
+        found.append(
+            {
+                "ts": mine["ts"],
+                "interval_s": seconds,
+                "own_out_bytes_s": out_bytes / seconds,
+                "own_in_bytes_s": in_bytes / seconds,
+                "own_msgs_s": (grown([mine], "out_messages") + grown([mine], "in_messages")) / seconds,
+                "phys_out_bytes_s": (out_bytes + grown([theirs], "out_bytes") * scale) / seconds,
+                "phys_in_bytes_s": (in_bytes + grown([theirs], "in_bytes") * scale) / seconds,
+                "line_bits_s": LINE_BITS_S,
+                "capacity_pct": link.capacity_pct,
+                "link_count": 1,
+            }
+        )
+    return found
+
+
+def states(series: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the state after each interval; the intervals are put one after the other, from a cold start."""
+    rule = rules()["roce_cap"]
+    state, shown = rule.start, []
+    begin = datetime.fromisoformat(series[0]["ts"])
+    for n, row in enumerate(series):
+        moved = {**row, "ts": (begin + timedelta(seconds=n * row["interval_s"])).isoformat()}
+        state, verdict = rule.judge(rule.parameters(), state, rule.interval(moved))
+        assert not verdict.stale
+        shown.append(verdict.state)
+    return shown
+
+
+GIGABIT = pytest.mark.parametrize("scale", [1.0, 1e9 / 2**30], ids=["2^30", "10^9"])
+NODE = pytest.mark.parametrize("node", [0, 1], ids=["source", "target"])
+
+
+@GIGABIT
+@NODE
+def test_capped_in_the_four_capped_runs_and_in_no_other(read_case: Callable[..., Any], node: int, scale: float) -> None:
+    simulation, rows = read_case("case5")
+    series = [intervals(placed, rows, node, scale) for placed in simulation.runs]
+    shown = iter(states([row for run in series for row in run]))
+    for placed, run in zip(simulation.runs, series, strict=True):
+        of_run = [next(shown) for _ in run]
+        capped = placed.run.name.endswith(("10 threads", "11 threads"))
+        if capped:
+            assert set(of_run[2:]) == {"CAPPED"}, placed.run.name
+        else:
+            assert set(of_run) == {"OK"}, placed.run.name
+
+
+@GIGABIT
+@NODE
+def test_capped_with_either_baseline(read_case: Callable[..., Any], node: int, scale: float) -> None:
+    simulation, rows = read_case("case5")
+    runs = {placed.run.name: intervals(placed, rows, node, scale) for placed in simulation.runs}
+    for capacity in (3, 6):
+        for before in (8, 9):
+            baseline = runs[f"{capacity} %, {before} threads"]
+            for threads in (8, 9, 10, 11):
+                shown = states([*baseline, *runs[f"{capacity} %, {threads} threads"]])
+                expected = "CAPPED" if threads >= 10 else "OK"
+                assert set(shown[len(baseline) + 2 :]) == {expected}, (capacity, before, threads)
+
+
+@NODE
+def test_without_a_past_a_capped_run_is_likely(read_case: Callable[..., Any], node: int) -> None:
+    simulation, rows = read_case("case5")
+    for placed in simulation.runs:
+        capped = placed.run.name.endswith(("10 threads", "11 threads"))
+        assert set(states(intervals(placed, rows, node))) == {"LIKELY" if capped else "OK"}, placed.run.name
+
+
+@NODE
+def test_the_story_is_raised_and_cleared(read_case: Callable[..., Any], node: int) -> None:
+    simulation, rows = read_case("sriov-story")
+    shown = states([row for placed in simulation.runs for row in intervals(placed, rows, node)])
+    assert set(shown[:12]) == {"OK"}
+    assert set(shown[14:20]) == {"CAPPED"}
+    assert set(shown[20:]) == {"DEMAND_LIMITED"}
+
+
+# the files
+
+
+def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
+    first, again, other = (simulate("case2", tmp_path / name, seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    contents = [[written.path.read_bytes() for written in s.files] for s in (first, again, other)]
+    assert contents[0] == contents[1] != contents[2]
+
+
+def test_every_case_says_what_it_is() -> None:
+    assert {"case1", "case2", "case3", "case4", "case5", "figure2-1", "sriov-story"} <= set(cases())
+    assert all(case.title for case in cases().values())
