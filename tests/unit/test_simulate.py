@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -11,9 +12,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from click.testing import CliRunner
 
+from counterflow.cli import cli
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
+from counterflow.errors import CounterflowError
 from counterflow.pipelines.rules import rules
 from counterflow.simulate import Simulation, cases, simulate
 from counterflow.simulate.model import Placed
@@ -256,3 +260,27 @@ def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
 def test_every_case_says_what_it_is() -> None:
     assert {"case1", "case2", "case3", "case4", "case5", "figure2-1", "sriov-story"} <= set(cases())
     assert all(case.title for case in cases().values())
+
+
+def test_the_command_says_what_it_wrote_and_for_whom(tmp_path: Path) -> None:
+    run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--start", "2026-05-01T00:00:00"])
+    assert run.exit_code == 0
+    assert "no real system was recorded" in run.output
+    assert f"counterflow publish {tmp_path}/SRIOVA --system SRIOVA" in run.output
+    assert f"counterflow publish {tmp_path}/HMC\n" in run.output
+
+    run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--json"])
+    said = json.loads(run.output)
+    assert said["generated"] is True
+    assert {Path(file["path"]).exists() for file in said["files"]} == {True}
+    assert [run["until"] for run in said["runs"]][:-1] == [run["after"] for run in said["runs"]][1:]
+
+
+def test_the_command_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    with pytest.raises(CounterflowError, match="no case `case9`") as refused:
+        CliRunner().invoke(cli, ["simulate", "case9", "--out", str(tmp_path)], catch_exceptions=False)
+    assert "case5" in str(refused.value.hint)
+    assert CliRunner().invoke(cli, ["simulate", "case5"]).exit_code == 2
+    (tmp_path / "CS2A").write_bytes(b"")
+    with pytest.raises(CounterflowError, match="CS2A"):
+        CliRunner().invoke(cli, ["simulate", "case2", "--out", str(tmp_path)], catch_exceptions=False)
