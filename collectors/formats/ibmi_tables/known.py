@@ -55,8 +55,25 @@ WAIT_GROUPS = {
     18: "ineligible",
 }
 
-YES = ("1", "Y")
+YES = ("1", "Y", "YES")
 """A flag that is set."""
+
+ACTIVE_TYPES = {
+    "ASJ": "A",
+    "BCH": "B",
+    "BCI": "BD",
+    "EVK": "BE",
+    "INT": "I",
+    "M36": "BF",
+    "MRT": "BT",
+    "PDJ": "WP",
+    "PJ": "BJ",
+    "RDR": "R",
+    "SBS": "M",
+    "SYS": "S",
+    "WTR": "W",
+}
+"""Job type and subtype of Collection Services by the job type of ACTIVE_JOB_INFO (as specialists know them)."""
 
 _HEXADECIMAL = re.compile(r"[0-9A-F]{16}")
 
@@ -90,6 +107,8 @@ class Known:
             wait_group,
             pair,
             part,
+            active_type,
+            active_subtype,
         )
         return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
 
@@ -202,3 +221,13 @@ def part(name: str | None, place: int) -> str | None:
     """Return number (0), user (1) or name (2) of a job named number/user/name."""
     parts = (name or "").split("/")
     return parts[place] if len(parts) == 3 else None
+
+
+def active_type(code: str | None) -> str | None:
+    """Return the letter of the job type for the type that ACTIVE_JOB_INFO gives."""
+    return ACTIVE_TYPES.get(code or "", "")[:1] or None
+
+
+def active_subtype(code: str | None) -> str | None:
+    """Return the letter of the job subtype for the type that ACTIVE_JOB_INFO gives."""
+    return ACTIVE_TYPES.get(code or "", "")[1:] or None
