@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from counterflow.simulate.hmc import physical_port
 from counterflow.simulate.layout import Row, sample_fields
 from counterflow.simulate.model import Link, Placed
 from counterflow.simulate.spread import apportion
@@ -20,6 +21,7 @@ def samples(system: str, addresses: tuple[str, str], placed: Sequence[Placed], r
     rows: dict[str, list[Row]] = {"NRG_INFO": [], "RDMA_LINK_INFO": []}
     counts = [random.randrange(10**12) for _ in COUNTERS]
     for one in placed:
+        pair = " ".join(p.system for p in one.run.partitions if p.link and p.link.mirror)
         for link in (p.link for p in one.run.partitions if p.system == system and p.link):
             ends = [interval.end for interval in one.intervals]
             grown = [apportion(round(rate * one.seconds), one.weights) for rate in link.flow]
@@ -28,12 +30,12 @@ def samples(system: str, addresses: tuple[str, str], placed: Sequence[Placed], r
                 grown = [[0, *by_interval] for by_interval in grown]
             for at, end in enumerate(ends):
                 counts = [value + by_interval[at] for value, by_interval in zip(counts, grown, strict=True)]
-                for view, row in _rows(link, addresses).items():
+                for view, row in _rows(link, addresses, pair).items():
                     rows[view].append(sample_fields(end) | row | dict(zip(COUNTERS, counts, strict=True)))
     return {view: found for view, found in rows.items() if found}
 
 
-def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
+def _rows(link: Link, addresses: tuple[str, str], pair: str) -> dict[str, Row]:
     source, target = addresses
     rdma_link: Row = {
         "ADDRESS_SPACE_TYPE": "IPV4",
@@ -41,6 +43,7 @@ def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
         "TARGET_ADDRESS": target,
         "LINK_STATE": "UP",
         "LINK_FAILURES": 0,
+        "PHYSICAL_PORT": physical_port(link.server),
     }
     group: Row = {
         "NRG_NAME": "MIRROR_DATABASE",
@@ -49,5 +52,7 @@ def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
         "ACTIVE_LINK_COUNT": 1,
         "LOAD_BALANCE_LINK_COUNT": 1,
         "LINK_FAILURES": 0,
+        "MIRRORED_PAIR": pair,
+        "PHYSICAL_PORT": physical_port(link.server),
     }
     return {"RDMA_LINK_INFO": rdma_link} | ({"NRG_INFO": group} if link.mirror else {})
