@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from pathlib import Path
+from typing import BinaryIO
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Reason, Reject
@@ -28,7 +30,26 @@ def read_file(path: Path, zone: tzinfo, system: str | None = None) -> Iterator[I
         if form is None:
             yield unrecognised(head)
             return
-        yield from form.parse(stream, Context(str(path), zone, system))
+        yield from form.parse(stream, Context(str(path), zone, system, beside=beside(path)))
+
+
+def beside(path: Path) -> Callable[[str, str], BinaryIO | None]:
+    """Return what opens the file whose name has `other` where that of `path` has `own`, in the same letter case.
+
+    It returns None where there is no such file or it cannot be read.
+    """
+
+    def neighbour(own: str, other: str) -> BinaryIO | None:
+        found = re.search(re.escape(own), path.name, re.IGNORECASE)
+        if found is None:
+            return None
+        name = other.lower() if found[0].islower() else other
+        try:
+            return path.with_name(path.name[: found.start()] + name + path.name[found.end() :]).open("rb")
+        except OSError:
+            return None
+
+    return neighbour
 
 
 def unrecognised(head: bytes) -> Reject:

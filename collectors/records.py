@@ -39,6 +39,7 @@ class Reason(StrEnum):
     RESTARTED = "restarted"
     RECORDER_MESSAGE = "recorder_message"
     RECORDER_DEFECT = "recorder_defect"
+    READ_WITH_ANOTHER = "read_with_another"
     SCHEMA = "schema"
 
 

@@ -13,6 +13,7 @@ import orjson
 import yaml
 
 from counterflow.collectors.formats import formats
+from counterflow.collectors.reading import beside
 from counterflow.collectors.records import Context, Record, Reject
 
 FOLDER = Path(__file__).parent
@@ -28,19 +29,26 @@ class Case(NamedTuple):
         return f"{self.folder.parent.name}/{self.folder.name}"
 
     @property
+    def given(self) -> dict[str, Any]:
+        given: dict[str, Any] = yaml.safe_load((self.folder / "context.yaml").read_text(encoding="utf-8"))
+        return given
+
+    @property
     def input(self) -> Path:
-        (path,) = self.folder.glob("input*")
+        (path,) = self.folder.glob(self.given.get("input", "input*"))
         return path
 
     def results(self) -> dict[str, str]:
         """Parse the input; return the content of the files that hold what came out."""
-        given: dict[str, Any] = yaml.safe_load((self.folder / "context.yaml").read_text(encoding="utf-8"))
+        given = self.given
         context = Context(
             file=self.input.name,
             zone=ZoneInfo(given["zone"]),
             system=given.get("system"),
             complete=given.get("complete", True),
             date_order=given.get("date_order"),
+            columns=given.get("columns", {}),
+            beside=beside(self.input),
         )
         records, rejects = [], []
         with self.input.open("rb") as stream:

@@ -1,1 +1,302 @@
-"""Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL."""
+"""Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL.
+
+`read_rows` turns rows into records; what is here reads them from exports. See docs/formats/ibmi_tables.md.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unfinished
+from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
+from counterflow.collectors.formats.ibmi_tables.rows import Reader, read_rows
+from counterflow.collectors.formats.ibmi_tables.text import (
+    FromEbcdic,
+    decode,
+    has_ebcdic,
+    is_ebcdic,
+    no_header,
+    recognise,
+    separator,
+    split,
+    table_of,
+    without_header,
+)
+from counterflow.collectors.formats.ibmi_tables.values import Unusable
+from counterflow.collectors.formats.nmon.lines import Line, read_head, read_lines
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+
+__all__ = ["FORMAT", "read_rows"]
+
+_TOLD_BY = {
+    "QAPMDISK": ("QAPMCONF",),
+    "QAPMDISKRB": ("QAPMCONF",),
+    "QAPMISUM": ("QAPMJOBWTD",),
+    "QAPMJOBWT": ("QAPMJOBWTD",),
+    "QAPMJOBWTG": ("QAPMJOBWTD",),
+    "QAPMJOBWTD": ("QAPMCONF",),
+}
+"""What a table needs from another of its collection, read first from the file beside it."""
+
+_LEARNT = ("boundaries", "waits", "began")
+
+
+class IbmiTables:
+    """Exports of tables of IBM i as CSV."""
+
+    name = "ibmi_tables"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether `head` is the beginning of an export of a table that is described."""
+        return recognise(head)
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every row; a row that cannot be read becomes a reject, and the next is read.
+
+        There is a position between two intervals. Memory is that of one interval of QAPMJOBOS where it is read together
+        with QAPMJOBMI, else of the rows of jobs that ended before the time of their interval is known.
+        """
+        reading = _Reading(stream, context, position or Position(0, 0))
+        held: list[Item] = []
+        try:
+            for item in reading.items():
+                if isinstance(item, Reject):
+                    item.system = item.system or context.system
+                if context.complete:
+                    yield item
+                    continue
+                held.append(item)
+                if isinstance(item, Position):
+                    yield from held
+                    held = []
+        except Unfinished:
+            return  # the rest of the file beside it is still to be written
+        finally:
+            reading.close()
+
+
+class _Reading:
+    """One reading of one file."""
+
+    def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
+        if is_ebcdic(read_head(stream, 64)):
+            stream = cast(BinaryIO, FromEbcdic(stream))
+        self._context = context
+        self.state: dict[str, Any] = orjson.loads(orjson.dumps(position.state))
+        self._read_to = (position.byte_offset, position.line)
+        self._lines = read_lines(stream, *self._read_to)
+        self._between: str = self.state.get("separator", ",")
+        self._reader: Reader | None = None
+        self._beside: Beside | None = None
+        self._beside_stream: BinaryIO | None = None
+        self._join: Join | None = None
+        if "table" in self.state:
+            self._reader = Reader(self.state["table"], self.state["columns"], context, self.state)
+            self._open_beside()
+
+    def close(self) -> None:
+        """Close the file beside it."""
+        if self._beside_stream is not None:
+            self._beside_stream.close()
+
+    def items(self) -> Iterator[Item]:
+        """Yield all that the file holds."""
+        for line, cells in self._rows():
+            if isinstance(cells, Reject):
+                yield _placed(cells, line)
+                continue
+            try:
+                if self._reader is None or cells[0].strip()[:1].isalpha():
+                    headed = self._header(cells, line)
+                    if headed is not None:
+                        yield from self._end()
+                        yield from self._begin(*headed)
+                        if self._reader is None:
+                            return
+                        continue
+            except Unusable as error:
+                yield _placed(Reject(error.reason, str(error), "none"), line)
+                return
+            yield from self._row(cells, line)
+        if not self._context.complete:
+            return
+        end, number = self._read_to
+        if end == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+            return
+        yield from self._end()
+        if self._beside is not None:
+            yield from self._beside.rest()
+        yield self._position(end, number)
+
+    def _rows(self) -> Iterator[tuple[Line, list[str] | Reject]]:
+        """Yield the cells of every line that is not blank, or why it has none."""
+        for line in self._lines:
+            if line.fault is Reason.CUT_LINE and not self._context.complete:
+                return
+            self._read_to = (line.end, line.number)
+            text = decode(line.data).strip("\x00\x1a\r\n")
+            if line.fault is Reason.LINE_TOO_LONG:
+                yield line, Reject(line.fault, "the line is longer than any row", "none")
+            elif text.strip():
+                try:
+                    yield line, split(text, self._between if self._reader else separator(text))
+                except csv.Error as error:
+                    yield line, Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
+
+    def _row(self, cells: list[str], line: Line) -> Iterator[Item]:
+        assert self._reader is not None  # noqa: S101 - rows follow a header
+        if len(cells) != len(self._reader.layout.columns):
+            if line.fault is Reason.CUT_LINE:
+                yield _placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)
+                return
+        else:
+            if not line.data.isascii() and has_ebcdic(cells):
+                detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
+                yield _placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)
+                return
+            if line.fault is Reason.CUT_LINE:
+                detail = "the last line has no line end: read as it is, its last value may be cut"
+                yield _placed(Reject(Reason.CUT_LINE, detail, "all"), line)
+        if self._reader.begins(cells):
+            yield from self._end()
+            yield self._position(line.offset, line.number - 1)
+        items = self._reader.row(cells)
+        for item in items:
+            if isinstance(item, Reject):
+                _placed(item, line)
+        yield from items if self._beside is None else self._joined(items)
+
+    # headers
+
+    def _header(self, cells: list[str], line: Line) -> tuple[str, list[str], list[list[str]]] | None:
+        """Return table, columns and the rows that are read already where a table begins with the line.
+
+        Raises
+        ------
+        Unusable : the file begins, and not with a table.
+        """
+        text = decode(line.data)
+        between = separator(text)
+        names = cells if self._reader is None or between == self._between else split(text, between)
+        table = table_of(names, self._context.file)
+        if table is not None:
+            self._between = between
+            return table.table, [name.strip() for name in names], []
+        if self._reader is not None:
+            return None
+        table = without_header(names, self._context.file)
+        if table is None:
+            raise no_header(names, self._context.file)
+        self._between = between
+        return table.table, [*table.time, *table.fields], [names]
+
+    def _begin(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
+        """Begin a table; without a reader afterwards, the file has been read.
+
+        Raises
+        ------
+        Unusable : its columns cannot be read.
+        """
+        self._reader = None
+        if table in COLLECTION:
+            if not self._context.complete:
+                return  # small, and read as a whole
+            self._learn(table)
+            rest = (cells for _, cells in self._rows() if not isinstance(cells, Reject))
+            yield from read_collection(table, columns, chain(rows, rest), self._context, self.state)
+            yield self._position(*self._read_to)
+            return
+        if table == "QAPMJOBOS" and self._context.beside and (other := self._context.beside(table, "QAPMJOBMI")):
+            other.close()
+            detail = "the rows of this file are read together with those of QAPMJOBMI beside it"
+            yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section=table)
+            return
+        self._learn(table)
+        self.state |= {"table": table, "columns": columns, "separator": self._between}
+        self._reader = Reader(table, columns, self._context, self.state)
+        self._open_beside()
+
+    # files beside it
+
+    def _learn(self, table: str) -> None:
+        """Read what the table needs from another of its collection."""
+        for other in _TOLD_BY.get(table, ()):
+            stream = self._context.beside(table, other) if self._context.beside else None
+            if stream is None:
+                continue
+            with stream:
+                reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
+                for _ in reading.items():
+                    pass  # its records come when the file itself is read
+            self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
+
+    def _open_beside(self) -> None:
+        assert self._reader is not None  # noqa: S101 - opened with it
+        table = self._reader.layout.table.table
+        if table != "QAPMJOBMI" or self._context.beside is None or self._beside is not None:
+            return
+        self._beside_stream = self._context.beside(table, "QAPMJOBOS")
+        if self._beside_stream is None:
+            return
+        known = self.state.get("beside")
+        context = replace(self._context_beside(table, complete=self._context.complete), beside=None)
+        items = FORMAT.parse(self._beside_stream, context, Position(**known) if known else None)
+        self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
+
+    def _context_beside(self, table: str, *, complete: bool) -> Context:
+        """Return what a file beside this one is to be told; its own neighbours are those of this file."""
+        beside = self._context.beside
+        neighbours = beside and (lambda _, other: beside(table, other))
+        return replace(self._context, file=f"{self._context.file} (beside it)", complete=complete, beside=neighbours)
+
+    def _joined(self, items: Iterable[Record | Reject]) -> Iterator[Item]:
+        """Yield items of this file, jobs with what QAPMJOBOS says of them."""
+        assert self._beside is not None  # noqa: S101 - there is a file beside it
+        for item in items:
+            if isinstance(item, Record):
+                if self._join is None:
+                    ts = item.fields["ts"]
+                    yield from self._beside.before(ts)
+                    self._join = Join(self._beside.of(ts))
+                if item.dataset == "job":
+                    yield self._join.complete(item)
+                    continue
+            yield item
+
+    def _end(self) -> Iterator[Item]:
+        """End the open interval."""
+        if self._reader is not None:
+            items = self._reader.end()
+            yield from items if self._beside is None else self._joined(items)
+        if self._join is not None:
+            yield from self._join.rest()
+            self._join = None
+
+    def _position(self, offset: int, line: int) -> Position:
+        if self._beside is not None:
+            self.state["beside"] = self._beside.position
+        return Position(offset, line, orjson.loads(orjson.dumps(self.state)))
+
+
+def _of_beside(item: Item) -> Item:
+    if isinstance(item, Reject):
+        item.detail = f"QAPMJOBOS beside it, line {item.line}: {item.detail}"
+        item.line = item.byte_offset = 0
+    return item
+
+
+def _placed(reject: Reject, line: Line) -> Reject:
+    reject.line, reject.byte_offset = line.number, line.offset
+    if reject.kept != "all":
+        reject.raw = line.raw
+    return reject
+
+
+FORMAT = IbmiTables()

@@ -21,7 +21,9 @@ DECIMALS = 6
 class Translation:
     """Python for the expressions of one table with certain columns.
 
-    `variable` gives the Python name of a field, or None where the file has no such column. `used` are the fields met.
+    `variable` gives the Python name of a field, or None where the file has no such column. `statements` are to be run
+    before the values are used. `used` are the fields met. With `remember`, a call that stands in several expressions is
+    made once.
     """
 
     variable: Callable[[str], str | None]
@@ -29,6 +31,8 @@ class Translation:
     functions: Mapping[str, object]
     statements: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
+    remember: bool = True
+    remembered: dict[str, str] = field(default_factory=dict)
     _temporaries: int = 0
 
     def value(self, expression: str) -> str | None:
@@ -72,7 +76,13 @@ class Translation:
             arguments = [self._whole(argument) or "None" for argument in node.args]
             if node.args and all(argument == "None" for argument in arguments):
                 return None
-            return f"{node.func.id}({', '.join(arguments)})"
+            code = f"{node.func.id}({', '.join(arguments)})"
+            if not self.remember:
+                return code
+            written = ast.unparse(node)
+            if written not in self.remembered:
+                self.remembered[written] = self._temporary(code)
+            return self.remembered[written]
         raise ValueError(f"not an expression over fields: {ast.unparse(node)}")
 
     def _part(self, node: ast.expr) -> tuple[str, list[str]] | None:

@@ -7,6 +7,7 @@ is built by Python that was written for exactly these columns.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,29 +19,31 @@ from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, 
 from counterflow.collectors.formats.ibmi_tables.expression import Translation
 from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
+from counterflow.collectors.records import Record
 from counterflow.schemas.definition import datasets
 
 Row = Sequence[Any]
 Picker = Callable[[Row], tuple[Any, ...]]
-Convert = Callable[[Sequence[str | None], Sequence[object], Sequence[float | None], dict[str, Any]], tuple[Any, ...]]
+Convert = Callable[
+    [Sequence[str | None], Sequence[object], Sequence[float | None], dict[str, Any], bool],
+    tuple[str | None, list[Record], list[Record]],
+]
 
 
 class Leftover(NamedTuple):
-    """A number that no dataset models: its place among the numbers, or in the row where it is not described."""
+    """What no dataset models: its place among the texts, or in the row where it is not described."""
 
     place: int
     name: str
-    unit: str | None = None
-    kind: str | None = None
 
 
 @dataclass(frozen=True)
 class Layout:
     """One table with certain columns.
 
-    `numbers`, `texts`, `binaries` and `time` pick the values of a row. `counters` are numbers that no dataset models,
-    `settings` such texts, `unknown` columns that are not described. `path` picks the flags of a multipath unit (DSMU,
-    DSIP), `path_counters` are what its further paths do not repeat. `ended` is the place of JBSTSF in the row.
+    `numbers`, `texts`, `binaries` and `time` pick the values of a row. `settings` are texts that no dataset models,
+    `unknown` columns that are not described. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the
+    place of JBSTSF and `seconds` that of INTSEC in the row.
     """
 
     table: Description
@@ -53,9 +56,7 @@ class Layout:
     texts: Picker
     text_names: tuple[str, ...]
     binaries: Picker
-    counters: tuple[Leftover, ...]
     path: Picker | None
-    path_counters: tuple[Leftover, ...]
     settings: tuple[Leftover, ...]
     unknown: tuple[Leftover, ...]
     required: Mapping[str, tuple[str, ...]]
@@ -64,8 +65,11 @@ class Layout:
     code: CodeType
 
     def bind(self, known: Known) -> Convert:
-        """Return the function from the texts, binaries, numbers and envelope of a row to its instance and records."""
-        namespace: dict[str, Any] = known.functions()
+        """Return the function from a row to its instance, its records, and those of what no dataset models.
+
+        It takes texts, binaries, numbers, the envelope, and whether the row is of a further path of a multipath unit.
+        """
+        namespace: dict[str, Any] = {**known.functions(), "new": tuple.__new__, "Record": Record}
         exec(self.code, namespace)  # noqa: S102 - written below, from descriptions of ours
         convert: Convert = namespace["convert"]
         return convert
@@ -111,18 +115,24 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     variables["INTSEC"] = "seconds"
     translation = Translation(variables.get, set(texts).__contains__, Known({}).functions())
     body, required = _body(table, translation, sites)
+    described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
+    used = {*translation.used, *sites.values()}
+    spare = {name for name in (*numbers, *texts) if name not in used and not _ignored(table, name)}
+    leftovers = "".join(
+        _counter(f"n{i}", name, field, zeros=table.zeros)
+        for i, (name, field) in enumerate(zip(numbers, described, strict=True))
+        if name in spare
+    )
     unpacked = "".join(
         f"    {''.join(f'{letter}{i}, ' for i in range(count))} = {letter}\n"
         for letter, count in (("t", len(texts)), ("b", len(of_form["binary"])), ("n", len(numbers)))
         if count
     )
-    source = f"def convert(t, b, n, base):\n{unpacked}    seconds = base.get('interval_s')\n{body}"
-    described = tuple(table.fields.get(name, Described(type="DECIMAL")) for name in numbers)
-    used = {*translation.used, *sites.values()}
-    spare = {name for name in (*numbers, *texts) if name not in used and not _ignored(table, name)}
-    counters = [
-        Leftover(i, name, described[i].unit, described[i].kind) for i, name in enumerate(numbers) if name in spare
-    ]
+    source = (
+        f"def convert(t, b, n, base, further):\n{unpacked}    seconds = base.get('interval_s')\n{body}"
+        f"    common = {{**base, 'section': {table.table!r}, 'instance': instance}}\n    counters = []\n{leftovers}"
+        "    return instance, records, counters\n"
+    )
     time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
     return Layout(
         table=table,
@@ -135,9 +145,7 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         texts=_picker([places[name] for name in texts]),
         text_names=texts,
         binaries=_picker([places[name] for name in of_form["binary"]]),
-        counters=tuple(counters),
         path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
-        path_counters=tuple(leftover for leftover in counters if not described[leftover.place].once),
         settings=tuple(Leftover(i, name) for i, name in enumerate(texts) if name in spare and table.texts),
         unknown=tuple(
             Leftover(places[name], name)
@@ -156,8 +164,11 @@ def _body(
 ) -> tuple[str, dict[str, tuple[str, ...]]]:
     """Return the statements after the unpacking, and by dataset the columns that a record must have."""
     instance = translation.value(table.instance)
+    before = list(translation.statements)
+    translation.statements.clear()
     if instance is None:
         raise Unusable(f"expected the columns of {table.instance}, which tell the rows of {table.table} apart")
+    translation.remembered[ast.unparse(ast.parse(table.instance.strip(), mode="eval").body)] = "instance"
     lines, required = [], {}
     for filled in table.records:
         definition = datasets()[filled.dataset]
@@ -165,13 +176,14 @@ def _body(
         required[filled.dataset] = needed
         for n in range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,):
             lines += _record(filled, n, translation, sites, needed)
-    statements = [f"instance = {instance}", *translation.statements, "records = []", *lines]
-    return "".join(f"    {line}\n" for line in statements) + "    return instance, records\n", required
+    statements = [*before, f"instance = {instance}", *translation.statements, "records = []", *lines]
+    return "".join(f"    {line}\n" for line in statements), required
 
 
 def _record(
     filled: Filled, n: int, translation: Translation, sites: Mapping[str, str], needed: tuple[str, ...]
 ) -> list[str]:
+    translation.remember = filled.repeat is None
     columns = {name: _numbered(str(expression), n) for name, expression in filled.columns.items()}
     values = {name: translation.value(expression) for name, expression in columns.items()}
     values |= {
@@ -182,11 +194,21 @@ def _record(
     if any(values.get(name) is None for name in needed):
         return []  # the columns of this dataset came with a later release
     shown = ", ".join(f"{name!r}: {code}" for name, code in values.items() if code is not None)
-    line = f"records.append(({filled.dataset!r}, {{**base, {shown}}}))"
+    line = f"records.append(new(Record, ({filled.dataset!r}, {{**base, {shown}}})))"
     if filled.when is None:
         return [line]
     condition = translation.value(_numbered(filled.when, n))
     return [f"if {condition}: {line}"]
+
+
+def _counter(variable: str, name: str, field: Described, *, zeros: bool) -> str:
+    """Return the statement that adds a record of `counter`."""
+    facts = {"unit": field.unit, "kind": field.kind}
+    shown = "".join(f", {key!r}: {value!r}" for key, value in facts.items() if value is not None)
+    condition = f"{variable} is not None" if zeros else variable
+    once = " and not further" if field.once else ""
+    fields = f"{{**common, 'counter': {name!r}, 'value': {variable}{shown}}}"
+    return f"    if {condition}{once}: counters.append(new(Record, ('counter', {fields})))\n"
 
 
 def _numbered(expression: str, n: int) -> str:

@@ -21,6 +21,8 @@ _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for so long begins anew."""
 _SHOWN = 20
 
+Items = list[Record | Reject]
+
 
 def read_rows(
     table: str,
@@ -42,7 +44,7 @@ def read_rows(
             return
         reader = Reader(table, columns, context, state, sampled_at)
     except Unusable as error:
-        yield Reject(Reason.BAD_HEADER, str(error), "none", section=table, system=context.system)
+        yield Reject(error.reason, str(error), "none", section=table, system=context.system)
         return
     for row in rows:
         if reader.begins(row):
@@ -89,6 +91,8 @@ class Reader:
         self._introspected = not self.layout.table.fields
         self._stamps: dict[tuple[Any, ...], Stamp | None] = {}
         self._interval: _Interval | None = None
+        self._seconds: float | None = None
+        self._last: tuple[Any, ...] | None = None  # what places the rows of the interval in time, as written
         self._held: list[Row] = []
         self._held_number: str | None = None
         self._envelopes: dict[object, Fields] = {}
@@ -99,7 +103,9 @@ class Reader:
 
     def begins(self, row: Row) -> bool:
         """Say whether `row` is of another interval than the rows before it."""
-        if self._interval is None and not self._held:
+        if (self._interval is None and not self._held) or len(row) != len(self.layout.columns):
+            return False
+        if self.layout.time(row) == self._last:
             return False
         number, found, ended = self._place(row)
         if found is None:
@@ -110,70 +116,67 @@ class Reader:
             return number != self._interval.number
         return number != self._interval.number or found.instant != self._interval.instant
 
-    def end(self) -> Iterator[Record | Reject]:
-        """Yield what is left of the interval, now that it is whole, and what was counted in it."""
+    def end(self) -> Items:
+        """Return what is left of the interval, now that it is whole, and what was counted in it."""
+        items: Items = []
         if self._held:
             stamps = [found.instant for row in self._held if (found := self._place(row)[1])]
-            yield from self._open(self._held_number, Stamp(max(stamps)))
+            items += self._open(self._held_number, Stamp(max(stamps)))
         if self._interval is None:
-            return
+            return items
         table = self.layout.table.table
+        envelope = {**self._envelope(self._seconds), "source": f"{SOURCE}.{table}"}
         for dataset, count in self._counts.items():
-            yield Record(
-                "manifest",
-                {
-                    **self._envelope(self._seconds),
-                    "source": f"{SOURCE}.{table}",
-                    "counted": dataset,
-                    "row_count": count,
-                },
-            )
+            items.append(Record("manifest", {**envelope, "counted": dataset, "row_count": count}))
         self._state.setdefault("ts", {})[table] = self._interval.ts
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
         for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
             del memory[instance]
-        self._interval = None
+        self._interval = self._last = self._seconds = None
         self._envelopes, self._stamps = {}, {}
         self._seen, self._counts = set(), Counter()
+        return items
 
-    def row(self, row: Row) -> Iterator[Record | Reject]:
-        """Yield the records of one row; what is wrong in it becomes a reject, without its place."""
+    def row(self, row: Row) -> Items:
+        """Return the records of one row; what is wrong in it becomes a reject, without its place."""
         if len(row) != len(self.layout.columns):
             detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
-            yield self._reject(Reason.FIELD_COUNT, detail, "none")
-            return
+            return [self._reject(Reason.FIELD_COUNT, detail, "none")]
+        if self._interval is not None and self.layout.time(row) == self._last:
+            return self._records(row)
         try:
             number, found, ended = self._place(row, strict=True)
         except (ValueError, OverflowError) as error:
-            yield self._reject(Reason.STAMP_INVALID, str(error), "none")
-            return
+            return [self._reject(Reason.STAMP_INVALID, str(error), "none")]
         if found is None:
             detail = "expected UTCTIME, DATETIME, DTETIM or SAMPLE_TIME, found no time in the row"
-            yield self._reject(Reason.STAMP_MISSING, detail, "none")
-            return
+            return [self._reject(Reason.STAMP_MISSING, detail, "none")]
+        items: Items = []
         if self._interval is None:
             if ended:
                 self._held.append(row)
                 self._held_number = number
-                return
-            yield from self._open(number, found)
-        yield from self._records(row)
+                return items
+            items += self._open(number, found)
+        if not ended:
+            self._last = self.layout.time(row)
+        return items + self._records(row)
 
-    def _open(self, number: str | None, found: Stamp) -> Iterator[Record | Reject]:
-        table = self.layout.table.table
-        before = self._state.get("ts", {}).get(table)
+    def _open(self, number: str | None, found: Stamp) -> Items:
+        items: Items = []
+        before = self._state.get("ts", {}).get(self.layout.table.table)
         self._interval = _Interval(number, found.instant, iso(found.instant))
-        self._seconds: float | None = None
         if before is not None and found.instant < datetime.fromisoformat(before):
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
-            yield self._reject(Reason.CLOCK_CHANGE, detail, "all")
+            items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         if found.ambiguous:
             detail = "the clock shows this hour twice and no interval before tells which: read as the first"
-            yield self._reject(Reason.CLOCK_CHANGE, detail, "all")
+            items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         held, self._held, self._held_number = self._held, [], None
         for row in held:
-            yield from self._records(row)
+            items += self._records(row)
+        return items
 
     def _place(self, row: Row, *, strict: bool = False) -> tuple[str | None, Stamp | None, bool]:
         """Return interval number and time of a row, and whether the time is that of a job which ended."""
@@ -212,8 +215,9 @@ class Reader:
 
     # rows
 
-    def _records(self, row: Row) -> Iterator[Record | Reject]:
+    def _records(self, row: Row) -> Items:
         layout = self.layout
+        items: Items = []
         seconds = row[layout.seconds] if layout.seconds is not None else None
         envelope = self._envelopes.get(seconds)
         if envelope is None:
@@ -231,64 +235,71 @@ class Reader:
             texts: Sequence[str | None] = tuple(map(str.strip, layout.texts(row)))
         except TypeError:
             texts = tuple(map(text_of, layout.texts(row)))
-        instance, filled = self._convert(texts, layout.binaries(row), numbers, envelope)
-        unknown: list[tuple[str, float]] = []
-        strange: list[tuple[str, str]] = []
-        for leftover in layout.unknown:
+        further = False
+        if layout.path is not None:
+            multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
+            further = multipath and not initial
+        instance, filled, counters = self._convert(texts, layout.binaries(row), numbers, envelope, further)
+        unknown, strange = self._undescribed(row) if layout.unknown else ((), ())
+        if self._introspected:
+            instance = " ".join(value for _, value in strange)
+            if instance in self._seen:  # nobody said what tells its rows apart
+                instance = f"{instance}#{len(self._seen) + 1}"
+        for reason, fields in refused.items():
+            shown = "; ".join(fields[:_SHOWN])
+            items.append(self._reject(reason, f"{len(fields)} fields of {instance!r}: {shown}", "part"))
+        if instance is None:
+            return [self._reject(Reason.OUT_OF_RANGE, f"expected {layout.table.instance} to name the row", "none")]
+        if instance in self._seen:
+            return [self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")]
+        self._seen.add(instance)
+        counts = self._counts
+        for record in filled:
+            dataset, columns = record
+            if None in columns.values():
+                columns = {name: value for name, value in columns.items() if value is not None}
+                record = Record(dataset, columns)
+                if missing := [name for name in layout.required[dataset] if name not in columns]:
+                    detail = f"expected {', '.join(missing)} of {dataset}"
+                    items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
+                    continue
+            if dataset in self._samples:
+                items += self._since_before(instance, dataset, columns)
+            counts[dataset] += 1
+            items.append(record)
+        if unknown:
+            common = {**envelope, "section": layout.table.table, "instance": instance}
+            counters += [
+                Record("counter", {**common, "counter": name, "value": value})
+                for name, value in unknown
+                if value or layout.table.zeros
+            ]
+        if counters:
+            counts["counter"] += len(counters)
+            items += counters
+        if layout.table.texts and not self._introspected:
+            settings = [(leftover.name, texts[leftover.place] or "") for leftover in layout.settings]
+            items += self._config(envelope, instance, [*settings, *strange])
+        return items
+
+    def _undescribed(self, row: Row) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:
+        """Return the numbers and the texts of the columns that are not described."""
+        numbers, texts = [], []
+        for leftover in self.layout.unknown:
             value = row[leftover.place]
             try:
                 number = number_of(value)
             except ValueError:
-                strange.append((leftover.name, text_of(value) or ""))
+                texts.append((leftover.name, text_of(value) or ""))
             else:
                 if number is not None:
-                    unknown.append((leftover.name, number))
-        if self._introspected:
-            instance = " ".join(value for _, value in strange)
-        for reason, fields in refused.items():
-            shown = "; ".join(fields[:_SHOWN])
-            yield self._reject(reason, f"{len(fields)} fields of {instance!r}: {shown}", "part")
-        if instance is None:
-            yield self._reject(Reason.BAD_HEADER, f"expected {layout.table.instance} to name the row", "none")
-            return
-        if self._introspected and instance in self._seen:
-            instance = f"{instance}#{len(self._seen) + 1}".lstrip()  # nobody said what tells its rows apart
-        if instance in self._seen:
-            yield self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")
-            return
-        self._seen.add(instance)
-        counts = self._counts
-        for dataset, columns in filled:
-            if None in columns.values():
-                columns = {name: value for name, value in columns.items() if value is not None}
-                if missing := [name for name in layout.required[dataset] if name not in columns]:
-                    yield self._reject(Reason.OUT_OF_RANGE, f"expected {', '.join(missing)} of {dataset}", "part")
-                    continue
-            if dataset in self._samples:
-                yield from self._since_before(instance, dataset, columns)
-            counts[dataset] += 1
-            yield Record(dataset, columns)
-        zeros = layout.table.zeros
-        counters = layout.counters
-        if layout.path is not None:
-            multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
-            counters = layout.path_counters if multipath and not initial else counters
-        for place, name, unit, kind in counters:
-            value = numbers[place]
-            if value or (zeros and value is not None):
-                counts["counter"] += 1
-                yield self._counter(envelope, instance, name, value, unit, kind)
-        for name, number in unknown:
-            if number or zeros:
-                counts["counter"] += 1
-                yield self._counter(envelope, instance, name, number, None, None)
-        if layout.table.texts and not self._introspected:
-            settings = [(name, texts[place] or "") for place, name, _, _ in layout.settings]
-            yield from self._config(envelope, instance, settings + strange)
+                    numbers.append((leftover.name, number))
+        return numbers, texts
 
     def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
         """Return the numbers of a row of which some need care: null, a decimal comma, what cannot be kept."""
-        layout, found = self.layout, []
+        layout = self.layout
+        found: list[float | None] = []
         for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
             number: float | None = None
             try:
@@ -303,61 +314,43 @@ class Reader:
             found.append(number)
         return found
 
-    def _since_before(self, instance: str, dataset: str, columns: Fields) -> Iterator[Reject]:
+    def _since_before(self, instance: str, dataset: str, columns: Fields) -> list[Reject]:
         """Complete a record of running counts with what they were in the preceding sample of the instance."""
         assert self._interval is not None  # noqa: S101 - open while rows are read
         filled = self._filled[dataset]
-        table = self.layout.table.table
         now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
-        memory = self._state.setdefault("previous", {}).setdefault(table, {})
+        memory = self._state.setdefault("previous", {}).setdefault(self.layout.table.table, {})
         before = memory.get(instance)
         memory[instance] = {**now, "ts": self._interval.ts}
         for name in filled.difference:
             columns.pop(name, None)
         if before is None:
-            return
+            return []
         elapsed = (self._interval.instant - datetime.fromisoformat(before["ts"])).total_seconds()
         back = [f"{name}: {now[name]:.0f} after {before[name]:.0f}" for name in now if now[name] < before.get(name, 0)]
         if back or elapsed <= 0:
             detail = f"{instance!r} began anew: {'; '.join(back)}" if back else f"no time passed since {before['ts']}"
-            yield self._reject(Reason.RESTARTED, detail, "all")
-            return
+            return [self._reject(Reason.RESTARTED, detail, "all")]
         columns["interval_s"] = elapsed
         if filled.previous:
             columns["prev_ts"] = before["ts"]
         columns |= {f"prev_{name}": before[name] for name in filled.previous if name in now and name in before}
         columns |= {name: now[name] - before[name] for name in filled.difference if name in now and name in before}
+        return []
 
-    def _config(self, envelope: Fields, instance: str, settings: list[tuple[str, str]]) -> Iterator[Record]:
-        """Yield the texts of an instance where they differ from those that were sent last."""
+    def _config(self, envelope: Fields, instance: str, settings: list[tuple[str, str]]) -> list[Record]:
+        """Return the texts of an instance where they differ from those that were sent last."""
         if not settings:
-            return
+            return []
         table = self.layout.table.table
         digest = f"{zlib.crc32(repr(settings).encode('utf-8', 'replace')):x}"
         sent = self._state.setdefault("config", {}).setdefault(table, {})
         if sent.get(instance) == digest:
-            return
+            return []
         sent[instance] = digest
         common = {name: value for name, value in envelope.items() if name != "interval_s"}
-        for name, value in settings:
-            if value:
-                yield Record("config", {**common, "section": table, "item": instance, "name": name, "value": value})
-
-    def _counter(
-        self, envelope: Fields, instance: str, name: str, value: float, unit: str | None, kind: str | None
-    ) -> Record:
-        fields: Fields = {
-            **envelope,
-            "section": self.layout.table.table,
-            "instance": instance,
-            "counter": name,
-            "value": value,
-        }
-        if unit is not None:
-            fields["unit"] = unit
-        if kind is not None:
-            fields["kind"] = kind
-        return Record("counter", fields)
+        common |= {"section": table, "item": instance}
+        return [Record("config", {**common, "name": name, "value": value}) for name, value in settings if value]
 
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
@@ -370,9 +363,8 @@ def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:
     The name of the field was published nowhere: it is known by its label, or because the site names it.
     """
     description = tables()[table]
-    if not any("logical_reads_for_update" in filled.columns for filled in description.records):
+    if not any("logical_reads" in filled.columns for filled in description.records):
         return {}
-    found = [
-        c for c in canonical(description, columns) if c not in description.fields and "UPDATE" in c and "READ" in c
-    ]
+    undescribed = [column for column in canonical(description, columns) if column not in description.fields]
+    found = [column for column in undescribed if "UPDATE" in column and "READ" in column]
     return {"logical_reads_for_update": found[0]} if len(found) == 1 else {}

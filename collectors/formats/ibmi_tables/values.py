@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-from counterflow.collectors.records import Context
+from counterflow.collectors.records import Context, Reason
 
 SOURCE = "ibmi_tables"
 
@@ -14,7 +14,12 @@ _COMMA = re.compile(r"[-+]?\d*,\d+")
 
 
 class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """Nothing of the table can be read with what is known."""
+    """Nothing of the table can be read with what is known, for `reason`."""
+
+    def __init__(self, detail: str, reason: Reason = Reason.BAD_HEADER) -> None:
+        """Say why."""
+        super().__init__(detail)
+        self.reason = reason
 
 
 def system(context: Context) -> str:

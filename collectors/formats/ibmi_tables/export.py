@@ -1,0 +1,75 @@
+"""Rows written as exports of IBM i have them: what generators of test data and simulations write files with.
+
+The layout of a table is its description's; a real record has its fields in an order that was not published for most
+tables, and more of them. No real export is public, so this is what the documentation of CPYTOIMPF says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from counterflow.collectors.formats.ibmi_tables.description import Described, tables
+
+_DECIMALS = re.compile(r"\(\d+,(\d+)\)")
+_LENGTH = re.compile(r"^[CG]\((\d+)\)")
+_TIMES = {
+    "INTNUM": Described(type="PD(5,0)"),
+    "DTETIM": Described(type="C(12)"),
+    "INTSEC": Described(type="PD(7,0)"),
+    "DTECEN": Described(type="C(1)"),
+    "DTCEN": Described(type="C(1)"),
+    "DATETIME": Described(type="TIMESTAMP"),
+    "UTCTIME": Described(type="TIMESTAMP"),
+    "SAMPLE_TIME": Described(type="TIMESTAMP"),
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """How rows are written: as `CPYTOIMPF … ADDCOLNAM(*SQL) RCDDLM(*CRLF)` writes them, unless told otherwise."""
+
+    header: bool = True
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    line_end: str = "\r\n"
+    padded: bool = True
+
+
+def columns(table: str) -> tuple[str, ...]:
+    """Return the columns of a table as they are written: those that place a row in time, then its fields."""
+    return (*tables()[table].time, *tables()[table].fields)
+
+
+def write(
+    out: BinaryIO, table: str, rows: Iterable[Mapping[str, object]], export: Export | None = None, *names: str
+) -> None:
+    """Write rows of `table`; a field that a row does not hold is 0, or blank. `names` are its columns, else all."""
+    export = export or Export()
+    chosen = names or columns(table)
+    fields = {**_TIMES, **tables()[table].fields}
+    end = export.line_end
+    if export.header:
+        out.write((export.separator.join(chosen) + end).encode(export.encoding))
+    forms = [(name, fields.get(name, Described(type="number"))) for name in chosen]
+    for row in rows:
+        cells = (_cell(described, row.get(name), export) for name, described in forms)
+        out.write((export.separator.join(cells) + end).encode(export.encoding))
+
+
+def _cell(described: Described, value: object, export: Export) -> str:
+    if described.form == "number":
+        if isinstance(value, str):
+            return value
+        number = 0 if value is None else value
+        places = _DECIMALS.search(described.type)
+        written = f"{number:.{places[1]}f}" if places else f"{number:.3f}".rstrip("0").rstrip(".")
+        return written.replace(".", export.decimal)
+    text = "" if value is None else str(value)
+    length = _LENGTH.match(described.type)
+    if export.padded and length:
+        text = text.ljust(int(length[1]))
+    return '"' + text.replace('"', '""') + '"'
