@@ -147,6 +147,13 @@ class Kafka(_Strict):
         }
 
 
+def _columns(columns: dict[str, str]) -> dict[str, str]:
+    known = {name for d in datasets().values() if d.role == "counter" for name in d.columns}
+    text = "is a column of no dataset; docs/data-dictionary.md has them all"
+    _raise_all({name: text for name in columns if name not in known})
+    return columns
+
+
 def _property_mistake(name: str, value: Any) -> str | None:
     if _SECRET.search(name):
         return f"this is a secret; name its place instead, `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
@@ -172,7 +179,8 @@ class Source(_Strict):
     """Files that are read the same way.
 
     `follow` says that files may grow: their newest snapshot is then taken as whole when nothing was appended for
-    `settle_s`. Without it the end of a file is the end of its data.
+    `settle_s`. Without it the end of a file is the end of its data. `columns` says which column of a table of IBM i
+    fills a column of a dataset, where no publication names it.
     """
 
     kind: Literal["files"] = "files"
@@ -181,6 +189,7 @@ class Source(_Strict):
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
     system: str | None = Field(None, min_length=1)
     run: str | None = Field(None, min_length=1)
     follow: bool = True
@@ -226,7 +235,7 @@ class SqlSource(_Strict):
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     run: str | None = Field(None, min_length=1)
     labels: dict[str, str] = {}
-    columns: dict[str, str] = {}
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
 
     @field_validator("packs")
     @classmethod
@@ -258,14 +267,6 @@ class SqlSource(_Strict):
         text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
         _raise_all({name: text for name in intervals if known and name not in known})
         return intervals
-
-    @field_validator("columns")
-    @classmethod
-    def _are_columns(cls, columns: dict[str, str]) -> dict[str, str]:
-        known = {name for d in datasets().values() if d.role == "counter" for name in d.columns}
-        text = "is a column of no dataset; docs/data-dictionary.md has them all"
-        _raise_all({name: text for name in columns if name not in known})
-        return columns
 
 
 def _kind(source: Any) -> str:

@@ -30,7 +30,7 @@ from counterflow.collectors.agent.publisher import Lost, Publisher, Stopped
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as TABLES
-from counterflow.collectors.reading import HEAD_BYTES, unrecognised
+from counterflow.collectors.reading import HEAD_BYTES, beside, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position, Reason, Record, Reject
 from counterflow.collectors.sources.files import (
     EDGE_BYTES,
@@ -350,7 +350,15 @@ class Runner:
             return
         file = unicode(str(path))
         origin = Origin(file, form.name if form else "agent", source.system, source.run)
-        context = Context(file, ZoneInfo(source.zone), source.system, complete, date_order=source.date_order)
+        context = Context(
+            file,
+            ZoneInfo(source.zone),
+            source.system,
+            complete,
+            date_order=source.date_order,
+            columns=source.columns,
+            beside=beside(path),
+        )
         position = known.position if known else Position(0, 0)
 
         def checkpoint(at: Position, end: int | None) -> Checkpoint:
