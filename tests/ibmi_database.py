@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -103,26 +104,25 @@ class System:
         self.table("QSYS2", "SYSPARTITIONSTAT", None, "TABLE_SCHEMA", "TABLE_NAME", "TABLE_PARTITION")
 
     def run(self, library: str, sql: str, *parameters: Any) -> None:
-        connection = sqlite3.connect(self.folder / f"{library}.db", timeout=20)
-        with connection:
-            connection.execute(sql, parameters)
-        connection.close()
+        self._change(library, (sql, parameters))
 
     def table(self, library: str, name: str, row: dict[str, Any] | None, *columns: str) -> None:
         """Make a table anew, with one row or none."""
-        columns = columns or tuple(row or {})
-        self.run(library, f'DROP TABLE IF EXISTS "{name}"')
-        self.run(library, f'CREATE TABLE "{name}" ({", ".join(columns)})')
-        if row:
-            self.add(library, name, row)
+        names = ", ".join(columns or row or ())
+        make = [(f'DROP TABLE IF EXISTS "{name}"', ()), (f'CREATE TABLE "{name}" ({names})', ())]
+        self._change(library, *make, *([_insert(name, row)] if row else []))
 
     def add(self, library: str, name: str, *rows: dict[str, Any]) -> None:
-        connection = sqlite3.connect(self.folder / f"{library}.db", timeout=20)
-        with connection:
-            for row in rows:
-                marks = ", ".join("?" * len(row))
-                connection.execute(f'INSERT INTO "{name}" ({", ".join(row)}) VALUES ({marks})', list(row.values()))
-        connection.close()
+        self._change(library, *(_insert(name, row) for row in rows))
+
+    def _change(self, library: str, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Change a library in one transaction; readers see what was before, or what is after."""
+        with closing(sqlite3.connect(self.folder / f"{library}.db", timeout=20, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            for sql, parameters in statements:
+                connection.execute(sql, parameters)
+            connection.execute("COMMIT")
 
     def member(
         self, file: str, member: str, rows: Sequence[dict[str, Any]], texts: dict[str, str] | None = None
@@ -166,12 +166,16 @@ class System:
         self.table("QSYS2", "NRG_INFO", {**row, **sent})
 
 
-def pool_rows(first: int, last: int, pools: int = 4) -> list[dict[str, Any]]:
-    """Rows of QAPMPOOLB, 15 minutes an interval from 2026-11-20 00:15, with values that tell rows apart."""
+def _insert(name: str, row: dict[str, Any]) -> tuple[str, Sequence[Any]]:
+    return f'INSERT INTO "{name}" ({", ".join(row)}) VALUES ({", ".join("?" * len(row))})', list(row.values())
+
+
+def pool_rows(first: int, last: int, pools: int = 4, day: int = 20) -> list[dict[str, Any]]:
+    """Rows of QAPMPOOLB, 15 minutes an interval from 00:15 of a day in November 2026; values tell rows apart."""
     return [
         {
             "INTNUM": n,
-            "DTETIM": f"261120{n // 4:02}{n % 4 * 15:02}00",
+            "DTETIM": f"2611{day + n // 96:02}{n % 96 // 4:02}{n % 4 * 15:02}00",
             "INTSEC": 900,
             "DTECEN": "1",
             "PONBR": f"{pool:03}",

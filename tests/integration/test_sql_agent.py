@@ -1,0 +1,286 @@
+"""`counterflow agent run` with systems behind SQL and a real broker: killed, refused, several at once."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+import yaml
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from counterflow.collectors.agent.checkpoint import Memory, StreamId, recall
+from counterflow.schemas.definition import datasets, topics
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.ibmi_database import PASSWORD, System, pool_rows
+
+_names = itertools.count(1)
+Rows = list[dict[str, Any]]
+
+# The product has no driver for SQLite: the test registers its own before it runs the command.
+_RUN = """
+from counterflow.collectors.sources.sql.drivers import DRIVERS
+DRIVERS["sqlite"] = "tests.ibmi_database"
+from counterflow.cli import main
+main()
+"""
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def broker(kafka: StackSettings) -> StackSettings:
+    create_topics(kafka, topics())
+    return kafka
+
+
+@pytest.fixture
+def name() -> str:
+    """An agent_id of the test's own, so that its records are told from those of other tests."""
+    return f"sql-agent-test-{next(_names)}"
+
+
+class Agent:
+    """The command in a process of its own, asking systems that are folders."""
+
+    def __init__(self, folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> None:
+        port = options.pop("metrics_port", None)
+        (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
+        sources = [
+            {
+                "kind": "sql",
+                "name": system.folder.name,
+                "system": system.folder.name.upper(),
+                "connection": {
+                    "driver": "sqlite",
+                    "host": system.folder.name,
+                    "user": "FLOW",
+                    "password": {"file": "password"},
+                    "properties": {"folder": str(system.folder)},
+                },
+                "packs": ["collection_services", "db2_mirror"],
+                "intervals": {"collection_services": 0.1, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": 0.1},
+                **options,
+            }
+            for system in systems
+        ]
+        config = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1, "sources": sources}
+        config |= {"metrics_port": port} if port else {}
+        path = folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(config))
+        self.log = folder / f"{name}.{next(_names)}.log"
+        command = [sys.executable, "-c", _RUN, "agent", "run", "--config", str(path)]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=REPOSITORY)
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(15) == 0, self.log.read_text()
+
+
+def published(broker: StackSettings, name: str) -> Rows:
+    """All committed records of an agent, in order of `seq`, which has neither gap nor repeat."""
+    settings = {"bootstrap.servers": broker.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False}
+    consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
+    there = consumer.list_topics(timeout=10).topics
+    wanted = [d.topic for d in datasets().values() if d.role == "counter"]
+    left = {(topic, p) for topic in wanted for p in there[topic].partitions}
+    consumer.assign([TopicPartition(topic, p, 0) for topic, p in left])
+    rows: Rows = []
+    try:
+        while left:
+            message = consumer.poll(20)
+            assert message is not None, "the end of a topic is not readable: a transaction was left open"
+            if message.error():
+                left.discard((message.topic(), message.partition()))
+            elif (row := orjson.loads(message.value()))["agent_id"] == name:
+                rows.append({**row, "dataset": message.topic().split(".")[1]})
+    finally:
+        consumer.close()
+    rows.sort(key=lambda row: row["seq"])
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    return rows
+
+
+def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        assert time.monotonic() < deadline, log.read_text() if log else "not in time"
+        time.sleep(0.1)
+    return result
+
+
+def memory(broker: StackSettings, name: str) -> Memory:
+    """What the agent committed; nothing while the broker cannot say."""
+    try:
+        return recall({"bootstrap.servers": broker.kafka_bootstrap}, name)
+    except KafkaException:
+        return Memory()
+
+
+def has_read(broker: StackSettings, name: str, system: System, member: str, interval: int) -> Callable[[], bool]:
+    """Say when the pools of a member are committed up to an interval."""
+
+    def read() -> bool:
+        found = memory(broker, name).streams.get(StreamId(system.folder.name, "QPFRDATA/QAPMPOOLB"))
+        place = found.position if found else {}
+        return member in place.get("done", []) or place.get("at", {}).get(member, [0])[0] >= interval
+
+    return read
+
+
+def pools(rows: Rows, system: System) -> collections.Counter[tuple[str, str, float]]:
+    """The pool records of a system, counted by what tells them apart."""
+    of_system = [row for row in rows if row["dataset"] == "pool" and row["system"] == system.folder.name.upper()]
+    return collections.Counter((row["ts"], row["pool"], row["db_faults"]) for row in of_system)
+
+
+def expected(*days: tuple[int, int]) -> collections.Counter[tuple[str, str, float]]:
+    """What `pool_rows` of those days, up to those intervals, are as records: computed without the reader."""
+    return collections.Counter(
+        (f"2026-11-{day + n // 96:02}T{n % 96 // 4:02}:{n % 4 * 15:02}:00Z", f"{pool:03}", 1000.0 * n + pool)
+        for day, last in days
+        for n in range(1, last + 1)
+        for pool in range(1, 5)
+    )
+
+
+def test_killed_at_any_moment_it_goes_on_in_the_middle_of_a_member(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    system, chance = System(tmp_path / "prod01"), random.Random(11)
+    for day in (17, 18, 19):
+        system.member("QAPMPOOLB", f"Q3{day}000000", pool_rows(1, 95, day=day))
+    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 1, day=20))
+    system.active("Q320000000")
+    written = 1
+    for turn in range(5):
+        with Agent(tmp_path, broker, name, system) as agent:
+            until(lambda: "connected" in agent.log.read_text(), log=agent.log)
+            deadline = time.monotonic() + chance.uniform(0.1, 2.0)
+            while time.monotonic() < deadline:
+                system.nrg(1000 * written + turn)
+                written += 1
+                system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(written, written, day=20))
+                time.sleep(0.1)
+            agent.process.kill()
+    with Agent(tmp_path, broker, name, system) as agent:
+        until(has_read(broker, name, system, "Q320000000", written), log=agent.log)
+        agent.stop()
+    rows = published(broker, name)
+    assert pools(rows, system) == expected((17, 95), (18, 95), (19, 95), (20, written))
+    _assert_a_chain([row for row in rows if row["dataset"] == "link"])
+    manifests = [(row["ts"], row["row_count"]) for row in rows if row.get("counted") == "pool"]
+    assert sorted(manifests) == sorted({(ts, 4) for ts, _, _ in pools(rows, system)})
+
+
+def _assert_a_chain(links: Rows) -> None:
+    """Each sample of a running count names the one committed before it, whatever happened in between."""
+    assert len(links) > 5
+    for before, after in itertools.pairwise(links):
+        if "prev_ts" in after:  # a count that went back is a restart and has none
+            assert (after["prev_ts"], after["prev_out_bytes"]) == (before["ts"], before["out_bytes"])
+        else:
+            assert after["out_bytes"] < before["out_bytes"]
+
+
+def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    first, second, third = (System(tmp_path / name) for name in ("node1", "node2", "node3"))
+    for system, last in ((first, 6), (second, 9), (third, 3)):
+        system.member("QAPMPOOLB", "Q320000000", pool_rows(1, last, day=20))
+        system.active("Q320000000")
+    (third.folder / "down").touch()
+    labels = {"lpar": "12", "role": "primary"}
+    with Agent(tmp_path, broker, name, first, second, third, metrics_port=port, labels=labels, run="base") as agent:
+        until(has_read(broker, name, first, "Q320000000", 6), log=agent.log)
+        until(has_read(broker, name, second, "Q320000000", 9), log=agent.log)
+        text = until(lambda: _scrape(port, 'sql_connected{source="node2"} 1.0'))
+        (third.folder / "down").unlink()
+        until(has_read(broker, name, third, "Q320000000", 3), log=agent.log)
+        agent.stop()
+    rows = published(broker, name)
+    for system, last in ((first, 6), (second, 9), (third, 3)):
+        assert pools(rows, system) == expected((20, last))
+    assert {row["run"] for row in rows} == {"base"}
+    told = [(r["system"], r["name"], r["value"]) for r in rows if r.get("section") == "labels"]
+    assert sorted(told) == [(f"NODE{n}", *label) for n in (1, 2, 3) for label in sorted(labels.items())]
+    lacking = [row for row in rows if row["dataset"] == "quality" and row.get("section") == "NRG_INFO"]
+    assert sorted((row["system"], row["reason"], row["file"]) for row in lacking) == [
+        (f"NODE{n}", "unreadable", f"NODE{n}:NRG_INFO") for n in (1, 2, 3)
+    ]
+    assert 'sql_connected{source="node3"} 0.0' in text
+    assert re.search(r'sql_events_total\{event="lost",source="node3"\} [1-9]', text)
+    assert re.search(r'sql_query_duration_seconds_count\{source="node1"\} [1-9]', text)
+    with Agent(tmp_path, broker, name, first, second, third, labels=labels, run="base") as agent:
+        until(lambda: agent.log.read_text().count('"connected"') == 3, log=agent.log)
+        time.sleep(1)
+        agent.stop()
+    again = [row for row in published(broker, name)[len(rows) :] if "COLLECTION_SERVICES_INFO" not in repr(row)]
+    assert again == []  # what was said once is not said again
+
+
+def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSettings, name: str, tmp_path: Path) -> None:
+    system = System(tmp_path / "prod01")
+    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 3, day=20))
+    system.active("Q320000000")
+    with Agent(tmp_path, broker, name, system) as agent:
+        until(has_read(broker, name, system, "Q320000000", 3), log=agent.log)
+        os.kill(supervision.states(broker)["kafka"].pid, signal.SIGSTOP)  # in the middle of a transaction
+        system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(4, 30, day=20))
+        time.sleep(2)
+        os.kill(supervision.states(broker)["kafka"].pid, signal.SIGCONT)
+        supervision.stop(broker, "kafka")
+        system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(31, 60, day=20))
+        until(lambda: "waiting for the broker" in agent.log.read_text(), log=agent.log)
+        lifecycle.start(broker, "kafka")
+        until(has_read(broker, name, system, "Q320000000", 60), 60, agent.log)
+        agent.stop()
+    assert pools(published(broker, name), system) == expected((20, 60))
+
+
+@pytest.mark.parametrize("password", ["hunter2-is-wrong", PASSWORD])
+def test_the_password_is_nowhere_to_be_found(broker: StackSettings, name: str, tmp_path: Path, password: str) -> None:
+    system = System(tmp_path / "prod01")
+    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 2, day=20))
+    system.active("Q320000000")
+    with Agent(tmp_path, broker, name, system, password=password) as agent:
+        said = '"connected"' if password == PASSWORD else "is not authorized"
+        until(lambda: said in agent.log.read_text(), log=agent.log)
+        assert password.encode() not in Path(f"/proc/{agent.process.pid}/cmdline").read_bytes()
+        if password != PASSWORD:
+            (tmp_path / "password").write_text(PASSWORD)
+        until(has_read(broker, name, system, "Q320000000", 2), log=agent.log)
+        agent.stop()
+    for text in (agent.log.read_text(), repr(published(broker, name)), repr(memory(broker, name))):
+        assert password not in text
+
+
+def _scrape(port: int, wanted: str) -> str | None:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    return text if wanted in text else None
