@@ -96,9 +96,6 @@ class _Reading:
         self._beside: Beside | None = None
         self._beside_stream: BinaryIO | None = None
         self._join: Join | None = None
-        if "table" in self.state:
-            self._reader = Reader(self.state["table"], self.state["columns"], context, self.state)
-            self._open_beside()
 
     def close(self) -> None:
         """Close the file beside it."""
@@ -107,6 +104,13 @@ class _Reading:
 
     def items(self) -> Iterator[Item]:
         """Yield all that the file holds."""
+        if "table" in self.state:
+            try:
+                self._reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
+            except Unusable as error:
+                yield Reject(error.reason, str(error), "none", section=self.state["table"])
+                return
+            self._open_beside()
         for line, cells in self._rows():
             if isinstance(cells, Reject):
                 yield _placed(cells, line)

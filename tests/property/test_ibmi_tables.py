@@ -1,0 +1,132 @@
+"""Wherever an export is cut, and whatever is written into it, nothing is raised and a resumed parse yields the rest."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import BinaryIO
+from zoneinfo import ZoneInfo
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats.ibmi_tables import FORMAT
+from counterflow.collectors.formats.ibmi_tables.export import Export, write
+from counterflow.collectors.records import Context, Item, Position, Record, Reject
+
+BERLIN = ZoneInfo("Europe/Berlin")
+TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
+
+
+def when(interval: int) -> dict[str, object]:
+    minutes = 15 * interval
+    stamp = f"261025{minutes // 60:02}{minutes % 60:02}00"
+    return {"INTNUM": interval, "DTETIM": stamp, "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
+
+
+def export(table: str, rows: list[dict[str, object]], *names: str, how: Export | None = None) -> bytes:
+    out = io.BytesIO()
+    write(out, table, rows, how, *names)
+    return out.getvalue()
+
+
+def jobs(table: str, *names: str, how: Export | None = None) -> bytes:
+    rows = [
+        {
+            **when(interval),
+            "JBNAME": name,
+            "JBUSER": "ANNA",
+            "JBNBR": f"{task:06}",
+            "JBTDE": f"{task:016X}",
+            "JBSTSF": 2 if (task + interval) % 4 == 0 else 0,
+            "JBSSYS": "QBATCH",
+            "JBCPU": 12.5 * task,
+            "JBPW": task % 2,
+            "JBLRD": 100 * task,
+        }
+        for interval in range(1, 5)
+        for task, name in enumerate(("A", 'B"C', "D,E", "F"), 1)
+        if table == "QAPMJOBMI" or task != interval
+    ]
+    return export(table, rows, *names, how=how)
+
+
+MI = (*TIME, "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPW")
+OS = ("INTNUM", "DTETIM", "INTSEC", "DTCEN", "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBSSYS", "JBLRD")
+DISK = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSNBSY", "DSSMPL", "DSTYPE")
+DISKS = [
+    {**when(interval), "DSDRN": f"DMP{disk:03}", "DSRDS": disk * interval, "DSNBSY": 9, "DSSMPL": 10, "DSTYPE": "2107"}
+    for interval in range(1, 6)
+    for disk in range(3)
+]
+WHOLE = {
+    "QAPMJOBMI.csv": jobs("QAPMJOBMI", *MI),
+    "QAPMDISK.csv": export("QAPMDISK", DISKS, *DISK, how=Export(separator=";", decimal=",", line_end="\n")),
+    "two.csv": export("QAPMDISK", DISKS[:6], *DISK) + jobs("QAPMJOBOS", *OS),
+}
+BESIDE = jobs("QAPMJOBOS", *OS)
+
+
+def neighbour(content: bytes | None) -> Callable[[str, str], BinaryIO | None]:
+    return lambda own, other: io.BytesIO(content) if other == "QAPMJOBOS" and content is not None else None
+
+
+def parse(
+    content: bytes, file: str, *, complete: bool = True, position: Position | None = None, beside: bytes | None = BESIDE
+) -> list[Item]:
+    context = Context(file, BERLIN, "SYSA", complete=complete, beside=neighbour(beside))
+    return list(FORMAT.parse(io.BytesIO(content), context, position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+def stored(position: Position) -> Position:
+    return Position(**orjson.loads(orjson.dumps(position)))
+
+
+@pytest.mark.parametrize("file", WHOLE)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_split_anywhere_changes_nothing(file: str, data: st.DataObject) -> None:
+    content = WHOLE[file]
+    cut = data.draw(st.integers(0, len(content)))
+    beside = data.draw(st.integers(0, len(BESIDE)))
+    first = parse(content[:cut], file, complete=False, beside=BESIDE[:beside])
+    position = next((stored(item) for item in reversed(first) if isinstance(item, Position)), None)
+    assert found(first) + found(parse(content, file, position=position)) == found(parse(content, file))
+
+
+@pytest.mark.parametrize("file", WHOLE)
+def test_every_position_resumes(file: str) -> None:
+    items = parse(WHOLE[file], file)
+    positions = [at for at, item in enumerate(items) if isinstance(item, Position)]
+    assert len(positions) > 2
+    for at in positions:
+        position = items[at]
+        assert isinstance(position, Position)
+        assert found(parse(WHOLE[file], file, position=stored(position))) == found(items[at:])
+
+
+@pytest.mark.parametrize("file", WHOLE)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObject) -> None:
+    content = bytearray(WHOLE[file])
+    header = content.index(b"\n")
+    at = data.draw(st.integers(header + 1, len(content) - 1))
+    content[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    items = parse(bytes(content), file)
+    jobs_or_disks = [item for item in items if isinstance(item, Record) and item.dataset in ("job", "disk")]
+    assert len(jobs_or_disks) >= len(found(parse(WHOLE[file], file))) / 10
+    assert all(item.line <= content.count(b"\n") + 1 for item in items if isinstance(item, Reject))
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.binary(max_size=400), file=st.sampled_from(["QAPMDISK.csv", "QAPMCONF.csv", "QAPMNRG.csv", "x"]))
+def test_anything_is_read_or_refused(content: bytes, file: str) -> None:
+    FORMAT.recognises(content)
+    parse(content, file)

@@ -1,0 +1,250 @@
+"""Figures of tables of IBM i against values read from a green screen, and rows of SQL against rows of a file."""
+
+from __future__ import annotations
+
+import io
+import math
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from counterflow.collectors.formats.ibmi_tables import FORMAT
+from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.formats.ibmi_tables.export import columns, write
+from counterflow.collectors.formats.ibmi_tables.expression import Translation
+from counterflow.collectors.formats.ibmi_tables.known import Known
+from counterflow.collectors.formats.ibmi_tables.layout import layout
+from counterflow.collectors.formats.ibmi_tables.rows import read_rows
+from counterflow.collectors.reading import beside
+from counterflow.collectors.records import Context, Item, Reason, Record, Reject
+from counterflow.schemas.definition import datasets
+
+BERLIN = ZoneInfo("Europe/Berlin")
+CONTEXT = Context("test", BERLIN, "SYSA")
+TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
+
+# read from DSPPFRDTA on a system with IBM i 7.3: interval, transactions, response s, CPU %, faults/s
+GREEN_SCREEN = [
+    (21, 316, 0.21, 87, 1850),
+    (22, 586, 0.02, 50, 2596),
+    (23, 503, 0.39, 56, 4906),
+    (24, 191, 0.10, 36, 1595),
+    (25, 898, 0.10, 51, 248),
+    (26, 1823, 0.05, 43, 476),
+    (27, 839, 0.21, 47, 286),
+    (28, 1811, 0.16, 34, 223),
+    (29, 3467, 0.14, 41, 325),
+    (30, 3698, 0.25, 35, 271),
+]
+
+# units of a SAN, 900 s: reads, writes, service and wait ms of all of them, % busy as the green screen rounds it up
+UNITS = [
+    ("DMP360", 47532, 97684, 48838, 938, 4),
+    ("DMP356", 48468, 97434, 49863, 198, 4),
+    ("DMP353", 47257, 96791, 48441, 176, 4),
+    ("DMP357", 47970, 97213, 48937, 161, 4),
+    ("DMP382", 53114, 45186, 38507, 166, 3),
+    ("DMP520", 50924, 152063, 109612, 1623, 7),
+    ("DMP516", 39105, 154432, 108221, 1991, 7),
+    ("DMP517", 50649, 152142, 109903, 3400, 7),
+    ("DMP515", 39008, 154141, 107287, 2917, 7),
+    ("DMP382", 48029, 132438, 100905, 4033, 6),
+]
+
+
+def read(table: str, names: tuple[str, ...], *rows: tuple[Any, ...], **more: Any) -> list[Record | Reject]:
+    return list(read_rows(table, names, rows, CONTEXT, more.pop("state", {}), **more))
+
+
+def of(dataset: str, items: list[Record | Reject]) -> list[dict[str, Any]]:
+    return [item.fields for item in items if isinstance(item, Record) and item.dataset == dataset]
+
+
+def place(interval: int) -> tuple[Any, ...]:
+    minutes = 15 * interval
+    return interval, f"260716{minutes // 60:02}{minutes % 60:02}00", 900, "1"
+
+
+@pytest.mark.parametrize(("interval", "transactions", "response_s", "cpu_pct", "faults_s"), GREEN_SCREEN)
+def test_a_green_screen_comes_back(
+    interval: int, transactions: int, response_s: float, cpu_pct: int, faults_s: int
+) -> None:
+    configured = 4 * 900_000  # four processors, ms
+    used = configured * (cpu_pct + 0.5) / 100
+    (cpu,) = of("system_cpu", read("QAPMSYSTEM", (*TIME, "SYSPTU", "SYSCTA"), (*place(interval), used, configured)))
+    assert math.trunc(cpu["busy_pct"]) == cpu_pct
+    assert cpu["ts"] == f"2026-07-16T{interval * 15 // 60 - 2:02}:{interval * 15 % 60:02}:00Z"
+
+    response_ms = transactions * (response_s * 1000 + 5)  # ms here, where QAPMJOBMI has seconds
+    names = (*TIME, "JWTM01", "JWJC01", "JBRSP", "JBNTR", "JBTFLT")
+    row = (*place(interval), 0, 0, response_ms, transactions, faults_s * 900)
+    counters = {c["counter"]: c for c in of("counter", read("QAPMISUM", names, row))}
+    mean_s = counters["JBRSP"]["value"] / counters["JBNTR"]["value"] / 1000
+    assert counters["JBRSP"]["unit"] == "ms"
+    assert math.trunc(mean_s * 100) / 100 == response_s
+    assert round(counters["JBTFLT"]["value"] / counters["JBTFLT"]["interval_s"]) == faults_s
+
+
+@pytest.mark.parametrize(("response_ms", "transactions", "mean_ms"), [(215183, 683, 315.06), (51945, 6165, 8.43)])
+def test_response_of_5250_transactions_is_in_ms(response_ms: int, transactions: int, mean_ms: float) -> None:
+    names = (*TIME, "JWTM01", "JWJC01", "JBRSP", "JBNTR")
+    row = (*place(1), 0, 0, response_ms, transactions)
+    values = {c["counter"]: c["value"] for c in of("counter", read("QAPMISUM", names, row))}
+    assert round(values["JBRSP"] / values["JBNTR"], 2) == mean_ms
+
+
+@pytest.mark.parametrize(("disk", "reads", "writes", "service_ms", "wait_ms", "shown_pct"), UNITS)
+def test_units_of_a_san_come_back(
+    disk: str, reads: int, writes: int, service_ms: int, wait_ms: int, shown_pct: int
+) -> None:
+    samples, busy = 1800, round(1800 * (shown_pct - 0.02) / 100)
+    names = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSSRVT", "DSWT", "DSNBSY", "DSSMPL")
+    row = (*place(1), disk, reads, writes, service_ms, wait_ms, samples - busy, samples)
+    (found,) = of("disk", read("QAPMDISK", names, row))
+    assert math.ceil(found["busy_pct"]) == shown_pct
+    assert found["transfers"] == reads + writes
+    assert found["service_ms"] == pytest.approx(service_ms / (reads + writes), abs=1e-6)
+    assert found["wait_ms"] == pytest.approx(wait_ms / (reads + writes), abs=1e-6)
+    assert 0.3 < found["service_ms"] < 0.6
+
+
+def test_service_times_of_0_over_some_operations_are_not_known() -> None:
+    names = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSSRVT", "DSWT")
+    (found,) = of("disk", read("QAPMDISK", names, (*place(1), "DD001", 5, 5, 0, 0)))
+    assert "service_ms" not in found
+    assert "wait_ms" not in found
+
+
+def test_the_same_field_has_the_unit_of_its_file() -> None:
+    job = (*TIME, "JBNAME", "JBTDE", "JBCPU", "JBRSP", "JBNTR")
+    (found,) = of("job", read("QAPMJOBMI", job, (*place(1), "A", "00000000000000A1", "12.500", "3.250", "4")))
+    assert (found["cpu_ms"], found["response_s"]) == (12.5, 3.25)
+    units = {(t, f): tables()[t].fields[f].unit for t in ("QAPMJOBMI", "QAPMISUM") for f in ("JBCPU", "JBRSP")}
+    assert units == {
+        ("QAPMJOBMI", "JBCPU"): "ms",
+        ("QAPMJOBMI", "JBRSP"): "s",
+        ("QAPMISUM", "JBCPU"): "µs",
+        ("QAPMISUM", "JBRSP"): "ms",
+    }
+
+
+def test_rows_of_sql_say_what_rows_of_a_file_say() -> None:
+    names = ("INTNUM", "UTCTIME", "INTSEC", "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPOOL")
+    written = (
+        "1",
+        "2026-07-16-00.15.00.000000",
+        "900",
+        "A   ",
+        "ANNA",
+        "000001",
+        "00000000000000A1",
+        "0",
+        "12.500",
+        "",
+    )
+    moment = datetime(2026, 7, 16, 0, 15, tzinfo=UTC)
+    typed = (1, moment, Decimal(900), "A", "ANNA", "000001", bytes([0] * 7 + [0xA1]), 0, Decimal("12.500"), None)
+    assert read("QAPMJOBMI", names, written) == read("QAPMJOBMI", names, typed)
+
+
+def test_rows_without_a_time_have_that_of_the_sample() -> None:
+    names = ("NRG_NAME", "OUTBOUND_RDMA_BYTES")
+    state: dict[str, Any] = {}
+    for second, sent in ((0, 100), (10, 350)):
+        at = datetime(2026, 7, 16, 1, 0, second, tzinfo=UTC)
+        (found,) = of("link", read("NRG_INFO", names, ("MIRROR_DATABASE", sent), state=state, sampled_at=at))
+    assert (found["ts"], found["interval_s"]) == ("2026-07-16T01:00:10Z", 10)
+    assert (found["prev_ts"], found["prev_out_bytes"], found["out_bytes"]) == ("2026-07-16T01:00:00Z", 100, 350)
+
+
+def test_names_and_boundaries_told_before_are_used() -> None:
+    state: dict[str, Any] = {}
+    conf = [("    ", f"B{n} ", f"{4**n:010}") for n in range(1, 6)] + [
+        ("", "1 ", "2607161   "),
+        ("", "2 ", "000000    "),
+    ]
+    assert not [i for i in read("QAPMCONF", ("GRES", "GKEY", "GDES"), *conf, state=state) if isinstance(i, Reject)]
+    (found,) = of(
+        "disk_bucket",
+        read("QAPMDISK", (*TIME, "DSDRN", "DSRDS", "DSBKCT2"), (*place(1), "DD001", 5, 5), state=state),
+    )
+    assert (found["bucket"], found["upper_us"]) == (2, 16_000)
+
+
+def test_every_description_fills_columns_that_exist() -> None:
+    for table in tables().values():
+        for filled in table.records:
+            assert not set(filled.columns) - set(datasets()[filled.dataset].columns), table.table
+        full = layout(table.table, columns(table.table))
+        assert full.code, table.table
+        for name in table.recognised_by:
+            assert name in table.fields, table.table
+
+
+@pytest.mark.parametrize("table", [name for name, table in tables().items() if table.recognised_by and table.time])
+def test_what_the_exporter_writes_is_recognised_and_read(table: str) -> None:
+    out = io.BytesIO()
+    moment = {"INTNUM": 1, "DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
+    fields = {name: 1 if field.form == "number" else "01" for name, field in tables()[table].fields.items()}
+    ids = {"JBTDE": "00000000000000A1", "JWTDE": "00000000000000A1", "JBSTSF": 0}
+    stamps = {"DATETIME": "2026-07-16-00.15.00.000000", "SAMPLE_TIME": "2026-07-15T22:15:00Z"}
+    write(out, table, [{**moment, **stamps, **fields, **{k: v for k, v in ids.items() if k in fields}}])
+    assert FORMAT.recognises(out.getvalue())
+    out.seek(0)
+    items: list[Item] = list(FORMAT.parse(out, CONTEXT))
+    assert [item for item in items if isinstance(item, Record)]
+    assert not [item for item in items if isinstance(item, Reject)]
+    assert {i.fields["ts"] for i in items if isinstance(i, Record)} == {"2026-07-15T22:15:00Z"}
+
+
+def test_strange_column_names_are_names_and_nothing_else() -> None:
+    name = "__import__('os').abort()"
+    (counter,) = of("counter", read("QAPMDISK", (*TIME, "DSDRN", "DSRDS", name), (*place(1), "DD001", 1, 7)))
+    assert counter["counter"] == name.upper()
+    (job,) = of(
+        "job",
+        list(
+            read_rows(
+                "QAPMJOBOS",
+                (*TIME, "JBNAME", "JBTDE", "JBLRD", "A#B'@"),
+                [(*place(1), "A", "00000000000000A1", 9, 4)],
+                Context("test", BERLIN, "SYSA", columns={"logical_reads_for_update": "a#b'@"}),
+                {},
+            )
+        ),
+    )
+    assert (job["logical_reads"], job["logical_reads_for_update"]) == (9, 4)
+
+
+@pytest.mark.parametrize("code", ["__import__('os')", "A.real", "[A]", "lambda: A", "A ** 2", "A if A else A", "A <"])
+def test_only_expressions_over_fields_are_translated(code: str) -> None:
+    translation = Translation({"A": "n0"}.get, lambda name: False, Known({}).functions())
+    with pytest.raises((ValueError, SyntaxError)):
+        translation.value(code)
+
+
+def test_what_cannot_be_read_at_all_says_why() -> None:
+    (unknown,) = read("QAPMNONE", ("A",), ("1",))
+    assert isinstance(unknown, Reject)
+    assert "QAPMDISK" in unknown.detail
+    (unnamed,) = read_rows("QAPMDISK", ("DSDRN",), [], Context("test", BERLIN), {})
+    assert isinstance(unnamed, Reject)
+    assert "--system" in unnamed.detail
+    (keyless,) = read("QAPMDISK", (*TIME, "DSRDS"), (*place(1), 5))
+    assert isinstance(keyless, Reject)
+    assert (keyless.reason, "DSDRN" in keyless.detail) == (Reason.BAD_HEADER, True)
+
+
+def test_a_neighbour_is_found_by_its_name(tmp_path: Path) -> None:
+    for name in ("Q197_qapmjobmi.csv", "Q197_qapmjobos.csv", "Q198_QAPMJOBMI.csv"):
+        (tmp_path / name).write_text(name)
+    found = beside(tmp_path / "Q197_qapmjobmi.csv")("QAPMJOBMI", "QAPMJOBOS")
+    assert found is not None
+    with found:
+        assert found.read() == b"Q197_qapmjobos.csv"
+    assert beside(tmp_path / "Q198_QAPMJOBMI.csv")("QAPMJOBMI", "QAPMJOBOS") is None
+    assert beside(tmp_path / "other.csv")("QAPMJOBMI", "QAPMJOBOS") is None
