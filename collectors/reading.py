@@ -14,8 +14,10 @@ from counterflow.collectors.records import Context, Item, Reason, Reject
 HEAD_BYTES = 65_536
 
 
-def read_file(path: Path, zone: tzinfo, system: str | None = None) -> Iterator[Item]:
+def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None) -> Iterator[Item]:
     """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
+
+    `date_order` is the order of dates that do not say it (see `Context`).
 
     A file that no format recognises yields one `Reject` with its first bytes.
 
@@ -30,7 +32,8 @@ def read_file(path: Path, zone: tzinfo, system: str | None = None) -> Iterator[I
         if form is None:
             yield unrecognised(head)
             return
-        yield from form.parse(stream, Context(str(path), zone, system, beside=beside(path)))
+        context = Context(str(path), zone, system, date_order=date_order, beside=beside(path))
+        yield from form.parse(stream, context)
 
 
 def beside(path: Path) -> Callable[[str, str], BinaryIO | None]:

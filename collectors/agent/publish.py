@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from counterflow.collectors.agent.config import Commit, Kafka, Source
 from counterflow.collectors.agent.publisher import Lost, Publisher
@@ -33,6 +33,7 @@ def publish_files(
     kafka: Kafka,
     agent_id: str,
     zone: str = "UTC",
+    date_order: Literal["ymd", "mdy", "dmy"] | None = None,
     system: str | None = None,
     run: str | None = None,
     again: bool = False,
@@ -49,7 +50,16 @@ def publish_files(
     CounterflowError : the broker does not answer for 30 s, or refuses; exit code 3 when another agent took the name.
     Stopped : `stop` was set; what is committed stays.
     """
-    source = Source(name="publish", paths=tuple(paths), zone=zone, system=system, run=run, follow=False, settle_s=0)
+    source = Source(
+        name="publish",
+        paths=tuple(paths),
+        zone=zone,
+        date_order=date_order,
+        system=system,
+        run=run,
+        follow=False,
+        settle_s=0,
+    )
     commit = Commit(interval_s=1.0, records=BATCH_RECORDS)
     stop = stop or Event()
     publisher = Publisher(kafka, agent_id, stop, PATIENCE_S)

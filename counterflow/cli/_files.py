@@ -36,9 +36,11 @@ class Zone(click.ParamType[ZoneInfo]):
 
 
 def file_options(command: F) -> F:
-    """Give a command FILE…, --zone and --system."""
+    """Give a command FILE…, --zone, --date-order and --system."""
     zone_help = "IANA time zone of the recordings' local times; nmon files do not say it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
+    order_help = "Order of dates that do not say it: those of IBM i prints."
+    command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
     command = click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
     return click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))(command)
 
@@ -65,13 +67,19 @@ def each(paths: list[Path]) -> Iterator[Path]:
             progress.advance(task)
 
 
-def read_all(paths: list[Path], zone: ZoneInfo, system: str | None, take: Callable[[Path, Item], None]) -> int:
+def read_all(
+    paths: list[Path],
+    zone: ZoneInfo,
+    system: str | None,
+    take: Callable[[Path, Item], None],
+    date_order: str | None = None,
+) -> int:
     """Hand every item of every file to `take`; return how many files gave no record at all, each said why."""
     unread = 0
     for path in each(paths):
         records, first = 0, None
         try:
-            for item in read_file(path, zone, system):
+            for item in read_file(path, zone, system, date_order):
                 records += isinstance(item, Record)
                 if first is None and isinstance(item, Reject):
                     first = item

@@ -20,7 +20,14 @@ from counterflow.collectors.records import Item, Record, Reject
 @file_options
 @click.option("--summary", is_flag=True, help="Count instead: records by dataset, anomalies by reason.")
 @click.pass_context
-def command(ctx: click.Context, files: tuple[Path, ...], zone: ZoneInfo, system: str | None, summary: bool) -> None:
+def command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    zone: ZoneInfo,
+    date_order: str | None,
+    system: str | None,
+    summary: bool,
+) -> None:
     """Parse FILE… into records, one JSON object a line on standard output.
 
     A record carries its `dataset`; an anomaly is an object with `reject` instead. Exit status 1 says that a file was
@@ -41,7 +48,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], zone: ZoneInfo, system:
         if not summary:
             out.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
 
-    unread = read_all(recordings(files), zone, system, take)
+    unread = read_all(recordings(files), zone, system, take, date_order)
     out.flush()
     if summary:
         _print(counts)

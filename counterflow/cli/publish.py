@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import click
@@ -23,6 +24,7 @@ def command(
     ctx: click.Context,
     files: tuple[Path, ...],
     zone: ZoneInfo,
+    date_order: Literal["ymd", "mdy", "dmy"] | None,
     system: str | None,
     bootstrap: str | None,
     agent_id: str,
@@ -82,6 +84,7 @@ def command(
                 kafka=Kafka(bootstrap=bootstrap or StackSettings.load().kafka_bootstrap),
                 agent_id=agent_id,
                 zone=zone.key,
+                date_order=date_order,
                 system=system,
                 run=run,
                 again=again,

@@ -20,7 +20,14 @@ from counterflow.collectors.summary import Summary
 @file_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file and line; MB are 1,048,576 bytes.")
 @click.pass_context
-def command(ctx: click.Context, files: tuple[Path, ...], zone: ZoneInfo, system: str | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    zone: ZoneInfo,
+    date_order: str | None,
+    system: str | None,
+    as_json: bool,
+) -> None:
     """Summarise each FILE: CPU, memory, disks, network, top commands, and how good the data is.
 
     Exit status 1 says that a file was not read at all; the others were.
@@ -29,7 +36,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], zone: ZoneInfo, system:
     unread = 0
     for path in each(recordings(files)):
         summary = Summary(str(path))
-        unread += read_all([path], zone, system, lambda _, item, summary=summary: summary.add(item))  # type: ignore[misc]
+        unread += read_all([path], zone, system, lambda _, item, to=summary: to.add(item), date_order)  # type: ignore[misc]
         if as_json and (summary.records or summary.quality):
             click.echo(orjson.dumps(summary.as_dict()))
         elif summary.records:

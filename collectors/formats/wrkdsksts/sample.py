@@ -205,7 +205,9 @@ def _instant(capture: Capture, memory: Memory, context: Context) -> datetime:
         raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
     if len(set(dates.values())) > 1:
         readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
-        detail = f"`{capture.date}` is {readings}: configure `date_order`, or print with CHGJOB DATFMT(*JUL)"
+        detail = (
+            f"`{capture.date}` is {readings}: say which (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
+        )
         raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         memory.order = next(iter(dates))
