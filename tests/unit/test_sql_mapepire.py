@@ -1,0 +1,153 @@
+"""Mapepire's own client against a server that speaks its protocol over TLS: trust, passwords, blocks of rows, losses.
+
+The server is ours, written from the protocol types of the client, in front of the database of `tests.ibmi_database`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.http11 import Request, Response
+from websockets.sync.server import Server, ServerConnection, serve
+
+from counterflow.collectors.sources.sql import mapepire
+from counterflow.collectors.sources.sql.drivers import Target
+from counterflow.collectors.sources.sql.packs import Query
+from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+from tests import ibmi_database
+from tests.ibmi_database import PASSWORD, System
+
+BLOCK_ROWS = 2
+
+
+class Mapepire:
+    """A server on 127.0.0.1 with a certificate of its own."""
+
+    def __init__(self, system: System, folder: Path) -> None:
+        self.system = system
+        self.certificate = folder / "certificate.pem"
+        key = folder / "key.pem"
+        new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        names = ["-days", "2", "-subj", "/CN=prod01", "-addext", "subjectAltName=IP:127.0.0.1"]
+        subprocess.run([*new, *names, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.connections: list[ServerConnection] = []
+        self.server: Server = serve(self.serve, "127.0.0.1", 0, ssl=context, process_request=self.authorise)
+        self.port = self.server.socket.getsockname()[1]
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def authorise(self, connection: ServerConnection, request: Request) -> Response | None:
+        expected = base64.b64encode(f"FLOW:{PASSWORD}".encode()).decode()
+        if request.headers["Authorization"] != f"Basic {expected}":
+            return connection.respond(401, "Unauthorized")
+        return None
+
+    def serve(self, connection: ServerConnection) -> None:
+        self.connections.append(connection)
+        target = Target(host="prod01", user="FLOW", properties={"folder": str(self.system.folder)})
+        database, left = ibmi_database.connect(target, PASSWORD), dict[str, list[Any]]()
+        for text in connection:
+            asked = json.loads(text)
+            answer: dict[str, Any] = {"id": asked["id"], "success": True}
+            match asked["type"]:
+                case "connect":
+                    answer["job"] = "123456/QUSER/QZDASOINIT"
+                case "prepare_sql_execute":
+                    cursor = database.cursor()
+                    try:
+                        cursor.execute(asked["sql"], asked["parameters"] or [])
+                    except Exception as error:
+                        answer |= {"success": False, "error": str(error), "sql_rc": -204}
+                        answer["sql_state"] = ibmi_database.sqlstate(error)
+                    else:
+                        names = [column[0] for column in cursor.description or ()]
+                        columns = [{"name": n, "label": n, "type": "VARCHAR", "display_size": 9} for n in names]
+                        answer["metadata"] = {"column_count": len(names), "columns": columns, "job": "j"}
+                        rows = iter(lambda: list(cursor.fetchmany(100)), [])  # noqa: B023 - used up here
+                        left[asked["id"]] = [dict(zip(names, row, strict=True)) for part in rows for row in part]
+                        answer |= {"has_results": bool(names), "update_count": -1}
+                        answer |= self.block(left, asked["id"])
+                case "sqlmore":
+                    answer |= self.block(left, asked["cont_id"])
+            connection.send(json.dumps(answer))
+
+    def block(self, left: dict[str, list[Any]], statement: str) -> dict[str, Any]:
+        rows, left[statement] = left[statement][:BLOCK_ROWS], left[statement][BLOCK_ROWS:]
+        return {"data": rows, "is_done": not left[statement]}
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Mapepire]:
+    running = Mapepire(System(tmp_path / "prod01"), tmp_path)
+    yield running
+    running.close()
+
+
+def session(server: Mapepire, password: str = PASSWORD, **options: Any) -> Session:
+    return Session(mapepire, Target(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
+
+
+def groups() -> Sample:
+    return Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused_before_the_password_is_sent(server: Mapepire) -> None:
+    with pytest.raises(SqlError, match="certificate verify failed") as raised:
+        session(server).open()
+    assert raised.value.kind is Kind.LOST
+    assert server.connections == []
+
+
+@pytest.mark.parametrize("trust", ["ca", "nobody"])
+def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -> None:
+    for n in range(5):
+        row = {"NRG_NAME": f"NRG{n}", "LINK_COUNT": n}
+        server.system.add("QSYS2", "NRG_INFO", row) if n else server.system.table("QSYS2", "NRG_INFO", row)
+    asking = session(server, **({"ca": server.certificate} if trust == "ca" else {"verify": False}))
+    sample = groups()
+    for number in (1, 2):
+        (batch,) = sample.read(asking)
+        assert batch.columns == ("NRG_NAME", "LINK_COUNT")
+        assert [tuple(row) for row in batch.rows] == [(f"NRG{n}", n) for n in range(5)]
+        assert batch.position == {"n": number}
+    assert len(server.connections) == 1
+    asking.close()
+
+
+def test_a_wrong_password_is_known_as_such(server: Mapepire) -> None:
+    with pytest.raises(SqlError) as raised:
+        session(server, "hunter2", ca=server.certificate).open()
+    assert raised.value.kind is Kind.REFUSED
+    assert "hunter2" not in str(raised.value)
+
+
+def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire) -> None:
+    asking, sample = session(server, ca=server.certificate), groups()
+    (batch,) = sample.read(asking)
+    assert batch.trouble
+    assert "QSYS2.NRG_INFO (42704)" in batch.trouble
+    server.system.nrg(7)
+    (batch,) = sample.read(asking)
+    assert len(batch.rows) == 1
+    server.connections[-1].close()
+    with pytest.raises(SqlError) as raised:
+        list(sample.read(asking))
+    assert raised.value.kind is Kind.LOST
+    (batch,) = sample.read(asking)
+    assert (asking.number, batch.position) == (2, {"n": 3})
+    asking.close()
