@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from counterflow.collectors.sources.sql.drivers import Connection, Target, client
@@ -9,6 +10,8 @@ from counterflow.collectors.sources.sql.drivers import Connection, Target, clien
 PROPERTIES = {"DRIVER": "IBM i Access ODBC Driver", "NAM": 0, "CMT": 0, "SSL": 1}
 """Keywords of the connection: SQL naming, no commitment control, TLS; those of the configuration go over them."""
 CONNECT_S = 30
+
+_SPECIAL = re.compile(r"[][{}(),;?*=!@]|^\s|\s$|^$")
 
 _module = client("pyodbc", "odbc")
 
@@ -26,4 +29,5 @@ def sqlstate(error: BaseException) -> str:
 
 
 def _quoted(value: str) -> str:
-    return "{" + value.replace("}", "}}") + "}"
+    """Return a value in braces where ODBC wants them; not every driver takes them where it does not."""
+    return "{" + value.replace("}", "}}") + "}" if _SPECIAL.search(value) else value
