@@ -207,13 +207,15 @@ def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:
 
 
 def _instant(written: str | None, context: Context) -> str | None:
-    """Return the UTC time of a stamp; without an offset it is local."""
+    """Return the UTC time of a stamp, to the millisecond; without an offset it is local."""
     try:
         ts = datetime.fromisoformat(written or "")
         ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return ts.strftime("%Y-%m-%dT%H:%M:%SZ") if 2000 <= ts.year < 2300 else None
+    if not 2000 <= ts.year < 2300:
+        return None
+    return ts.isoformat(timespec="milliseconds" if ts.microsecond else "seconds").replace("+00:00", "Z")
 
 
 def _reject(line: Line, reason: Reason, detail: str, ts: str | None = None) -> Reject:
