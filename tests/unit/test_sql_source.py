@@ -164,9 +164,10 @@ def test_a_driver_whose_client_is_not_installed_says_how_to_install_it(monkeypat
 
 
 @pytest.mark.parametrize("name", packs.names())
-def test_our_packs_are_packs(name: str) -> None:
+def test_our_packs_ask_only_for_tables_that_are_described(name: str) -> None:
     pack = packs.load(name)
     assert pack.pack == name
+    assert set(pack.tables) <= set(tables())
 
 
 @pytest.mark.parametrize(
