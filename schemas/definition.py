@@ -61,6 +61,8 @@ class Dataset(_Strict):
     last; `instance` is the key column that names the thing measured in the one-minute rollup (none: no rollup; a result
     has none, since a view sees every version of a row that is replaced). `metric` lists the columns that name the
     metric there if the table is long (a `value` of many counters) instead of wide.
+    `ordered` is for a result that is judged: a key's partition follows from the whole key, so its topic has one, in
+    which the intervals of an entity stay as they were written.
     `columns` are those of the dataset alone; `all_columns` adds the envelope of the role. `sources` says for each
     source which of its counters fills a column.
     """
@@ -72,6 +74,7 @@ class Dataset(_Strict):
     instance: str | None = None
     metric: tuple[str, ...] = ()
     version: int = 1
+    ordered: bool = False
     columns: dict[str, Column]
     sources: dict[str, dict[str, str]]
 
@@ -152,7 +155,7 @@ CHECKPOINTS = "counterflow.checkpoints"
 def topics(partitions: int = 4) -> list[Topic]:
     """One topic a dataset, and the agents' checkpoints (compacted, one partition)."""
     large = {"max.message.bytes": "4194304"}
-    of_datasets = [Topic(d.topic, partitions, large) for d in datasets().values()]
+    of_datasets = [Topic(d.topic, 1 if d.ordered else partitions, large) for d in datasets().values()]
     # An agent reads this topic whole when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
     return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]

@@ -22,6 +22,7 @@ from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
+from counterflow.pipelines.jobs.shipped import archive
 from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
@@ -144,10 +145,15 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
 def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -> dict[str, int]:
     """Compute results again from all that the topics hold, and wait; returns how many were written, by dataset.
 
-    The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins.
+    The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins. A job that
+    judges is left out: it hears of the results that change.
     Raises `CounterflowError` when a computation fails.
     """
-    again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in (chosen() if jobs is None else jobs)]
+    again = [
+        job.model_copy(update={"name": f"{job.name} rerun"})
+        for job in (chosen() if jobs is None else jobs)
+        if job.rule is None
+    ]
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
     with connect(cluster.flink_url) as flink:
         flink.running()  # answers, or says that it does not, before anything is begun
@@ -172,12 +178,16 @@ def _within(period: Period, key: Mapping[str, Any]) -> bool:
 
 
 def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: Period | None = None) -> dict[str, Any]:
+    rules = cluster.ledger.with_name("rules.zip")
+    if job.rule:
+        rules.write_bytes(archive())
     return render(
         job,
         cluster.datasets,
         bootstrap=cluster.bootstrap,
         flink_url=cluster.flink_url,
         checkpoints=cluster.checkpoints.as_uri(),
+        rules=rules,
         restore=restore,
         period=period,
     )

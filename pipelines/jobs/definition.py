@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from counterflow.errors import CounterflowError
+from counterflow.pipelines.rules import rules
 
 FOLDER = Path(__file__).parent
 
@@ -25,6 +26,8 @@ class Job(BaseModel):
     state_ttl : how long the state of an interval is kept after its last row came, by the cluster's clock. An hour
         outlives a restart of anything on the path. Rows of one interval that come further apart make partial results:
         `n` tells, `counterflow jobs rerun` mends. Doubled rows that come further apart repeat the same results.
+    rule : that a job of the same name judges with: the query makes a view `intervals`, whose columns `system`,
+        `entity_type` and `entity` name what is judged, and inserts from `judged`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,6 +36,7 @@ class Job(BaseModel):
     query: str
     parallelism: int = Field(default=1, ge=1)
     state_ttl: str = "1 h"
+    rule: str | None = None
 
     @property
     def statements(self) -> list[str]:
@@ -59,8 +63,12 @@ class Job(BaseModel):
 @cache
 def all_jobs() -> dict[str, Job]:
     """All jobs by name, sorted."""
-    paths = sorted(FOLDER.glob("*/query.sql"))
-    return {path.parent.name: Job(name=path.parent.name, query=path.read_text(encoding="utf-8")) for path in paths}
+    return {path.parent.name: _job(path) for path in sorted(FOLDER.glob("*/query.sql"))}
+
+
+def _job(path: Path) -> Job:
+    name = path.parent.name
+    return Job(name=name, query=path.read_text(encoding="utf-8"), rule=name if name in rules() else None)
 
 
 def chosen(names: Iterable[str] = ()) -> list[Job]:

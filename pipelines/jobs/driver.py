@@ -1,18 +1,93 @@
-"""Submits Flink SQL: the only module that imports PyFlink, run by the Python of Flink's own environment.
+"""Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
 Reads one JSON object on standard input, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits
 each as one Flink job (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is
-accepted. It imports nothing of Counterflow, whose packages that environment does not have.
+accepted. A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
+
+It imports nothing of Counterflow, whose packages that environment does not have, but rules, which need none: Flink
+ships them to its Python workers (`python.files`), where alone they run.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
-from pyflink.common import Configuration  # type: ignore[import-not-found]
-from pyflink.table import EnvironmentSettings, TableEnvironment  # type: ignore[import-not-found]
+from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
+from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import-not-found]
+from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
+from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
+from pyflink.java_gateway import get_gateway  # type: ignore[import-not-found]
+from pyflink.table import StreamTableEnvironment  # type: ignore[import-not-found]
+
+ENTITY = ("system", "entity_type", "entity")
+JUDGED = {
+    **dict.fromkeys(ENTITY, Types.STRING()),
+    "ts_ms": Types.LONG(),
+    "n": Types.LONG(),
+    "interval_s": Types.DOUBLE(),
+    "state": Types.STRING(),
+    "signal": Types.STRING(),
+    "stale": Types.BOOLEAN(),
+    "reason": Types.STRING(),
+    "since_ms": Types.LONG(),
+    "evidence": Types.STRING(),
+    "parameters": Types.STRING(),
+}
+SETTLE_MS = 3000
+"""Rows of an entity are judged together, in order, so long after the first of them: jobs write theirs in bursts."""
+
+
+class Judge(KeyedProcessFunction):  # type: ignore[misc]
+    """Judges the rows of one entity with a rule.
+
+    Rows wait in state until a processing-time timer fires; the end of an input fires none.
+    """
+
+    def __init__(self, rule: str) -> None:
+        """Take the rule's name; the rule itself is there where this runs."""
+        self._name = rule
+
+    def open(self, runtime_context: Any) -> None:
+        """Find the rule, and the state that Flink keeps."""
+        from counterflow.pipelines import verdicts
+        from counterflow.pipelines.rules import rules
+
+        self._verdicts = verdicts
+        self._rule = rules()[self._name]
+        self._parameters = self._rule.parameters()
+        kept = Types.PICKLED_BYTE_ARRAY()
+        self._waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", kept))
+        self._series = runtime_context.get_state(ValueStateDescriptor("series", kept))
+        self._timer = runtime_context.get_state(ValueStateDescriptor("timer", Types.BOOLEAN()))
+        metrics = runtime_context.get_metrics_group()
+        self._history = metrics.counter("history")
+        self._unreadable = metrics.counter("unreadable")
+
+    def process_element(self, value: Any, ctx: Any) -> None:
+        """Keep a row until its time."""
+        self._waiting.add(value.as_dict())
+        if not self._timer.value():
+            self._timer.update(True)
+            timers = ctx.timer_service()
+            timers.register_processing_time_timer(timers.current_processing_time() + SETTLE_MS)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
+        """Judge the rows that wait."""
+        rows = list(self._waiting.get())
+        self._waiting.clear()
+        self._timer.clear()
+        series = self._series.value() or self._verdicts.Series()
+        series, said = self._verdicts.judge(self._rule, self._parameters, series, rows)
+        self._series.update(series)
+        self._history.inc(said.history)
+        self._unreadable.inc(len(said.unreadable))
+        entity = {column: rows[0][column] for column in ENTITY}
+        for verdict in said.verdicts:
+            row = {**entity, **verdict}
+            yield Row(*(row[column] for column in JUDGED))
 
 
 def submit(job: dict[str, Any]) -> str:
@@ -20,9 +95,20 @@ def submit(job: dict[str, Any]) -> str:
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)
-    environment = TableEnvironment.create(EnvironmentSettings.new_instance().with_configuration(configuration).build())
+    if rule := job.get("rule"):
+        for name in ("python.executable", "python.client.executable"):
+            configuration.set_string(name, sys.executable)
+    # PyFlink's own get_execution_environment would start a cluster here, whatever `execution.target` says.
+    java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+    stream = StreamExecutionEnvironment(java(configuration._j_configuration))
+    environment = StreamTableEnvironment.create(stream)
     for statement in job["statements"]:
         environment.execute_sql(statement)
+    if rule:
+        rows = environment.to_data_stream(environment.from_path("intervals"))
+        entities = rows.key_by(lambda row: json.dumps([row[column] for column in ENTITY]), Types.STRING())
+        judged = entities.process(Judge(rule), Types.ROW_NAMED([*JUDGED], [*JUDGED.values()]))
+        environment.create_temporary_view("judged", environment.from_data_stream(judged))
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)

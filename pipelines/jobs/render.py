@@ -1,16 +1,18 @@
-"""What the driver is told: settings and statements of a job, as data. Pure."""
+"""What the driver is told: settings and statements of a job, as data."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
 
 from counterflow.pipelines.jobs.definition import Job
+from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.flink_ddl import sink_table, source_table
 
@@ -66,6 +68,7 @@ def render(
     bootstrap: str,
     flink_url: str,
     checkpoints: str,
+    rules: Path,
     restore: str | None = None,
     period: Period | None = None,
 ) -> dict[str, Any]:
@@ -76,6 +79,7 @@ def render(
     datasets : those that the query selects from or inserts into become tables.
     bootstrap, flink_url : Kafka's `bootstrap.servers`; Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
+    rules : archive of the rules for Flink's Python workers (`archive`).
     restore : URI of the checkpoint to continue from.
     period : recompute this much of what the topics hold, forget nothing meanwhile, and end.
     """
@@ -84,6 +88,7 @@ def render(
     rerun |= {"restart-strategy.fixed-delay.attempts": "5", "restart-strategy.fixed-delay.delay": "2 s"}
     return {
         "job": job.name,
+        "rule": job.rule,
         "configuration": {
             **_SETTINGS,
             "rest.address": rest.hostname,
@@ -92,6 +97,7 @@ def render(
             "parallelism.default": str(job.parallelism),
             "execution.checkpointing.dir": checkpoints,
             **({"execution.state-recovery.path": restore} if restore else {}),
+            **({"python.files": str(rules)} if job.rule else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
         **_statements(job, datasets, bootstrap, period),
@@ -99,8 +105,9 @@ def render(
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
-    """Return the SHA-256 of all that shapes a job's state: its query and its tables, wherever they run."""
-    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", None))).hexdigest()
+    """Return the SHA-256 of all that shapes a job's state: its query, its tables and its rule, wherever they run."""
+    rule = archive() if job.rule else b""
+    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", None)) + rule).hexdigest()
 
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:

@@ -1,0 +1,195 @@
+-- How full is a link, and how full is the port below it?
+--
+-- A row a link and interval. Rates are of the interval, bytes are carried as bytes; bits appear where they are set
+-- against the rate of the line. OUT and IN are never added for a load, since a line takes both at once.
+--
+-- rate       of a running count: (value - value before) / time between the two samples. None where a count is less than
+--            before (`reset`), where there is no sample before, and where it is more than twice the usual interval ago;
+--            of a delta: value / interval_s.
+-- physical   what all links of one physical port carried, and the share of the port that is guaranteed: the rows of
+--            logical ports, of every system, and of the physical port itself, at the same point of a grid of 5 s.
+--            A sample counts for every point of its interval, 5 min at most; a link takes the newest point that its
+--            own interval has reached. So each port counts once whatever its cadence.
+--            Where one logical port of the physical port has no bytes, the sum is not known.
+--
+-- A link is set beside its physical port where its row names it (`physical_port`); docs/decisions/0008-physical-port.md.
+-- `n` counts the row and the ports set beside it: the result that knows more replaces the one that knew less.
+--
+-- Sources: schemas/datasets/link.yaml; formulas: docs/kpis.md.
+
+CREATE TEMPORARY VIEW sampled AS
+SELECT
+  *,
+  EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
+    + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 AS apart_s,
+  COALESCE(out_bytes < prev_out_bytes, FALSE)
+    OR COALESCE(in_bytes < prev_in_bytes, FALSE)
+    OR COALESCE(out_messages < prev_out_messages, FALSE)
+    OR COALESCE(in_messages < prev_in_messages, FALSE)
+    OR COALESCE(dropped < prev_dropped, FALSE)
+    OR COALESCE(rnr_naks < prev_rnr_naks, FALSE)
+    OR COALESCE(failures < prev_failures, FALSE) AS fell
+FROM link;
+
+-- counted_s: what running counts are divided by, null where they allow no rate
+CREATE TEMPORARY VIEW timed AS
+SELECT
+  *,
+  CASE WHEN apart_s > 0 AND NOT fell AND (interval_s IS NULL OR apart_s <= 2 * interval_s) THEN apart_s END AS counted_s
+FROM sampled;
+
+CREATE TEMPORARY VIEW loads AS
+SELECT
+  ts,
+  CASE WHEN apart_s > 0 THEN apart_s ELSE interval_s END AS interval_s,
+  `system`, link, link_type, `group`, physical_port, peer,
+  COALESCE((out_bytes - prev_out_bytes) / counted_s, out_kb * 1024 / NULLIF(interval_s, 0)) AS own_out_bytes_s,
+  COALESCE((in_bytes - prev_in_bytes) / counted_s, in_kb * 1024 / NULLIF(interval_s, 0)) AS own_in_bytes_s,
+  (out_messages - prev_out_messages) / counted_s AS own_out_msgs_s,
+  (in_messages - prev_in_messages) / counted_s AS own_in_msgs_s,
+  out_packets / NULLIF(interval_s, 0) AS out_packets_s,
+  in_packets / NULLIF(interval_s, 0) AS in_packets_s,
+  NULLIF(line_bits_s, 0) AS line_bits_s,
+  NULLIF(capacity_pct, 0) AS capacity_pct,
+  link_count, active_link_count,
+  load_balance_link_count AS load_balance_count,
+  COALESCE((dropped - prev_dropped) / counted_s, (out_dropped + in_dropped) / NULLIF(interval_s, 0)) AS drops_s,
+  (rnr_naks - prev_rnr_naks) / counted_s AS rnr_nak_s,
+  CASE WHEN prev_ts IS NOT NULL THEN fell END AS `reset`,
+  failures > prev_failures AS failover,
+  EXTRACT(EPOCH FROM ts) + EXTRACT(MILLISECOND FROM ts) / 1000e0 AS ends_s,
+  EXTRACT(EPOCH FROM ts) / 5 AS point,
+  pt
+FROM timed;
+
+INSERT INTO link_load (
+  ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
+  own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s, own_msgs_s, out_packets_s, in_packets_s,
+  bytes_per_message, line_bits_s, out_line_pct, in_line_pct, capacity_pct, out_capacity_pct, in_capacity_pct,
+  phys_out_bytes_s, phys_in_bytes_s, phys_line_pct, adapter_share_pct,
+  link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
+)
+SELECT
+  ts, interval_s, `system`, 1, link, link_type, `group`, physical_port, peer,
+  own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s,
+  own_out_msgs_s + own_in_msgs_s,
+  out_packets_s, in_packets_s,
+  (own_out_bytes_s + own_in_bytes_s) / NULLIF(own_out_msgs_s + own_in_msgs_s, 0),
+  line_bits_s,
+  100 * own_out_bytes_s * 8 / line_bits_s,
+  100 * own_in_bytes_s * 8 / line_bits_s,
+  capacity_pct,
+  100 * own_out_bytes_s * 8 / (line_bits_s * capacity_pct / 100),
+  100 * own_in_bytes_s * 8 / (line_bits_s * capacity_pct / 100),
+  CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
+  link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
+FROM loads
+WHERE physical_port IS NULL;
+
+-- What stands beside links: ports at every point of their intervals, once.
+CREATE TEMPORARY VIEW reaching AS
+SELECT
+  *,
+  CAST(LEAST(point - CAST(FLOOR((ends_s - COALESCE(interval_s, 5)) / 5) AS BIGINT), 60) AS INT) AS points
+FROM loads
+WHERE physical_port IS NOT NULL AND link_type IN ('logical_port', 'physical_port');
+
+CREATE TEMPORARY VIEW spread AS
+SELECT
+  physical_port, `system`, link_type AS port_type, link AS port, point + 1 - step AS point,
+  own_out_bytes_s AS out_bytes_s, own_in_bytes_s AS in_bytes_s, line_bits_s, capacity_pct, pt
+FROM reaching
+-- as many elements as the interval has points; a constant array would be joined, and every row kept for it
+CROSS JOIN UNNEST(SPLIT(REPEAT(',', points - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
+WHERE points > 0;
+
+-- bytes and capacity of one port may come in rows of their own
+CREATE TEMPORARY VIEW beside AS
+SELECT *, `system` || ' ' || port AS port_name FROM (
+  SELECT *, ROW_NUMBER() OVER (
+    PARTITION BY physical_port, `system`, port_type, port, point, out_bytes_s IS NULL, capacity_pct IS NULL ORDER BY pt
+  ) AS arrival
+  FROM spread
+) WHERE arrival = 1;
+
+CREATE TEMPORARY VIEW once AS
+SELECT * FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY `system`, link_type, link, ts ORDER BY pt) AS arrival
+  FROM loads
+  WHERE physical_port IS NOT NULL
+) WHERE arrival = 1;
+
+-- Each link by itself, and again with each port. Nothing is ever taken back on the way to the sums below, so that no
+-- result is deleted before it is written anew, as joins of sums would have it.
+CREATE TEMPORARY VIEW pairs AS
+SELECT
+  o.*, CAST(NULL AS STRING) AS port_type, CAST(NULL AS STRING) AS port_name, CAST(NULL AS BOOLEAN) AS own_port,
+  CAST(NULL AS DOUBLE) AS port_out_bytes_s, CAST(NULL AS DOUBLE) AS port_in_bytes_s,
+  CAST(NULL AS DOUBLE) AS port_line_bits_s, CAST(NULL AS DOUBLE) AS port_capacity_pct
+FROM once AS o
+UNION ALL
+SELECT
+  o.*, b.port_type, b.port_name, b.`system` = o.`system`,
+  b.out_bytes_s, b.in_bytes_s, b.line_bits_s, b.capacity_pct
+FROM once AS o
+INNER JOIN beside AS b ON b.physical_port = o.physical_port AND b.point = o.point;
+
+CREATE TEMPORARY VIEW sums AS
+SELECT
+  ts, `system`, link, link_type, 1 + COUNT(DISTINCT port_name) AS n, MAX(interval_s) AS interval_s,
+  MAX(`group`) AS `group`, MAX(physical_port) AS physical_port, MAX(peer) AS peer,
+  MAX(own_out_bytes_s) AS own_out_bytes_s, MAX(own_in_bytes_s) AS own_in_bytes_s,
+  MAX(own_out_msgs_s) AS own_out_msgs_s, MAX(own_in_msgs_s) AS own_in_msgs_s,
+  MAX(out_packets_s) AS out_packets_s, MAX(in_packets_s) AS in_packets_s,
+  COALESCE(MAX(line_bits_s), MAX(port_line_bits_s)) AS line_bits_s,
+  MAX(capacity_pct) AS capacity_pct,
+  MAX(port_capacity_pct) FILTER (WHERE own_port) AS port_capacity_pct,
+  COUNT(DISTINCT port_name) FILTER (WHERE own_port AND port_capacity_pct IS NOT NULL) AS own_ports,
+  SUM(port_out_bytes_s) FILTER (WHERE port_type = 'physical_port') AS whole_out_bytes_s,
+  SUM(port_in_bytes_s) FILTER (WHERE port_type = 'physical_port') AS whole_in_bytes_s,
+  SUM(port_out_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_out_bytes_s,
+  SUM(port_in_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_in_bytes_s,
+  COUNT(DISTINCT port_name) FILTER (WHERE port_type = 'logical_port') AS parts,
+  COUNT(port_out_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_out,
+  COUNT(port_in_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_in,
+  MAX(link_count) AS link_count, MAX(active_link_count) AS active_link_count,
+  MAX(load_balance_count) AS load_balance_count,
+  MAX(drops_s) AS drops_s, MAX(rnr_nak_s) AS rnr_nak_s,
+  MAX(CAST(`reset` AS INT)) = 1 AS `reset`, MAX(CAST(failover AS INT)) = 1 AS failover
+FROM pairs
+GROUP BY `system`, link_type, link, ts;
+
+CREATE TEMPORARY VIEW placed AS
+SELECT
+  ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
+  own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s, out_packets_s, in_packets_s, line_bits_s,
+  COALESCE(capacity_pct, CASE WHEN own_ports = 1 THEN port_capacity_pct END) AS capacity_pct,
+  COALESCE(whole_out_bytes_s, CASE WHEN parts_out = parts THEN parts_out_bytes_s END) AS phys_out_bytes_s,
+  COALESCE(whole_in_bytes_s, CASE WHEN parts_in = parts THEN parts_in_bytes_s END) AS phys_in_bytes_s,
+  link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
+FROM sums;
+
+INSERT INTO link_load (
+  ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
+  own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s, own_msgs_s, out_packets_s, in_packets_s,
+  bytes_per_message, line_bits_s, out_line_pct, in_line_pct, capacity_pct, out_capacity_pct, in_capacity_pct,
+  phys_out_bytes_s, phys_in_bytes_s, phys_line_pct, adapter_share_pct,
+  link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
+)
+SELECT
+  ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
+  own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s,
+  own_out_msgs_s + own_in_msgs_s,
+  out_packets_s, in_packets_s,
+  (own_out_bytes_s + own_in_bytes_s) / NULLIF(own_out_msgs_s + own_in_msgs_s, 0),
+  line_bits_s,
+  100 * own_out_bytes_s * 8 / line_bits_s,
+  100 * own_in_bytes_s * 8 / line_bits_s,
+  capacity_pct,
+  100 * own_out_bytes_s * 8 / (line_bits_s * capacity_pct / 100),
+  100 * own_in_bytes_s * 8 / (line_bits_s * capacity_pct / 100),
+  phys_out_bytes_s, phys_in_bytes_s,
+  100 * CASE WHEN phys_out_bytes_s > phys_in_bytes_s THEN phys_out_bytes_s ELSE phys_in_bytes_s END * 8 / line_bits_s,
+  100 * (own_out_bytes_s + own_in_bytes_s) / NULLIF(phys_out_bytes_s + phys_in_bytes_s, 0),
+  link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
+FROM placed;

@@ -1,0 +1,141 @@
+"""Verdicts of a rule on one entity, from intervals that come in any order, twice, or are completed later.
+
+The rule needs intervals in order. So the newest of an entity are kept with the state before each: one that comes late,
+or is said again with more inputs, is judged at its place, and those behind it again as far as that changes anything.
+An interval older than those kept is history: `counterflow rules replay` judges it.
+
+Python alone: Flink's workers have none of the packages of Counterflow. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from counterflow.pipelines.rules import Rule
+
+Row = Mapping[str, Any]
+
+KEPT = 240
+"""Intervals of an entity that are kept: an hour of 15 s."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class _State(NamedTuple):
+    """State of the rule as JSON, and what is shown since when; `shown` is None before the first interval."""
+
+    rule: dict[str, Any]
+    shown: str | None = None
+    since_ms: int = 0
+
+
+class _Judged(NamedTuple):
+    """An interval that is kept: its end, its row, the state before it, and the digest of what was said of it."""
+
+    ts_ms: int
+    row: Row
+    before: _State
+    said: str
+
+
+class Series(NamedTuple):
+    """What is remembered of one entity: the newest intervals in order, the state behind them, the end of history."""
+
+    judged: tuple[_Judged, ...] = ()
+    state: _State | None = None
+    history_ms: int | None = None
+
+
+class Said(NamedTuple):
+    """Verdicts that are new or differ from what was said, rows of history, and rows that the rule cannot read."""
+
+    verdicts: list[dict[str, Any]]
+    history: int
+    unreadable: list[str]
+
+
+def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iterable[Row]) -> tuple[Series, Said]:
+    """Judge rows of one entity with what is remembered of it; returns what to remember, and what to say.
+
+    Parameters
+    ----------
+    rows : of the rule's dataset, by column name; `ts` as ISO 8601, UTC where it has no zone, and `n`.
+    """
+    pending: dict[int, Row] = {}
+    unreadable: list[str] = []
+    history = 0
+    known = {judged.ts_ms: judged.row for judged in series.judged}
+    for row in rows:
+        try:
+            ts_ms = _milliseconds(rule.interval(row).ts)
+        except ValueError as error:
+            unreadable.append(f"{row.get('ts')}: {error}")
+            continue
+        before = pending.get(ts_ms) or known.get(ts_ms)
+        if series.history_ms is not None and ts_ms <= series.history_ms:
+            history += 1
+        elif before is None or (row != before and row["n"] >= before["n"]):
+            pending[ts_ms] = row
+    if not pending:
+        return series, Said([], history, unreadable)
+
+    first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
+    kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
+    state = series.judged[first].before if again else series.state
+    state = state or _State(rule.start.as_json())
+    newest_change = max(pending)
+    judged: list[_Judged] = list(kept)
+    verdicts = []
+    for ts_ms in sorted({*again, *pending}):
+        old = again.get(ts_ms)
+        if old and ts_ms > newest_change and old.before == state:  # from here on nothing changes
+            judged += [one for one in again.values() if one.ts_ms >= ts_ms]
+            state = series.state
+            break
+        row = pending.get(ts_ms) or (old.row if old else {})
+        after, said = _judge(rule, parameters, state, ts_ms, row)
+        if old is None or old.said != _digest(said):
+            verdicts.append(said)
+        judged.append(_Judged(ts_ms, row, state, _digest(said)))
+        state = after
+    gone, left = judged[:-KEPT], judged[-KEPT:]
+    history_ms = gone[-1].ts_ms if gone else series.history_ms
+    return Series(tuple(left), state, history_ms), Said(verdicts, history, unreadable)
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """Return 16 digits that differ where a value does."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _judge(
+    rule: Rule[Any, Any, Any], parameters: Any, state: _State, ts_ms: int, row: Row
+) -> tuple[_State, dict[str, Any]]:
+    interval = rule.interval(row)
+    after, verdict = rule.judge(parameters, type(rule.start).of_json(state.rule), interval)
+    since_ms = state.since_ms if verdict.state == state.shown else ts_ms
+    said = {
+        "ts_ms": ts_ms,
+        "n": row["n"],
+        "interval_s": interval.interval_s,
+        "state": str(verdict.state),
+        "signal": verdict.signal and str(verdict.signal),
+        "stale": verdict.stale,
+        "reason": verdict.reason,
+        "since_ms": since_ms,
+        "evidence": json.dumps(verdict.evidence.as_json()),
+        "parameters": _digest(asdict(parameters)),
+    }
+    # through JSON, so that a state compares and is kept as the same plain values whether it was stored or not
+    return _State(json.loads(json.dumps(after.as_json())), said["state"], since_ms), said
+
+
+def _milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MILLISECOND
