@@ -65,12 +65,10 @@ class IbmiTables:
         reading = _Reading(stream, context, position or Position(0, 0))
         held: list[Item] = []
         try:
+            if context.complete:
+                yield from reading.items()
+                return
             for item in reading.items():
-                if isinstance(item, Reject):
-                    item.system = item.system or context.system
-                if context.complete:
-                    yield item
-                    continue
                 held.append(item)
                 if isinstance(item, Position):
                     yield from held
@@ -108,12 +106,12 @@ class _Reading:
             try:
                 self._reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
             except Unusable as error:
-                yield Reject(error.reason, str(error), "none", section=self.state["table"])
+                yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
             self._open_beside()
         for line, cells in self._rows():
             if isinstance(cells, Reject):
-                yield _placed(cells, line)
+                yield self._placed(cells, line)
                 continue
             try:
                 if self._reader is None or cells[0].strip()[:1].isalpha():
@@ -125,14 +123,14 @@ class _Reading:
                             return
                         continue
             except Unusable as error:
-                yield _placed(Reject(error.reason, str(error), "none"), line)
+                yield self._placed(Reject(error.reason, str(error), "none"), line)
                 return
             yield from self._row(cells, line)
         if not self._context.complete:
             return
         end, number = self._read_to
         if end == 0:
-            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none", system=self._context.system)
             return
         yield from self._end()
         if self._beside is not None:
@@ -158,23 +156,21 @@ class _Reading:
         assert self._reader is not None  # noqa: S101 - rows follow a header
         if len(cells) != len(self._reader.layout.columns):
             if line.fault is Reason.CUT_LINE:
-                yield _placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)
+                yield self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)
                 return
         else:
             if not line.data.isascii() and has_ebcdic(cells):
                 detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
-                yield _placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)
+                yield self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)
                 return
             if line.fault is Reason.CUT_LINE:
                 detail = "the last line has no line end: read as it is, its last value may be cut"
-                yield _placed(Reject(Reason.CUT_LINE, detail, "all"), line)
+                yield self._placed(Reject(Reason.CUT_LINE, detail, "all"), line)
         if self._reader.begins(cells):
             yield from self._end()
             yield self._position(line.offset, line.number - 1)
-        items = self._reader.row(cells)
-        for item in items:
-            if isinstance(item, Reject):
-                _placed(item, line)
+        items = self._reader.row(cells, line)
+        self._place_rejects(self._reader)
         yield from items if self._beside is None else self._joined(items)
 
     # headers
@@ -220,7 +216,7 @@ class _Reading:
         if table == "QAPMJOBOS" and self._context.beside and (other := self._context.beside(table, "QAPMJOBMI")):
             other.close()
             detail = "the rows of this file are read together with those of QAPMJOBMI beside it"
-            yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section=table)
+            yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section=table, system=self._context.system)
             return
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
@@ -264,7 +260,7 @@ class _Reading:
         """Yield items of this file, jobs with what QAPMJOBOS says of them."""
         assert self._beside is not None  # noqa: S101 - there is a file beside it
         for item in items:
-            if isinstance(item, Record):
+            if type(item) is Record:
                 if self._join is None:
                     ts = item.fields["ts"]
                     yield from self._beside.before(ts)
@@ -278,10 +274,23 @@ class _Reading:
         """End the open interval."""
         if self._reader is not None:
             items = self._reader.end()
+            self._place_rejects(self._reader)
             yield from items if self._beside is None else self._joined(items)
         if self._join is not None:
             yield from self._join.rest()
             self._join = None
+
+    def _place_rejects(self, reader: Reader) -> None:
+        for reject, line in reader.rejected:
+            self._placed(reject, cast(Line, line))
+        reader.rejected.clear()
+
+    def _placed(self, reject: Reject, line: Line) -> Reject:
+        reject.line, reject.byte_offset = line.number, line.offset
+        reject.system = reject.system or self._context.system
+        if reject.kept != "all":
+            reject.raw = line.raw
+        return reject
 
     def _position(self, offset: int, line: int) -> Position:
         if self._beside is not None:
@@ -294,13 +303,6 @@ def _of_beside(item: Item) -> Item:
         item.detail = f"QAPMJOBOS beside it, line {item.line}: {item.detail}"
         item.line = item.byte_offset = 0
     return item
-
-
-def _placed(reject: Reject, line: Line) -> Reject:
-    reject.line, reject.byte_offset = line.number, line.offset
-    if reject.kept != "all":
-        reject.raw = line.raw
-    return reject
 
 
 FORMAT = IbmiTables()

@@ -42,8 +42,8 @@ class Layout:
     """One table with certain columns.
 
     `numbers`, `texts`, `binaries` and `time` pick the values of a row. `settings` are texts that no dataset models,
-    `unknown` columns that are not described. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the
-    place of JBSTSF and `seconds` that of INTSEC in the row.
+    `unknown` columns that are not described, `used` fields that fill a column of a dataset. `path` picks the flags of
+    a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and `seconds` that of INTSEC in the row.
     """
 
     table: Description
@@ -59,6 +59,7 @@ class Layout:
     path: Picker | None
     settings: tuple[Leftover, ...]
     unknown: tuple[Leftover, ...]
+    used: frozenset[str]
     required: Mapping[str, tuple[str, ...]]
     ended: int | None
     seconds: int | None
@@ -102,7 +103,11 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     columns = canonical(table, columns)
     places = {name: place for place, name in enumerate(columns)}
     forms = {name: table.fields[name].form for name in columns if name in table.fields}
-    of_form = {form: [name for name in forms if forms[name] == form] for form in ("number", "text", "binary")}
+    ignored = {name for name in forms if table.fields[name].ignore} - {column.strip().upper() for _, column in named}
+    of_form = {
+        form: [name for name in forms if forms[name] == form and name not in ignored]
+        for form in ("number", "text", "binary")
+    }
     sites = {column: names_column.strip().upper() for column, names_column in named}
     discovered = [name for name in sites.values() if name in places and name not in forms and name not in TIME_FIELDS]
     numbers = (*of_form["number"], *(name for name in discovered if name not in _text_columns(table, sites)))
@@ -117,7 +122,7 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     body, required = _body(table, translation, sites)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
     used = {*translation.used, *sites.values()}
-    spare = {name for name in (*numbers, *texts) if name not in used and not _ignored(table, name)}
+    spare = {name for name in (*numbers, *texts) if name not in used}
     leftovers = "".join(
         _counter(f"n{i}", name, field, zeros=table.zeros)
         for i, (name, field) in enumerate(zip(numbers, described, strict=True))
@@ -152,6 +157,7 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
             for name in columns
             if name not in forms and name not in TIME_FIELDS and name not in numbers and name not in texts
         ),
+        used=frozenset(used),
         required=required,
         ended=places.get("JBSTSF"),
         seconds=places.get("INTSEC"),
@@ -193,12 +199,19 @@ def _record(
     }
     if any(values.get(name) is None for name in needed):
         return []  # the columns of this dataset came with a later release
-    shown = ", ".join(f"{name!r}: {code}" for name, code in values.items() if code is not None)
-    line = f"records.append(new(Record, ({filled.dataset!r}, {{**base, {shown}}})))"
+    known = {name: code for name, code in values.items() if code is not None}
+    fields = {**columns, **sites}
+    blank = {name: code for name, code in known.items() if translation.is_text(fields[name]) and name not in needed}
+    shown = ", ".join(f"{name!r}: {code}" for name, code in known.items() if name not in blank)
+    lines = [
+        f"columns = {{**base, {shown}}}",
+        *(f"if {code}: columns[{name!r}] = {code}" for name, code in blank.items()),
+        f"records.append(new(Record, ({filled.dataset!r}, columns)))",
+    ]
     if filled.when is None:
-        return [line]
+        return lines
     condition = translation.value(_numbered(filled.when, n))
-    return [f"if {condition}: {line}"]
+    return [f"if {condition}:", *(f"    {line}" for line in lines)]
 
 
 def _counter(variable: str, name: str, field: Described, *, zeros: bool) -> str:
@@ -219,10 +232,6 @@ def _text_columns(table: Description, sites: Mapping[str, str]) -> set[str]:
     """Columns that the site named for a dataset column that holds text."""
     columns = {name: c for filled in table.records for name, c in datasets()[filled.dataset].columns.items()}
     return {column for name, column in sites.items() if name in columns and columns[name].type == "String"}
-
-
-def _ignored(table: Description, name: str) -> bool:
-    return name in table.fields and table.fields[name].ignore is not None
 
 
 def _picker(places: Sequence[int]) -> Picker:

@@ -93,11 +93,14 @@ class Reader:
         self._interval: _Interval | None = None
         self._seconds: float | None = None
         self._last: tuple[Any, ...] | None = None  # what places the rows of the interval in time, as written
-        self._held: list[Row] = []
+        self._held: list[tuple[Row, object]] = []
         self._held_number: str | None = None
         self._envelopes: dict[object, Fields] = {}
         self._seen: set[str] = set()
         self._counts: Counter[str] = Counter()
+        self._at: object = None
+        self.rejected: list[tuple[Reject, object]] = []
+        """What was returned, with the `place` its row was given; whoever knows what that means clears the list."""
 
     # intervals
 
@@ -120,7 +123,7 @@ class Reader:
         """Return what is left of the interval, now that it is whole, and what was counted in it."""
         items: Items = []
         if self._held:
-            stamps = [found.instant for row in self._held if (found := self._place(row)[1])]
+            stamps = [found.instant for row, _ in self._held if (found := self._place(row)[1])]
             items += self._open(self._held_number, Stamp(max(stamps)))
         if self._interval is None:
             return items
@@ -138,8 +141,9 @@ class Reader:
         self._seen, self._counts = set(), Counter()
         return items
 
-    def row(self, row: Row) -> Items:
-        """Return the records of one row; what is wrong in it becomes a reject, without its place."""
+    def row(self, row: Row, place: object = None) -> Items:
+        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` tells its `place`."""
+        self._at = place
         if len(row) != len(self.layout.columns):
             detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
             return [self._reject(Reason.FIELD_COUNT, detail, "none")]
@@ -155,10 +159,11 @@ class Reader:
         items: Items = []
         if self._interval is None:
             if ended:
-                self._held.append(row)
+                self._held.append((row, place))
                 self._held_number = number
                 return items
             items += self._open(number, found)
+            self._at = place
         if not ended:
             self._last = self.layout.time(row)
         return items + self._records(row)
@@ -174,7 +179,7 @@ class Reader:
             detail = "the clock shows this hour twice and no interval before tells which: read as the first"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         held, self._held, self._held_number = self._held, [], None
-        for row in held:
+        for row, self._at in held:
             items += self._records(row)
         return items
 
@@ -354,7 +359,9 @@ class Reader:
 
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
-        return Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
+        reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
+        self.rejected.append((reject, self._at))
+        return reject
 
 
 def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:

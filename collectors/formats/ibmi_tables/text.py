@@ -92,6 +92,9 @@ def split(line: str, between: str) -> list[str]:
         line = _DECIMAL_COMMA.sub(".", line)
     if '"' not in line:
         return line.split(between)
+    parts = line.split('"')  # every second one stands between quotes
+    if len(parts) % 2 and "" not in parts[2:-1:2] and between not in "".join(parts[1::2]):
+        return "".join(parts).split(between)  # no separator and no quote within quotes: three times as fast
     return next(csv.reader((line,), delimiter=between))
 
 
