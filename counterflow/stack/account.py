@@ -18,18 +18,9 @@ GROUP BY refused
 """
 
 _PENDING = """
-SELECT count() AS pending FROM (
-  SELECT m.system, m.ts, m.counted AS dataset, max(m.row_count) AS expected
-  FROM counterflow.manifest AS m FINAL
-  WHERE m.agent_id = {agent:String} AND m.counted IN ('disk', 'job') AND m.row_count > 0
-  GROUP BY m.system, m.ts, m.counted
-) AS e
-LEFT JOIN (
-  SELECT system, ts, 'disk' AS dataset, n FROM counterflow.disk_load FINAL WHERE disk = '*'
-  UNION ALL
-  SELECT system, ts, 'job' AS dataset, sum(n) AS n FROM counterflow.footprint FINAL GROUP BY system, ts
-) AS r USING (system, ts, dataset)
-WHERE r.n < e.expected
+SELECT count() AS pending
+FROM counterflow.provisional
+WHERE (system, ts) IN (SELECT system, ts FROM counterflow.manifest FINAL WHERE agent_id = {agent:String})
 """
 
 
@@ -64,7 +55,7 @@ def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: fl
 
 
 def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> int:
-    """Return how many intervals of `agent_id` still lack a complete result; waits up to `timeout_s` for none."""
+    """Return how many results of intervals of `agent_id` are provisional; waits up to `timeout_s` for none."""
     end = time.monotonic() + timeout_s
     while (pending := int(client.rows(_PENDING, {"param_agent": agent_id})[0]["pending"])) and time.monotonic() < end:
         time.sleep(0.3)

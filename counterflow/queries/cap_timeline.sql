@@ -1,0 +1,28 @@
+-- Where does the hypervisor cap a RoCE link, since when, and what did the adapter carry?
+SELECT system, link, toString(ts) AS since, state, signal, capacity_pct, out_gbit_s, in_gbit_s, of_capacity, adapter_pct
+FROM (
+  SELECT
+    v.system AS system,
+    v.entity AS link,
+    v.ts AS ts,
+    v.state AS state,
+    v.signal AS signal,
+    l.capacity_pct AS capacity_pct,
+    round(l.own_out_bytes_s * 8 / 1e9, 2) AS out_gbit_s,
+    round(l.own_in_bytes_s * 8 / 1e9, 2) AS in_gbit_s,
+    round(l.adapter_share_pct / l.capacity_pct, 2) AS of_capacity,
+    round(l.phys_line_pct, 1) AS adapter_pct,
+    lagInFrame(tuple(v.state, v.signal, l.capacity_pct)) OVER (
+      PARTITION BY v.system, v.entity_type, v.entity ORDER BY v.ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
+    ) AS before,
+    before != tuple(v.state, v.signal, l.capacity_pct) AS changed
+  FROM counterflow.verdict AS v FINAL
+  LEFT JOIN counterflow.link_load AS l FINAL
+    ON l.system = v.system AND l.link_type = v.entity_type AND l.link = v.entity AND l.ts = v.ts
+  WHERE v.rule = 'roce_cap' AND v.entity_type = 'nrg'
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
+    AND v.ts > {since:DateTime64(3)}
+)
+WHERE changed
+ORDER BY system, link, ts
+LIMIT 40

@@ -1,0 +1,21 @@
+-- Who uses the processors: which accounting code, subsystem, user, job or type of job? Each grouping is the same time again.
+WITH whole AS (
+  SELECT system, sum(cpu_ms) AS all_ms, sum(interval_s) AS recorded_s
+  FROM counterflow.job_cpu FINAL
+  WHERE grouping = 'partition' AND ts > {since:DateTime64(3)}
+  GROUP BY system
+)
+SELECT
+  c.system AS system,
+  c.grouping AS grouping,
+  c.name AS name,
+  round(sum(c.cpu_ms) / 1000, 1) AS cpu_s,
+  round(sum(c.cpu_ms) / 1000 / nullIf(any(whole.recorded_s), 0), 3) AS cores_avg,
+  round(100 * sum(c.cpu_ms) / nullIf(any(whole.all_ms), 0), 1) AS share_pct
+FROM (SELECT * FROM counterflow.job_cpu FINAL) AS c
+INNER JOIN whole USING (system)
+WHERE c.grouping != 'partition' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
+  AND c.ts > {since:DateTime64(3)}
+GROUP BY system, grouping, name
+ORDER BY system, grouping, cpu_s DESC, name
+LIMIT 10 BY system, grouping

@@ -1,0 +1,22 @@
+-- Would memory help? Below 10 % of the time in page faults little, from 25 % on perhaps; less to say of expert cache pools.
+SELECT
+  system,
+  pool,
+  any(p.pool_name) AS pool_name,
+  round(sum(p.faults_per_s * p.interval_s) / nullIf(sumIf(p.interval_s, p.faults_per_s IS NOT NULL), 0), 1) AS faults_per_s,
+  round(100 * sum(p.fault_s * p.transactions_per_s * p.interval_s)
+        / nullIf(sumIf(p.response_s * p.transactions_per_s * p.interval_s, p.interactive_fault_pct IS NOT NULL), 0), 1)
+    AS interactive_fault_pct,
+  round(max(p.interactive_fault_pct), 1) AS interactive_max_pct,
+  round(sum(p.batch_fault_to_work_pct * p.interval_s)
+        / nullIf(sumIf(p.interval_s, p.batch_fault_to_work_pct IS NOT NULL), 0), 1) AS batch_fault_to_work_pct,
+  round(max(p.batch_fault_to_work_pct), 1) AS batch_max_pct,
+  round(max(p.reserved_pct), 1) AS reserved_max_pct,
+  sum(p.active_to_ineligible) AS became_ineligible
+FROM (
+  SELECT * FROM counterflow.pool_faulting FINAL
+  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND ts > {since:DateTime64(3)}
+) AS p
+GROUP BY system, pool
+ORDER BY greatest(coalesce(interactive_fault_pct, 0), coalesce(batch_fault_to_work_pct, 0)) DESC, system, pool
+LIMIT 20

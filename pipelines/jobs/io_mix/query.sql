@@ -1,0 +1,83 @@
+-- How much of a job's logical database I/O would mirroring touch?
+--
+-- A row a group of jobs: all of the partition, a subsystem, a user, a job name, and its first six characters, by which
+-- iDoctor groups ("generic job"). `n` of the partition counts every job row, with logical I/O or without, as the
+-- manifest does; `n` of the others counts the rows with logical I/O that name the group.
+--
+-- split      read only, read for update, inserts, other (updates, deletes, force end of data, commits, rollbacks,
+--            releases). Where the release has no counter of reads for update the split is three-way.
+-- exposure   (read for update + inserts + other) / all: Db2 Mirror does or locks these on both nodes. Where the split
+--            is three-way, of the reads only those known to be for update: a lower bound.
+-- a row      counts where its reads, writes and other are all known, so that shares are over the same rows.
+-- blocks     sequential-only jobs count blocks, not rows, in reads and inserts: their shares are not rows' shares.
+--
+-- Sources: QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
+
+CREATE TEMPORARY VIEW once AS
+SELECT * FROM (
+  SELECT
+    `system`, ts, interval_s, job_name, job_user, subsystem, commits, rollbacks,
+    logical_reads + logical_writes + logical_other AS logical_io,
+    CASE WHEN logical_writes + logical_other IS NOT NULL THEN logical_reads END AS logical_reads,
+    CASE WHEN logical_writes + logical_other IS NOT NULL AND logical_reads IS NOT NULL THEN logical_reads_for_update END
+      AS logical_reads_for_update,
+    CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
+    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+  FROM job
+  WHERE source = 'ibmi_tables'
+) WHERE arrival = 1;
+
+-- One map of a row's groups, not a branch a group: the planner would give each branch the columns it needs, and with
+-- them a state of all rows of its own.
+CREATE TEMPORARY VIEW grouped AS
+SELECT k.`grouping`, k.name, o.*
+FROM (
+  SELECT *, MAP[
+    'partition', '*',
+    'subsystem', subsystem,
+    'user', job_user,
+    'job', job_name,
+    'generic_job', SUBSTRING(job_name, 1, 6)
+  ] AS names
+  FROM once
+) AS o
+CROSS JOIN UNNEST(o.names) AS k (`grouping`, name)
+WHERE k.name IS NOT NULL AND (o.logical_io IS NOT NULL OR k.`grouping` = 'partition');
+
+CREATE TEMPORARY VIEW sums AS
+SELECT
+  ts, MAX(interval_s) AS interval_s, `system`, COUNT(*) AS n, `grouping`, name,
+  COUNT(logical_io) AS counted, COUNT(logical_reads_for_update) AS parted,
+  SUM(logical_io) AS logical_io, SUM(logical_reads) AS logical_reads,
+  SUM(logical_reads_for_update) AS read_for_update, SUM(logical_writes) AS inserts,
+  SUM(commits) AS commits, SUM(rollbacks) AS rollbacks
+FROM grouped
+GROUP BY `system`, `grouping`, name, ts;
+
+CREATE TEMPORARY VIEW parts AS
+SELECT
+  ts, interval_s, `system`, n, `grouping`, name, commits, rollbacks,
+  CASE WHEN counted > 0 THEN CASE WHEN parted = counted THEN 'four-way' ELSE 'three-way' END END AS split,
+  logical_io, NULLIF(logical_io, 0) AS whole, logical_reads, inserts,
+  logical_io - logical_reads - inserts AS other,
+  CASE WHEN parted = counted THEN read_for_update END AS read_for_update,
+  logical_reads - COALESCE(read_for_update, 0) AS untouched
+FROM sums;
+
+INSERT INTO io_mix (
+  ts, interval_s, `system`, n, `grouping`, name, split, logical_io, logical_io_per_s,
+  `reads`, read_only, read_for_update, inserts, other,
+  read_pct, read_only_pct, read_for_update_pct, insert_pct, other_pct, modify_pct, exposure_pct, commits, rollbacks
+)
+SELECT
+  ts, interval_s, `system`, n, `grouping`, name, split, logical_io, logical_io / NULLIF(interval_s, 0),
+  logical_reads, logical_reads - read_for_update, read_for_update, inserts, other,
+  100 * logical_reads / whole,
+  100 * (logical_reads - read_for_update) / whole,
+  100 * read_for_update / whole,
+  100 * inserts / whole,
+  100 * other / whole,
+  100 * (logical_io - logical_reads) / whole,
+  100 * (logical_io - untouched) / whole,
+  commits, rollbacks
+FROM parts;

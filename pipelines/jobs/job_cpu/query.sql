@@ -1,0 +1,49 @@
+-- Who uses the processors: which account, user, subsystem, job or type of job?
+--
+-- A row a group of jobs, and one of all (`partition`), by which a share is formed. `n` of the partition counts every
+-- job row, as the manifest does; `n` of the others counts the rows that name the group.
+--
+-- cpu        sum over the rows of threads and tasks: a job's secondary threads have rows of their own, tasks too short
+--            for a row of their own are in a summary row. The time of the whole job, which stands on the row of its
+--            first thread too, is the same time again and is not added.
+-- cores      processor time / length of the interval.
+--
+-- Sources: QAPMJOBMI (schemas/datasets/job.yaml).
+
+CREATE TEMPORARY VIEW once AS
+SELECT * FROM (
+  SELECT
+    `system`, ts, interval_s, job_name, job_user, subsystem, accounting_code, job_type, cpu_ms, sql_cpu_ms,
+    CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END AS tasks,
+    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+  FROM job
+  WHERE source = 'ibmi_tables'
+) WHERE arrival = 1;
+
+-- A map of a row's groups, not a branch a group: see io_mix.
+CREATE TEMPORARY VIEW grouped AS
+SELECT k.`grouping`, k.name, o.*
+FROM (
+  SELECT *, MAP[
+    'partition', '*',
+    'accounting_code', accounting_code,
+    'subsystem', subsystem,
+    'user', job_user,
+    'job', job_name,
+    'generic_job', SUBSTRING(job_name, 1, 6),
+    'job_type', job_type
+  ] AS names
+  FROM once
+) AS o
+CROSS JOIN UNNEST(o.names) AS k (`grouping`, name)
+WHERE k.name IS NOT NULL;
+
+INSERT INTO job_cpu (ts, interval_s, `system`, n, `grouping`, name, cpu_ms, cpu_cores, sql_cpu_ms, tasks)
+SELECT
+  ts, MAX(interval_s), `system`, COUNT(*), `grouping`, name,
+  SUM(cpu_ms),
+  SUM(cpu_ms) / NULLIF(MAX(interval_s) * 1000, 0),
+  SUM(sql_cpu_ms),
+  SUM(tasks)
+FROM grouped
+GROUP BY `system`, `grouping`, name, ts;

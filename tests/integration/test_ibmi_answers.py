@@ -1,0 +1,205 @@
+"""Views and stored questions over the results of the IBM i jobs, on rows whose answers are plain to work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.queries import ask, queries
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.settings import StackSettings
+
+TS = "2026-05-04T09:15:00Z"
+NEXT = "2026-05-04T09:30:00Z"
+
+
+@pytest.fixture
+def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+        migrate(client)
+        yield client
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+
+
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
+    best_effort = {"date_time_input_format": "best_effort"}
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
+
+
+def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
+    return {"ts": TS, "interval_s": 100, "system": "ibmi", "n": n, **columns}
+
+
+def published(**columns: Any) -> dict[str, Any]:
+    envelope = {"ts": TS, "interval_s": 100, "system": "ibmi", "source": "ibmi_tables", "agent_id": "a", "seq": 1}
+    return {**envelope, "collected_at": TS, **columns}
+
+
+def answer(client: ClickHouse, name: str) -> list[dict[str, Any]]:
+    return ask(client, queries()[name], ["ibmi"])
+
+
+def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse) -> None:
+    boundaries = [100.0, 1000.0, 10_000.0, None]
+    counts = {
+        # the 95th of 100: the 15th of 20 that lie between 1 and 10 ms
+        ("DD1", "read"): [50, 30, 20, 0],
+        # in the first bucket: 95 of 100 between 0 and .1 ms
+        ("DD1", "write"): [100, 0, 0, 0],
+        # in the last, which has no end
+        ("DD2", "read"): [50, 0, 0, 50],
+        ("DD2", "write"): [0, 0, 0, 0],
+    }
+    insert(
+        admin,
+        "disk_bucket",
+        *(
+            published(
+                disk=disk,
+                operation=operation,
+                bucket=number,
+                upper_us=upper,
+                operations=count,
+                response_ms=count * 2,
+            )
+            for (disk, operation), numbers in counts.items()
+            for number, (upper, count) in enumerate(zip(boundaries, numbers, strict=True), 1)
+        ),
+    )
+    rows = admin.rows("SELECT disk, operation, p95_ms, mean_ms FROM counterflow.disk_latency ORDER BY disk, operation")
+    assert [(row["disk"], row["operation"], row["p95_ms"], row["mean_ms"]) for row in rows] == [
+        ("DD1", "read", pytest.approx(1 + 9 * 15 / 20), 2),
+        ("DD1", "write", pytest.approx(0.095), 2),
+        ("DD2", "read", None, 2),
+        ("DD2", "write", None, None),
+    ]
+    assert [row["intervals_beyond_the_last_bucket"] for row in answer(admin, "disk_latency")] == [1, 0, 0, 0]
+
+
+def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse) -> None:
+    def disk(name: str, reads: float, kb_read: float, writes: float = 0, kb_written: float = 0) -> dict[str, Any]:
+        rates = {"reads_per_s": reads, "writes_per_s": writes, "transfers_per_s": reads + writes}
+        moved = {"read_mb": reads * kb_read * 100 / 1024, "written_mb": writes * kb_written * 100 / 1024}
+        return result(disk=name, leaf=True, **rates, **moved)
+
+    insert(
+        admin,
+        "disk_load",
+        disk("example", 10_000, 16),  # 6.6.1: .34 of a processor
+        disk("between", 1_000_000, 24, 1_000_000, 96),  # half way from 34 to 57, and from 82 to 148
+        disk("small", 1_000_000, 2),  # as 4 KB
+        disk("large", 1_000_000, 257),
+        disk("iscsi", 800, 16),  # 17.6: 275 x 800 / 1000 = 220 CPW
+        disk("*", 1, 1),
+    )
+    rows = {row["disk"]: row for row in admin.rows("SELECT * FROM counterflow.virtual_io")}
+    assert {name: row["virtual_scsi_processors"] for name, row in rows.items()} == {
+        "example": pytest.approx(0.34),
+        "between": pytest.approx(45.5 + 115),
+        "small": pytest.approx(16),
+        "large": None,
+        "iscsi": pytest.approx(0.0272),
+    }
+    assert rows["iscsi"]["iscsi_software_target_cpw"] == pytest.approx(220)
+    assert rows["iscsi"]["iscsi_hardware_target_cpw"] == pytest.approx(184)
+    [row] = answer(admin, "virtual_io")
+    assert (row["virtual_scsi_processors"], row["disks_beyond_the_table"]) == (176.87, 1)
+
+
+def test_waits_are_grouped_ranked_and_normalised(admin: ClickHouse) -> None:
+    groups = ("dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention")
+    nothing = dict.fromkeys([f"{name}_s" for name in (*groups, "lock_contention", "ineligible", "other")], 0)
+
+    def task(number: str, name: str | None, **seconds: float) -> dict[str, Any]:
+        about = {"job": f"1/ANN/{name}", "job_name": name, "job_user": "ANN", "subsystem": "QBATCH"} if name else {}
+        return result(task=number, total_s=100, **about, **nothing | seconds)
+
+    insert(
+        admin,
+        "wait_signature",
+        task("A", "ORDERS01", disk_s=20, dispatched_cpu_s=80, disk_waits=4),
+        task("B", "ORDERS02", disk_s=30, other_s=70, disk_waits=6),
+        task("*", None, dispatched_cpu_s=80, other_s=70, disk_s=50),
+    )
+    [row] = admin.rows("SELECT * FROM counterflow.wait_profile WHERE name = 'ORDERS' AND wait_group = 'disk'")
+    assert (row["grouping"], row["seconds"], row["waits"]) == ("generic_job", 50, 10)
+    assert (row["tasks_avg"], row["share_pct"]) == (0.5, 25)
+    [row] = admin.rows("SELECT * FROM counterflow.wait_profile WHERE grouping = 'system' AND wait_group = 'disk'")
+    assert (row["name"], row["seconds"], row["share_pct"]) == ("*", 50, 25)
+    assert [(row["job"], row["held_up_s"]) for row in answer(admin, "wait_ranking")] == [
+        ("ORDERS02", 30),
+        ("ORDERS01", 20),
+    ]
+
+
+def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> None:
+    def cpu(grouping: str, name: str, ms: float) -> dict[str, Any]:
+        return result(grouping=grouping, name=name, cpu_ms=ms, cpu_cores=ms / 100_000, tasks=1)
+
+    insert(
+        admin,
+        "job_cpu",
+        cpu("partition", "*", 200_000),
+        cpu("job", "QDBMSRVR", 50_000),
+        cpu("accounting_code", "DEPT7", 20_000),
+    )
+    mix = {"logical_io": 110, "reads": 0, "inserts": 60, "other": 50, "commits": 10, "rollbacks": 0}
+    insert(admin, "io_mix", result(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
+    shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(admin, "cpu_by_group")}
+    assert shares == {"QDBMSRVR": (0.5, 25), "DEPT7": (0.2, 10)}
+    [row] = answer(admin, "mirror_apply")
+    assert (row["changes"], row["cpu_us_per_change"]) == (100, 500_000)
+
+
+def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> None:
+    one: dict[str, Any] = {"grouping": "generic_job", "name": "ORDERS", "split": "four-way"}
+    first = {"logical_io": 100, "reads": 80, "read_for_update": 30, "inserts": 10, "other": 10, "exposure_pct": 50}
+    second = {"logical_io": 300, "reads": 300, "read_for_update": 0, "inserts": 0, "other": 0, "exposure_pct": 0}
+    insert(admin, "io_mix", result(**one, **first), result(**one, **second) | {"ts": NEXT})
+    [row] = answer(admin, "io_mix")
+    assert (row["split"], row["exposure_pct"], row["read_for_update_pct"]) == ("four-way", 12.5, 7.5)
+    insert(
+        admin,
+        "io_mix",
+        result(**one | {"split": "three-way"}, **first | {"read_for_update": None}) | {"system": "old"},
+    )
+    [row] = ask(admin, queries()["io_mix"], ["old"])
+    assert (row["split"], row["read_for_update_pct"], row["exposure_is_a_lower_bound"]) == ("three-way", None, 1)
+
+
+def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHouse) -> None:
+    pool: dict[str, Any] = {"pool": "3", "disks": 1, "faults_per_s": 50, "batch_missing": "batch jobs"}
+    busy = {"transactions_per_s": 20, "response_s": 0.4, "fault_s": 0.02, "interactive_fault_pct": 5}
+    idle = {"transactions_per_s": 1, "response_s": 0.4, "fault_s": 0.4, "interactive_fault_pct": 100}
+    insert(admin, "pool_faulting", result(**pool, **busy), result(**pool, **idle) | {"ts": NEXT})
+    [row] = answer(admin, "pool_faulting")
+    assert (row["interactive_fault_pct"], row["interactive_max_pct"]) == (9.5, 100)  # (.4 + .4) / (8 + .4)
+    assert row["batch_fault_to_work_pct"] is None
+
+
+def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
+    counted = {"job": 3, "wait": 2, "pool": 2, "disk": 4}
+    insert(admin, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
+    lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
+    expected = {"disk_load": 4, "footprint": 3, "io_mix": 3, "job_cpu": 3, "pool_faulting": 9, "wait_signature": 2}
+    assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
+    insert(admin, "disk_load", result(4, disk="*", leaf=True))
+    insert(admin, "footprint", result(3, command="PAY"))
+    insert(admin, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
+    insert(admin, "job_cpu", result(3, grouping="partition", name="*", tasks=3))
+    # two pools, of 1 + 2 and of 1 + 1 rows of their own, and four disks; a task of one wait row and a job, the system
+    insert(admin, "pool_faulting", result(7, pool="2", disks=4), result(6, pool="3", disks=4))
+    waited = dict.fromkeys([f"{name}_s" for name in ("dispatched_cpu", "cpu_queueing", "disk", "journaling")], 0)
+    waited |= dict.fromkeys(["operating_system_contention_s", "lock_contention_s", "ineligible_s", "other_s"], 0)
+    insert(
+        admin,
+        "wait_signature",
+        result(2, task="A", job="1/ANN/PAY", total_s=1, **waited),
+        result(1, task="*", total_s=1, **waited),
+    )
+    assert admin.rows(lacking) == []
