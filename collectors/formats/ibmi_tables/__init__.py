@@ -44,6 +44,9 @@ _TOLD_BY = {
 }
 """What a table needs from another of its collection, read first from the file beside it."""
 
+_WITH_TIME = ("QAPMSYSTEM", "QAPMISUM")
+"""Tables with one row an interval, from which the end of an interval is known by its number."""
+
 _LEARNT = ("boundaries", "waits", "began")
 
 
@@ -90,7 +93,7 @@ class _Reading:
         self._read_to = (position.byte_offset, position.line)
         self._lines = read_lines(stream, *self._read_to)
         self._between: str = self.state.get("separator", ",")
-        self._reader: Reader | None = None
+        self.reader: Reader | None = None
         self._beside: Beside | None = None
         self._beside_stream: BinaryIO | None = None
         self._join: Join | None = None
@@ -104,7 +107,7 @@ class _Reading:
         """Yield all that the file holds."""
         if "table" in self.state:
             try:
-                self._reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
+                self.reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
@@ -114,12 +117,12 @@ class _Reading:
                 yield self._placed(cells, line)
                 continue
             try:
-                if self._reader is None or cells[0].strip()[:1].isalpha():
+                if self.reader is None or cells[0].strip()[:1].isalpha():
                     headed = self._header(cells, line)
                     if headed is not None:
                         yield from self._end()
                         yield from self._begin(*headed)
-                        if self._reader is None:
+                        if self.reader is None:
                             return
                         continue
             except Unusable as error:
@@ -148,13 +151,13 @@ class _Reading:
                 yield line, Reject(line.fault, "the line is longer than any row", "none")
             elif text.strip():
                 try:
-                    yield line, split(text, self._between if self._reader else separator(text))
+                    yield line, split(text, self._between if self.reader else separator(text))
                 except csv.Error as error:
                     yield line, Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
 
     def _row(self, cells: list[str], line: Line) -> Iterator[Item]:
-        assert self._reader is not None  # noqa: S101 - rows follow a header
-        if len(cells) != len(self._reader.layout.columns):
+        assert self.reader is not None  # noqa: S101 - rows follow a header
+        if len(cells) != len(self.reader.layout.columns):
             if line.fault is Reason.CUT_LINE:
                 yield self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)
                 return
@@ -166,11 +169,11 @@ class _Reading:
             if line.fault is Reason.CUT_LINE:
                 detail = "the last line has no line end: read as it is, its last value may be cut"
                 yield self._placed(Reject(Reason.CUT_LINE, detail, "all"), line)
-        if self._reader.begins(cells):
+        if self.reader.begins(cells):
             yield from self._end()
             yield self._position(line.offset, line.number - 1)
-        items = self._reader.row(cells, line)
-        self._place_rejects(self._reader)
+        items = self.reader.row(cells, line)
+        self._place_rejects(self.reader)
         yield from items if self._beside is None else self._joined(items)
 
     # headers
@@ -184,12 +187,12 @@ class _Reading:
         """
         text = decode(line.data)
         between = separator(text)
-        names = cells if self._reader is None or between == self._between else split(text, between)
+        names = cells if self.reader is None or between == self._between else split(text, between)
         table = table_of(names, self._context.file)
         if table is not None:
             self._between = between
             return table.table, [name.strip() for name in names], []
-        if self._reader is not None:
+        if self.reader is not None:
             return None
         table = without_header(names, self._context.file)
         if table is None:
@@ -204,7 +207,7 @@ class _Reading:
         ------
         Unusable : its columns cannot be read.
         """
-        self._reader = None
+        self.reader = None
         if table in COLLECTION:
             if not self._context.complete:
                 return  # small, and read as a whole
@@ -220,7 +223,8 @@ class _Reading:
             return
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
-        self._reader = Reader(table, columns, self._context, self.state)
+        self.reader = Reader(table, columns, self._context, self.state)
+        self._learn_ends(self.reader)
         self._open_beside()
 
     # files beside it
@@ -237,9 +241,24 @@ class _Reading:
                     pass  # its records come when the file itself is read
             self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
 
+    def _learn_ends(self, reader: Reader) -> None:
+        """Read when intervals ended from another file of the collection, where this one has their numbers alone."""
+        table = reader.layout.table.table
+        if reader.layout.time_names != ("INTNUM",) or self._context.beside is None:
+            return
+        for other in _WITH_TIME:
+            if (stream := self._context.beside(table, other)) is not None:
+                with stream:
+                    reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
+                    for _ in reading.items():
+                        pass
+                if reading.reader is not None:
+                    self.state["ends"] = reading.reader.ends
+                    return
+
     def _open_beside(self) -> None:
-        assert self._reader is not None  # noqa: S101 - opened with it
-        table = self._reader.layout.table.table
+        assert self.reader is not None  # noqa: S101 - opened with it
+        table = self.reader.layout.table.table
         if table != "QAPMJOBMI" or self._context.beside is None or self._beside is not None:
             return
         self._beside_stream = self._context.beside(table, "QAPMJOBOS")
@@ -272,9 +291,9 @@ class _Reading:
 
     def _end(self) -> Iterator[Item]:
         """End the open interval."""
-        if self._reader is not None:
-            items = self._reader.end()
-            self._place_rejects(self._reader)
+        if self.reader is not None:
+            items = self.reader.end()
+            self._place_rejects(self.reader)
             yield from items if self._beside is None else self._joined(items)
         if self._join is not None:
             yield from self._join.rest()

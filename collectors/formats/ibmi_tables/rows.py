@@ -98,6 +98,8 @@ class Reader:
         self._envelopes: dict[object, Fields] = {}
         self._seen: set[str] = set()
         self._counts: Counter[str] = Counter()
+        self.ends: dict[str, tuple[str, float | None]] = {}
+        """When each interval that was read ended, by its number, with its length."""
         self._at: object = None
         self.rejected: list[tuple[Reject, object]] = []
         """What was returned, with the `place` its row was given; whoever knows what that means clears the list."""
@@ -132,6 +134,8 @@ class Reader:
         for dataset, count in self._counts.items():
             items.append(Record("manifest", {**envelope, "counted": dataset, "row_count": count}))
         self._state.setdefault("ts", {})[table] = self._interval.ts
+        if self._interval.number is not None:
+            self.ends[self._interval.number] = (self._interval.ts, self._seconds)
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
         for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
@@ -172,6 +176,7 @@ class Reader:
         items: Items = []
         before = self._state.get("ts", {}).get(self.layout.table.table)
         self._interval = _Interval(number, found.instant, iso(found.instant))
+        self._seconds = found.seconds
         if before is not None and found.instant < datetime.fromisoformat(before):
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
@@ -201,9 +206,13 @@ class Reader:
                 return None, None, ended
             if found is None and self._sampled_at is not None:
                 found = Stamp(self._sampled_at.astimezone(UTC))
+            if found is None and (end := self._state.get("ends", {}).get(self._number(values))):
+                found = Stamp(datetime.fromisoformat(end[0]), seconds=end[1])
             self._stamps[values] = found
-        number = str(values[0]).strip() if layout.time_names[:1] == ("INTNUM",) else None
-        return number, found, ended
+        return self._number(values), found, ended
+
+    def _number(self, values: tuple[Any, ...]) -> str | None:
+        return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None
 
     def _envelope(self, seconds: object) -> Fields:
         """Return what every record of the interval carries; `seconds` is INTSEC as written, or its number."""
@@ -223,7 +232,7 @@ class Reader:
     def _records(self, row: Row) -> Items:
         layout = self.layout
         items: Items = []
-        seconds = row[layout.seconds] if layout.seconds is not None else None
+        seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
         envelope = self._envelopes.get(seconds)
         if envelope is None:
             envelope = self._envelopes[seconds] = self._envelope(seconds)

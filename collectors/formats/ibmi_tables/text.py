@@ -166,6 +166,7 @@ def _has(table: Description, cells: Sequence[str]) -> bool:
 
 
 def _is_header(cells: Sequence[str], least: int = 2) -> bool:
-    """Say whether cells are column names, `least` of which place rows in time: one where it is our own."""
+    """Say whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
     names = {cell.strip().upper() for cell in cells}
-    return len(names & set(TIME_FIELDS)) >= least or "SAMPLE_TIME" in names
+    least = 1 if "SAMPLE_TIME" in names or any(name.startswith("SM") for name in names) else least
+    return len(names & set(TIME_FIELDS)) >= least

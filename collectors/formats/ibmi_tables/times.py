@@ -20,10 +20,14 @@ _PIVOT = 70
 
 
 class Stamp(NamedTuple):
-    """An instant, and whether it is one of two that nothing decides between (the hour that clocks repeat)."""
+    """The end of an interval, and its length where that is known from elsewhere than its rows.
+
+    `ambiguous` says that it is one of two instants that nothing decides between: the hour that clocks repeat.
+    """
 
     instant: datetime
     ambiguous: bool = False
+    seconds: float | None = None
 
 
 def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None) -> Stamp | None:
@@ -74,8 +78,8 @@ def _dtetim(text: str, century: str) -> datetime:
 
 def _moment(year: int, month: int, day: int, hour: int, minute: int, second: int) -> datetime:
     """Return a local time; 24:00:00 is the beginning of the next day."""
-    if not 1990 <= year < 2300:  # before the system, or beyond what a record holds
-        raise ValueError(f"expected a year from 1990, found {year}")
+    if not 2000 <= year < 2300:  # what a record holds
+        raise ValueError(f"expected a year from 2000, found {year}")
     midnight = (hour, minute, second) == (24, 0, 0)
     moment = datetime(year, month, day, 0 if midnight else hour, minute, second)  # noqa: DTZ001 - local by design
     return moment + timedelta(days=1) if midnight else moment
