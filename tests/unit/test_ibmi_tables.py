@@ -20,7 +20,7 @@ from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.formats.ibmi_tables.layout import layout
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.reading import beside
-from counterflow.collectors.records import Context, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
 from counterflow.schemas.definition import datasets
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -237,6 +237,20 @@ def test_what_cannot_be_read_at_all_says_why() -> None:
     (keyless,) = read("QAPMDISK", (*TIME, "DSRDS"), (*place(1), 5))
     assert isinstance(keyless, Reject)
     assert (keyless.reason, "DSDRN" in keyless.detail) == (Reason.BAD_HEADER, True)
+
+
+def test_rows_after_their_interval_was_taken_as_whole_are_late() -> None:
+    out = io.BytesIO()
+    rows = [{**dict(zip(TIME, place(1), strict=True)), "DSDRN": f"DD{disk:03}", "DSRDS": disk} for disk in range(4)]
+    write(out, "QAPMDISK", rows, None, *TIME, "DSDRN", "DSRDS")
+    content = out.getvalue()
+    first = list(FORMAT.parse(io.BytesIO(content[: content.index(b'"DD002') - 25]), CONTEXT))
+    *_, position = (item for item in first if isinstance(item, Position))
+    rest = list(FORMAT.parse(io.BytesIO(content), CONTEXT, position))
+    late = [item for item in rest if isinstance(item, Reject)]
+    assert [item.reason for item in late] == [Reason.LATE_ROW] * len(late)
+    assert len([i for i in first if isinstance(i, Record) and i.dataset == "disk"]) + len(late) == 4
+    assert not [item for item in rest if isinstance(item, Record)]
 
 
 def test_a_neighbour_is_found_by_its_name(tmp_path: Path) -> None:

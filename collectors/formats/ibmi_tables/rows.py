@@ -135,6 +135,7 @@ class Reader:
             items.append(Record("manifest", {**envelope, "counted": dataset, "row_count": count}))
         self._state.setdefault("ts", {})[table] = self._interval.ts
         if self._interval.number is not None:
+            self._state.setdefault("number", {})[table] = self._interval.number
             self.ends[self._interval.number] = (self._interval.ts, self._seconds)
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
@@ -162,6 +163,9 @@ class Reader:
             return [self._reject(Reason.STAMP_MISSING, detail, "none")]
         items: Items = []
         if self._interval is None:
+            if self._is_late(number, found, ended=ended):
+                detail = "the interval was taken as whole before: nothing was added to the file for a while"
+                return [self._reject(Reason.LATE_ROW, detail, "none")]
             if ended:
                 self._held.append((row, place))
                 self._held_number = number
@@ -171,6 +175,16 @@ class Reader:
         if not ended:
             self._last = self.layout.time(row)
         return items + self._records(row)
+
+    def _is_late(self, number: str | None, found: Stamp, *, ended: bool) -> bool:
+        """Say whether a row is of the interval that was ended last; a job ends before its interval does."""
+        before = self._state.get("ts", {}).get(self.layout.table.table)
+        if before is None:
+            return False
+        if ended:
+            same = number == self._state.get("number", {}).get(self.layout.table.table)
+            return bool(same) and found.instant <= datetime.fromisoformat(before)
+        return bool(iso(found.instant) == before)
 
     def _open(self, number: str | None, found: Stamp) -> Items:
         items: Items = []
