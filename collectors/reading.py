@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from pathlib import Path
-from typing import BinaryIO
 
 from counterflow.collectors.formats import recognise
-from counterflow.collectors.records import Context, Item, Reason, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
 
 HEAD_BYTES = 65_536
 
@@ -36,19 +35,23 @@ def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: s
         yield from form.parse(stream, context)
 
 
-def beside(path: Path) -> Callable[[str, str], BinaryIO | None]:
+def beside(
+    path: Path, read_alone: Callable[[Path], bool] = lambda path: False
+) -> Callable[[str, str], Neighbour | None]:
     """Return what opens the file whose name has `other` where that of `path` has `own`, in the same letter case.
 
-    It returns None where there is no such file or it cannot be read.
+    It returns None where there is no such file or it cannot be read. `read_alone` says of a file whether it was read
+    without its neighbour.
     """
 
-    def neighbour(own: str, other: str) -> BinaryIO | None:
+    def neighbour(own: str, other: str) -> Neighbour | None:
         found = re.search(re.escape(own), path.name, re.IGNORECASE)
         if found is None:
             return None
         name = other.lower() if found[0].islower() else other
+        file = path.with_name(path.name[: found.start()] + name + path.name[found.end() :])
         try:
-            return path.with_name(path.name[: found.start()] + name + path.name[found.end() :]).open("rb")
+            return Neighbour(file.open("rb"), read_alone(file))
         except OSError:
             return None
 

@@ -86,6 +86,13 @@ class Position:
     state: dict[str, Any] = field(default_factory=dict)
 
 
+class Neighbour(NamedTuple):
+    """A file beside the input; `read_alone` says that it was read before the input was there to be read with it."""
+
+    stream: BinaryIO
+    read_alone: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a format must be told because the input does not say it.
@@ -104,7 +111,7 @@ class Context:
     complete: bool = True
     date_order: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    beside: Callable[[str, str], BinaryIO | None] | None = None
+    beside: Callable[[str, str], Neighbour | None] | None = None
 
 
 Item = Record | Reject | Position

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -12,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.ibmi_tables import FORMAT
+from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
 from counterflow.collectors.formats.ibmi_tables.export import Export, write
-from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, Reject
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
@@ -69,14 +68,14 @@ WHOLE = {
 BESIDE = jobs("QAPMJOBOS", *OS)
 
 
-def neighbour(content: bytes | None) -> Callable[[str, str], BinaryIO | None]:
-    return lambda own, other: io.BytesIO(content) if other == "QAPMJOBOS" and content is not None else None
+def neighbours(files: dict[str, bytes], *, read_alone: bool = False) -> Callable[[str, str], Neighbour | None]:
+    return lambda own, other: Neighbour(io.BytesIO(files[other]), read_alone) if other in files else None
 
 
 def parse(
-    content: bytes, file: str, *, complete: bool = True, position: Position | None = None, beside: bytes | None = BESIDE
+    content: bytes, file: str, *, complete: bool = True, position: Position | None = None, beside: bytes = BESIDE
 ) -> list[Item]:
-    context = Context(file, BERLIN, "SYSA", complete=complete, beside=neighbour(beside))
+    context = Context(file, BERLIN, "SYSA", complete=complete, beside=neighbours({"QAPMJOBOS": beside}))
     return list(FORMAT.parse(io.BytesIO(content), context, position))
 
 
@@ -130,3 +129,28 @@ def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObjec
 def test_anything_is_read_or_refused(content: bytes, file: str) -> None:
     FORMAT.recognises(content)
     parse(content, file)
+
+
+def test_a_half_that_comes_late_is_read_with_the_first() -> None:
+    """QAPMJOBMI was read alone; QAPMJOBOS, come later, sends the whole jobs, in any number of goes."""
+    first = WHOLE["QAPMJOBMI.csv"]
+    joined = found(parse(first, "QAPMJOBMI.csv"))
+    context = Context("QAPMJOBOS.csv", BERLIN, "SYSA", beside=neighbours({"QAPMJOBMI": first}, read_alone=True))
+    items = list(FORMAT.parse(io.BytesIO(BESIDE), context))
+    assert found(items) == joined
+    positions = [at for at, item in enumerate(items) if isinstance(item, Position)]
+    assert len(positions) > 2
+    for at in positions:
+        position = items[at]
+        assert isinstance(position, Position)
+        assert found(list(FORMAT.parse(io.BytesIO(BESIDE), context, stored(position)))) == found(items[at:])
+
+
+def test_a_half_that_comes_while_the_first_is_read_changes_nothing_of_it() -> None:
+    content = WHOLE["QAPMJOBMI.csv"]
+    alone = Context("QAPMJOBMI.csv", BERLIN, "SYSA")
+    items = list(FORMAT.parse(io.BytesIO(content), alone))
+    at, position = next((at, item) for at, item in enumerate(items) if isinstance(item, Position))
+    assert found(parse(content, "QAPMJOBMI.csv", position=stored(position))) == found(items[at:])
+    assert read_alone(position)
+    assert not any(read_alone(i) for i in parse(content, "QAPMJOBMI.csv") if isinstance(i, Position))

@@ -258,7 +258,7 @@ def test_a_neighbour_is_found_by_its_name(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name)
     found = beside(tmp_path / "Q197_qapmjobmi.csv")("QAPMJOBMI", "QAPMJOBOS")
     assert found is not None
-    with found:
-        assert found.read() == b"Q197_qapmjobos.csv"
+    with found.stream as stream:
+        assert stream.read() == b"Q197_qapmjobos.csv"
     assert beside(tmp_path / "Q198_QAPMJOBMI.csv")("QAPMJOBMI", "QAPMJOBOS") is None
     assert beside(tmp_path / "other.csv")("QAPMJOBMI", "QAPMJOBOS") is None

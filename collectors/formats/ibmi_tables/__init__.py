@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unfinished
+from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.rows import Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.text import (
@@ -30,9 +30,9 @@ from counterflow.collectors.formats.ibmi_tables.text import (
 )
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.formats.nmon.lines import Line, read_head, read_lines
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Record, Reject
 
-__all__ = ["FORMAT", "read_rows"]
+__all__ = ["FORMAT", "read_alone", "read_rows"]
 
 _TOLD_BY = {
     "QAPMDISK": ("QAPMCONF",),
@@ -88,6 +88,7 @@ class _Reading:
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         if is_ebcdic(read_head(stream, 64)):
             stream = cast(BinaryIO, FromEbcdic(stream))
+        self._stream = stream
         self._context = context
         self.state: dict[str, Any] = orjson.loads(orjson.dumps(position.state))
         self._read_to = (position.byte_offset, position.line)
@@ -105,13 +106,17 @@ class _Reading:
 
     def items(self) -> Iterator[Item]:
         """Yield all that the file holds."""
+        if "first" in self.state:
+            yield from self._after_first()
+            return
         if "table" in self.state:
             try:
                 self.reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
-            self._open_beside()
+            if "beside" in self.state:  # what came later is read by itself
+                self._open_beside()
         for line, cells in self._rows():
             if isinstance(cells, Reject):
                 yield self._placed(cells, line)
@@ -216,10 +221,8 @@ class _Reading:
             yield from read_collection(table, columns, chain(rows, rest), self._context, self.state)
             yield self._position(*self._read_to)
             return
-        if table == "QAPMJOBOS" and self._context.beside and (other := self._context.beside(table, "QAPMJOBMI")):
-            other.close()
-            detail = "the rows of this file are read together with those of QAPMJOBMI beside it"
-            yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section=table, system=self._context.system)
+        if table == "QAPMJOBOS" and self._has_first():
+            yield from self._after_first()
             return
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
@@ -232,10 +235,10 @@ class _Reading:
     def _learn(self, table: str) -> None:
         """Read what the table needs from another of its collection."""
         for other in _TOLD_BY.get(table, ()):
-            stream = self._context.beside(table, other) if self._context.beside else None
-            if stream is None:
+            neighbour = self._context.beside(table, other) if self._context.beside else None
+            if neighbour is None:
                 continue
-            with stream:
+            with neighbour.stream as stream:
                 reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
                 for _ in reading.items():
                     pass  # its records come when the file itself is read
@@ -247,8 +250,8 @@ class _Reading:
         if reader.layout.time_names != ("INTNUM",) or self._context.beside is None:
             return
         for other in _WITH_TIME:
-            if (stream := self._context.beside(table, other)) is not None:
-                with stream:
+            if (neighbour := self._context.beside(table, other)) is not None:
+                with neighbour.stream as stream:
                     reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
                     for _ in reading.items():
                         pass
@@ -261,13 +264,53 @@ class _Reading:
         table = self.reader.layout.table.table
         if table != "QAPMJOBMI" or self._context.beside is None or self._beside is not None:
             return
-        self._beside_stream = self._context.beside(table, "QAPMJOBOS")
-        if self._beside_stream is None:
+        neighbour = self._context.beside(table, "QAPMJOBOS")
+        if neighbour is None:
             return
+        self._beside_stream = neighbour.stream
         known = self.state.get("beside")
         context = replace(self._context_beside(table, complete=self._context.complete), beside=None)
         items = FORMAT.parse(self._beside_stream, context, Position(**known) if known else None)
         self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
+
+    def _has_first(self) -> bool:
+        """Say whether there is a QAPMJOBMI beside this QAPMJOBOS that can be read."""
+        neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
+        if neighbour is None:
+            return False
+        with neighbour.stream as stream:
+            header = decode(read_head(stream).split(b"\n", 1)[0])
+        table = table_of(split(header, separator(header)), "")
+        return table is not None and table.table == "QAPMJOBMI"
+
+    def _after_first(self) -> Iterator[Item]:
+        """Leave the rows to QAPMJOBMI beside it; where that was read without them, read both together now."""
+        if not self._context.complete:
+            return
+        neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
+        if neighbour is None:
+            detail = "expected QAPMJOBMI beside it, with which it was read so far: it is gone"
+            yield Reject(Reason.UNREADABLE, detail, "none", section="QAPMJOBOS", system=self._context.system)
+            return
+        with neighbour.stream as stream:
+            if not neighbour.read_alone:
+                detail = "the rows of this file are read together with those of QAPMJOBMI beside it"
+                yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section="QAPMJOBOS", system=self._context.system)
+                return
+            known = self.state.get("first")
+            context = replace(self._context_beside("QAPMJOBOS", complete=True), beside=self._neighbour_of_first)
+            for item in FORMAT.parse(stream, context, Position(**known) if known else None):
+                if isinstance(item, Position):
+                    own = item.state.get("beside") or {"byte_offset": 0, "line": 0}
+                    first = {"byte_offset": item.byte_offset, "line": item.line, "state": item.state}
+                    yield Position(own["byte_offset"], own["line"], {"first": first})
+                else:
+                    yield _of_beside(item, "QAPMJOBMI")
+
+    def _neighbour_of_first(self, own: str, other: str) -> Neighbour | None:
+        if other == "QAPMJOBOS":
+            return Neighbour(cast(BinaryIO, Unclosed(self._stream)))
+        return self._context.beside("QAPMJOBOS", other) if self._context.beside else None
 
     def _context_beside(self, table: str, *, complete: bool) -> Context:
         """Return what a file beside this one is to be told; its own neighbours are those of this file."""
@@ -317,11 +360,16 @@ class _Reading:
         return Position(offset, line, orjson.loads(orjson.dumps(self.state)))
 
 
-def _of_beside(item: Item) -> Item:
+def _of_beside(item: Item, table: str = "QAPMJOBOS") -> Item:
     if isinstance(item, Reject):
-        item.detail = f"QAPMJOBOS beside it, line {item.line}: {item.detail}"
+        item.detail = f"{table} beside it, line {item.line}: {item.detail}"
         item.line = item.byte_offset = 0
     return item
+
+
+def read_alone(position: Position) -> bool:
+    """Say whether a file was read to `position` without the neighbour that has its other half."""
+    return position.state.get("table") == "QAPMJOBMI" and "beside" not in position.state
 
 
 FORMAT = IbmiTables()

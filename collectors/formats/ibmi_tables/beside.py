@@ -7,13 +7,24 @@ by the same parser; what it said of an interval is taken when QAPMJOBMI comes to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Fields, Item, Position, Record, Reject
 
 
 class Unfinished(Exception):  # noqa: N818 - not an error of the program
     """The other file has not been written as far as this one yet."""
+
+
+class Unclosed:
+    """A stream that belongs to somebody else, who closes it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Wrap the stream."""
+        self.read, self.seek = stream.read, stream.seek
+
+    def close(self) -> None:
+        """Leave it open."""
 
 
 class Beside:
