@@ -220,6 +220,12 @@ def test_strange_column_names_are_names_and_nothing_else() -> None:
     assert (job["logical_reads"], job["logical_reads_for_update"]) == (9, 4)
 
 
+def test_a_column_that_the_site_names_for_jobs_stays_a_counter_elsewhere() -> None:
+    context = Context("test", BERLIN, "SYSA", columns={"logical_reads_for_update": "JBNEW"})
+    items = list(read_rows("QAPMISUM", (*TIME, "JWTM01", "JBNEW"), [(*place(1), 0, 5)], context, {}))
+    assert [(c["counter"], c["value"]) for c in of("counter", items)] == [("JBNEW", 5)]
+
+
 @pytest.mark.parametrize("code", ["__import__('os')", "A.real", "[A]", "lambda: A", "A ** 2", "A if A else A", "A <"])
 def test_only_expressions_over_fields_are_translated(code: str) -> None:
     translation = Translation({"A": "n0"}.get, lambda name: False, Known({}).functions())

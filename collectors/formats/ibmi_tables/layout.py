@@ -54,7 +54,6 @@ class Layout:
     number_names: tuple[str, ...]
     described: tuple[Described, ...]
     texts: Picker
-    text_names: tuple[str, ...]
     binaries: Picker
     path: Picker | None
     settings: tuple[Leftover, ...]
@@ -103,14 +102,16 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     columns = canonical(table, columns)
     places = {name: place for place, name in enumerate(columns)}
     forms = {name: table.fields[name].form for name in columns if name in table.fields}
-    ignored = {name for name in forms if table.fields[name].ignore} - {column.strip().upper() for _, column in named}
+    filled = {name: c for record in table.records for name, c in datasets()[record.dataset].columns.items()}
+    sites = {name: column.strip().upper() for name, column in named if name in filled}
+    ignored = {name for name in forms if table.fields[name].ignore} - set(sites.values())
     of_form = {
         form: [name for name in forms if forms[name] == form and name not in ignored]
         for form in ("number", "text", "binary")
     }
-    sites = {column: names_column.strip().upper() for column, names_column in named}
     discovered = [name for name in sites.values() if name in places and name not in forms and name not in TIME_FIELDS]
-    numbers = (*of_form["number"], *(name for name in discovered if name not in _text_columns(table, sites)))
+    worded = {column for name, column in sites.items() if filled[name].type == "String"}
+    numbers = (*of_form["number"], *(name for name in discovered if name not in worded))
     texts = (*of_form["text"], *(name for name in discovered if name not in numbers))
     variables = {
         **{name: f"t{i}" for i, name in enumerate(texts)},
@@ -148,7 +149,6 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         number_names=numbers,
         described=described,
         texts=_picker([places[name] for name in texts]),
-        text_names=texts,
         binaries=_picker([places[name] for name in of_form["binary"]]),
         path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
         settings=tuple(Leftover(i, name) for i, name in enumerate(texts) if name in spare and table.texts),
@@ -226,12 +226,6 @@ def _counter(variable: str, name: str, field: Described, *, zeros: bool) -> str:
 
 def _numbered(expression: str, n: int) -> str:
     return expression.replace("{nn}", f"{n:02}").replace("{n}", str(n))
-
-
-def _text_columns(table: Description, sites: Mapping[str, str]) -> set[str]:
-    """Columns that the site named for a dataset column that holds text."""
-    columns = {name: c for filled in table.records for name, c in datasets()[filled.dataset].columns.items()}
-    return {column for name, column in sites.items() if name in columns and columns[name].type == "String"}
 
 
 def _picker(places: Sequence[int]) -> Picker:
