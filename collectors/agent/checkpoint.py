@@ -1,8 +1,8 @@
 """What the agent commits with its records, and how it is read back.
 
-Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`)
-and one a file (key `agent_id/device:inode`) or stream of a SQL source (key `agent_id/sql/source/stream`). They are the
-agent's only memory: it needs no local disk.
+Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`),
+one a file (key `agent_id/device:inode`) and one a stream of a system (key `agent_id/sql/source/system/stream`). They are
+the agent's only memory: it needs no local disk.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class Checkpoint:
 
 
 class StreamId(NamedTuple):
-    """What names a stream of answers within an agent."""
+    """What names a stream of answers within an agent; a source that is turned to another system begins anew."""
 
     source: str
+    system: str
     stream: str
 
 
@@ -71,6 +72,7 @@ class StreamCheckpoint:
     """How far one stream of a SQL source is published, and what its format keeps for the next answer."""
 
     source: str
+    system: str
     stream: str
     position: dict[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class StreamCheckpoint:
     @property
     def id(self) -> StreamId:
         """Identity of the stream."""
-        return StreamId(self.source, self.stream)
+        return StreamId(self.source, self.system, self.stream)
 
 
 AnyCheckpoint = Checkpoint | StreamCheckpoint
@@ -112,8 +114,8 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
             return agent_id.encode()
         case FileId(device, inode):
             return f"{agent_id}/{device}:{inode}".encode()
-        case StreamId(source, stream):
-            return f"{agent_id}/sql/{source}/{stream}".encode()
+        case StreamId(source, system, stream):
+            return f"{agent_id}/sql/{source}/{system}/{stream}".encode()
 
 
 def encode(value: Self | AnyCheckpoint) -> bytes:

@@ -6,6 +6,7 @@ taken stays here until it is committed, and is offered again when the transactio
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,9 +20,11 @@ from counterflow.collectors.sources.sql.batch import Batch, Position, Task
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
-from counterflow.collectors.sources.sql.reader import Reader
+from counterflow.collectors.sources.sql.reader import WAITING_BATCHES, Reader
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
+
+STOP_S = 2.0
 
 
 class Taken(NamedTuple):
@@ -66,7 +69,9 @@ class Live:
             self._taken.append(self._again.popleft())
             yield self._taken[-1]
         for source, reader in self._readers:
-            while (batch := reader.take()) is not None:
+            for _ in range(WAITING_BATCHES):
+                if (batch := reader.take()) is None:
+                    break
                 if batch.trouble is None and batch.columns:
                     self._metrics.sql_seconds.labels(source.name).observe(batch.seconds)
                 self._taken.append(Taken(source, batch))
@@ -83,9 +88,12 @@ class Live:
         self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(memory, taken))
 
     def stop(self) -> None:
-        """Ask nothing more."""
+        """Ask nothing more, and give what is being asked a moment to end."""
         for _, reader in self._readers:
             reader.stop()
+        until = time.monotonic() + STOP_S
+        for _, reader in self._readers:
+            reader.join(max(0.0, until - time.monotonic()))
 
     def _told(self, source: str, event: str) -> None:
         self._metrics.sql_events.labels(source, event).inc()
@@ -93,8 +101,13 @@ class Live:
             self._metrics.sql_connected.labels(source).set(event == "connected")
 
 
+def stream_id(source: SqlSource, stream: str) -> StreamId:
+    """Return what names a stream of a source."""
+    return StreamId(source.name, source.system, stream)
+
+
 def _number(memory: Memory, taken: Taken) -> int:
-    known = memory.streams.get(StreamId(taken.source.name, taken.batch.stream))
+    known = memory.streams.get(stream_id(taken.source, taken.batch.stream))
     return int(known.position.get("n", 0)) if known else 0
 
 

@@ -24,10 +24,11 @@ import structlog
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Checkpoint, Memory, StreamCheckpoint, StreamId
 from counterflow.collectors.agent.config import Commit, Source, SqlSource
 from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused, utc_now
-from counterflow.collectors.agent.live import Live
+from counterflow.collectors.agent.live import Live, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Lost, Publisher, Stopped
 from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as TABLES
 from counterflow.collectors.reading import HEAD_BYTES, beside, unrecognised
@@ -124,6 +125,7 @@ class Runner:
         self._absent: set[str] = set()
         self._tally = Tally()
         self._unfinished = False
+        self._answering = False
 
     def run(self, sources: Iterable[Source], poll_s: float) -> None:
         """Follow the sources until told to stop.
@@ -138,7 +140,7 @@ class Runner:
             self._live.start(self._memory)
             while not self._stop.is_set():
                 self.round(sources)
-                if not self._unfinished:
+                if not (self._unfinished or self._answering):
                     self._stop.wait(poll_s)
         except Stopped:
             pass
@@ -158,7 +160,7 @@ class Runner:
 
     def round(self, sources: Iterable[Source]) -> None:
         """Look at every file once and commit what was new."""
-        self._unfinished = False
+        self._unfinished = self._answering = False
         visited: set[FileId] = set()
         failed: set[str] = set()
         try:
@@ -170,7 +172,7 @@ class Runner:
             self._publish_labels()
             for taken in self._live.waiting():
                 self._publish_answer(taken.source, taken.batch)
-                self._unfinished = True
+                self._answering = True
             self.commit()
         except Lost as lost:
             self.rewind(lost)
@@ -324,6 +326,12 @@ class Runner:
         moved = self._moved.get((file.inode, unicode(str(path))))
         return self._memory.files.get(moved) if moved else None
 
+    def _read_alone(self, path: Path) -> bool:
+        """Say whether a file was read, or is being read, without its neighbour."""
+        file = FileId.of(path.stat())
+        known = self._tally.checkpoints.get(file) or self._known(file, path)
+        return known is not None and read_alone(known.position)
+
     def _verified(self, known: Checkpoint | None, fd: int, size: int, path: Path) -> Checkpoint | None:
         if known is None or (self._again and known.id not in self._published):
             return None
@@ -357,7 +365,7 @@ class Runner:
             complete,
             date_order=source.date_order,
             columns=source.columns,
-            beside=beside(path),
+            beside=beside(path, self._read_alone),
         )
         position = known.position if known else Position(0, 0)
 
@@ -424,7 +432,7 @@ class Runner:
     def _publish_labels(self) -> None:
         """Send the labels of each system that are not those sent last."""
         for source in self._live.sources:
-            place = StreamId(source.name, "labels")
+            place = stream_id(source, "labels")
             known = self._tally.streams.get(place) or self._memory.streams.get(place)
             if source.labels == (known.state if known else {}):
                 continue
@@ -433,11 +441,11 @@ class Runner:
             for name, value in source.labels.items():
                 fields = {"system": source.system, "source": "agent", "section": "labels", "item": ""}
                 self._send(Record("config", {**fields, "name": name, "value": value}), source, origin, Position(0, 0))
-            self._tally.streams[place] = StreamCheckpoint(source.name, "labels", state=source.labels)
+            self._tally.streams[place] = StreamCheckpoint(*place, state=source.labels)
 
     def _publish_answer(self, source: SqlSource, batch: Batch) -> None:
         """Send what the rows of a batch say, with the position that is reached and what the format keeps."""
-        place, group = StreamId(source.name, batch.stream), StreamId(source.name, batch.group)
+        place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
         known = self._tally.streams.get(group) or self._memory.streams.get(group)
         state = copy.deepcopy(known.state) if known else {}
         origin = Origin(batch.origin, TABLES, source.system, source.run)

@@ -144,9 +144,11 @@ def has_read(broker: StackSettings, name: str, system: System, member: str, inte
     """Say when the pools of a member are committed up to an interval."""
 
     def read() -> bool:
-        found = memory(broker, name).streams.get(StreamId(system.folder.name, "QPFRDATA/QAPMPOOLB"))
-        place = found.position if found else {}
-        return member in place.get("done", []) or place.get("at", {}).get(member, [0])[0] >= interval
+        found = memory(broker, name).streams.get(
+            StreamId(system.folder.name, system.folder.name.upper(), "QPFRDATA/QAPMPOOLB")
+        )
+        position = found.position if found else {}
+        return member in position.get("done", []) or position.get("at", {}).get(member, [0])[0] >= interval
 
     return read
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
+import random
+import socket
 import ssl
 import subprocess
 import threading
@@ -41,9 +44,13 @@ class Mapepire:
         subprocess.run([*new, *names, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, key)
+        context.num_tickets = 0  # read and written by two threads of the client at once, they can end a connection
         self.connections: list[ServerConnection] = []
-        self.server: Server = serve(self.serve, "127.0.0.1", 0, ssl=context, process_request=self.authorise)
-        self.port = self.server.socket.getsockname()[1]
+        self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if is_free(port))
+        said = logging.getLogger("mapepire server of the test")
+        self.server: Server = serve(
+            self.serve, "127.0.0.1", self.port, ssl=context, process_request=self.authorise, logger=said
+        )
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
 
@@ -89,6 +96,11 @@ class Mapepire:
     def close(self) -> None:
         self.server.shutdown()
         self.thread.join()
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 @pytest.fixture

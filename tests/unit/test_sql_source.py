@@ -437,8 +437,8 @@ def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
 # Connections
 
 
-class Once:
-    """A task that asks one thing at every turn."""
+class Quick:
+    """A question that is due again at once."""
 
     interval_s = 0.05
 
@@ -461,17 +461,18 @@ def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
 def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Session]]]:
     started: list[Reader] = []
 
-    def start(password: Callable[[], str] = lambda: PASSWORD) -> tuple[Reader, list[str], Session]:
+    def start(*others: Task) -> tuple[Reader, list[str], Session]:
         events: list[str] = []
-        session = session_of(system, password)
-        task: Task = Once(query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO"))
-        started.append(Reader("prod", session, [task], events.append))
+        session = session_of(system)
+        groups = Quick(query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO"))
+        started.append(Reader("prod", session, [*others, groups], events.append))
         started[-1].start()
         return started[-1], events, session
 
     yield start
     for each in started:
         each.stop()
+        each.join(5)
 
 
 def test_a_lost_connection_is_made_again(
@@ -521,6 +522,42 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
     wrong = PASSWORD
     session.open()
     assert (session.number, len(tried)) == (1, 3)
+
+
+def test_a_long_back_fill_holds_up_no_sample(
+    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+) -> None:
+    system.nrg(1)
+    system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
+    system.active("Q324000000")
+    asking, _, _ = reader(follow())
+    tables = []
+    for _ in range(130):
+        batch = until(asking.take)
+        tables += [] if batch.trouble else [batch.table]
+        time.sleep(0.005)
+    first, last = tables.index("QAPMPOOLB"), len(tables) - tables[::-1].index("QAPMPOOLB")
+    assert tables[first:last].count("NRG_INFO") >= 3
+
+
+def test_a_defect_stops_one_question_and_is_told_without_the_password(
+    system: System, reader: Callable[..., tuple[Reader, list[str], Session]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Broken:
+        interval_s = 0.05
+
+        def read(self, session: Session) -> Iterator[Batch]:
+            session.open()
+            raise ZeroDivisionError(f"half-way {PASSWORD}")
+            yield
+
+    system.nrg(1)
+    asking, events, _ = reader(Broken())
+    assert [until(asking.take).table for _ in range(3)] == 3 * ["NRG_INFO"]
+    assert "broken" in events
+    said = "".join(capsys.readouterr())
+    assert "half-way ***" in said
+    assert PASSWORD not in said
 
 
 def test_nothing_more_is_asked_while_nobody_takes_the_answers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from pathlib import Path
 from typing import cast
@@ -14,6 +15,10 @@ PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "tran
 """JDBC properties of the job that the server runs for us; those of the configuration go over them."""
 
 _module = client("mapepire_python", "mapepire")
+
+for _name in ("mapepire_python", "websockets"):  # what they tell they also raise, and there it can be freed of secrets
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+    logging.getLogger(_name).propagate = False
 
 
 def connect(target: Target, password: str) -> Connection:

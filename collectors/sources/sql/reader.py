@@ -8,7 +8,8 @@ committed goes on exactly there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 
@@ -61,9 +62,12 @@ class Reader:
         except Empty:
             return None
 
-    def stop(self, timeout_s: float = 2.0) -> None:
-        """Ask nothing more; a question that hangs is left alone."""
+    def stop(self) -> None:
+        """Ask nothing more."""
         self._stop.set()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the thread to end; one that hangs in a question is left alone."""
         self._thread.join(timeout_s)
 
     def _run(self) -> None:
@@ -72,10 +76,18 @@ class Reader:
                 self._connect()
                 self._ask_what_is_due()
             except SqlError as error:
+                self._put_off()
                 self._told(error.kind.value)
                 log.warning("connection lost", source=self._name, error=str(error))
             self._stop.wait(max(0.0, min(self._due.values()) - time.time()))
         self._session.close()
+
+    def _put_off(self) -> None:
+        """Let what was being asked be due at its next interval, so that a system that hangs up is not rushed at."""
+        now = time.time()
+        for task, due in self._due.items():
+            if due <= now:
+                self._due[task] = (now // task.interval_s + 1) * task.interval_s
 
     def _connect(self) -> None:
         """Connect, unless connected; tried again and again until it is, or until told to stop."""
@@ -102,31 +114,42 @@ class Reader:
             log.warning("not connected", source=self._name, why=error.kind.value, error=str(error))
 
     def _ask_what_is_due(self) -> None:
-        for task, due in self._due.items():
-            if due > time.time():
-                continue
-            if self._stop.is_set():
+        """Ask until nothing is due; those that have much to say take turns, batch by batch."""
+        asking: dict[Task, Iterator[Batch]] = {}
+        while not self._stop.is_set():
+            now = time.time()
+            due = [task for task, at in self._due.items() if at <= now and task not in asking]
+            asking |= {task: task.read(self._session) for task in due}
+            if not asking:
                 return
-            try:
-                for batch in task.read(self._session):
-                    if batch.trouble is not None:
-                        self._told("failed")
-                        log.warning("no answer", source=self._name, table=batch.table, error=batch.trouble)
-                    if not self._put(batch):
-                        return
-            except SqlError:
-                raise
-            except Exception:
-                self._told("broken")
-                log.exception("the question failed", source=self._name)
-            finally:
-                self._due[task] = (time.time() // task.interval_s + 1) * task.interval_s
+            for task, answers in list(asking.items()):
+                batch = self._next(answers)
+                if batch is None:
+                    del asking[task]
+                    self._due[task] = (time.time() // task.interval_s + 1) * task.interval_s
+                else:
+                    self._put(batch)
 
-    def _put(self, batch: Batch) -> bool:
+    def _next(self, answers: Iterator[Batch]) -> Batch | None:
+        try:
+            batch = next(answers, None)
+        except SqlError:
+            raise
+        except Exception as error:  # a defect: the others go on
+            self._told("broken")
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            text = self._session.text(error)
+            log.error("the question failed", source=self._name, error=text, file=where.filename, line=where.lineno)
+            return None
+        if batch is not None and batch.trouble is not None:
+            self._told("failed")
+            log.warning("no answer", source=self._name, table=batch.table, error=batch.trouble)
+        return batch
+
+    def _put(self, batch: Batch) -> None:
         while not self._stop.is_set():
             try:
                 self._queue.put(batch, timeout=0.2)
             except Full:
                 continue
-            return True
-        return False
+            return

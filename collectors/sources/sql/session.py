@@ -83,7 +83,7 @@ class Session:
             pass
 
     def ask(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
-        """Run a query; its rows are fetched as they are taken, and must be taken before the next is asked.
+        """Run a query; its rows are fetched as they are taken, and another may be asked meanwhile.
 
         Raises
         ------
@@ -97,6 +97,13 @@ class Session:
         except Exception as error:
             raise self._error(error) from None
         return Answer(columns, self._fetched(cursor) if columns else iter(()))
+
+    def text(self, error: BaseException) -> str:
+        """Return what an error says, without the password."""
+        text = " ".join(str(error).split()) or type(error).__name__
+        for secret in (self._secret, repr(self._secret)[1:-1]):
+            text = text.replace(secret, "***") if secret else text
+        return text[:_LONGEST_TEXT]
 
     def _opened(self) -> Connection:
         if self._connection is not None:
@@ -113,8 +120,8 @@ class Session:
         except Exception as error:
             if self._driver.sqlstate(error) == REFUSED_STATE:
                 self._refused = self._secret
-                raise SqlError(Kind.REFUSED, self._text(error)) from None
-            raise SqlError(Kind.LOST, self._text(error)) from None
+                raise SqlError(Kind.REFUSED, self.text(error)) from None
+            raise SqlError(Kind.LOST, self.text(error)) from None
         self._refused = None
         self._connection = connection
         self.number += 1
@@ -133,7 +140,7 @@ class Session:
 
     def _error(self, error: Exception) -> SqlError:
         """Tell a statement that failed from a connection that is gone: only the first leaves it usable."""
-        state, text = self._driver.sqlstate(error), self._text(error)
+        state, text = self._driver.sqlstate(error), self.text(error)
         if not self._alive():
             self.close()
             return SqlError(Kind.LOST, text)
@@ -150,9 +157,3 @@ class Session:
         except Exception:
             return False
         return alive
-
-    def _text(self, error: BaseException) -> str:
-        text = " ".join(str(error).split()) or type(error).__name__
-        for secret in (self._secret, repr(self._secret)[1:-1]):
-            text = text.replace(secret, "***") if secret else text
-        return text[:_LONGEST_TEXT]
