@@ -1,7 +1,7 @@
 """What the agent commits with its records, and how it is read back.
 
 Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`),
-one a file (key `agent_id/device:inode`) and one a stream of a system (key `agent_id/sql/source/system/stream`). They are
+one a file (key `agent_id/device:inode`) and one a stream of a system (`agent_id/sql/source/system/stream`). They are
 the agent's only memory: it needs no local disk.
 """
 
