@@ -369,6 +369,23 @@ def test_where_one_of_two_files_is_missing_the_other_is_read_alone(system: Syste
     assert [(b.table, b.stream) for b in found] == [("QAPMJOBOS", "QPFRDATA/QAPMJOBL")]
 
 
+def test_a_member_that_one_of_two_files_lacks_is_read_from_the_other_and_again_when_it_comes(system: System) -> None:
+    task = {"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0}
+    system.member("QAPMJOBMI", "Q323000000", [{**task, "JBCPU": 1}])
+    system.member("QAPMJOBOS", "Q323000000", [{**task, "JBLRD": 2}])
+    system.member("QAPMJOBMI", "Q324000000", [{**task, "JBCPU": 3}])
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+
+    def look() -> list[tuple[str, str, int]]:
+        return [(b.table, b.origin[-11:-1], len(b.rows)) for b in with_rows(files.read(session))]
+
+    assert look() + look() == [("QAPMJOBL", "Q323000000", 1)]
+    assert look() == [("QAPMJOBMI", "Q324000000", 1)]
+    system.member("QAPMJOBOS", "Q324000000", [{**task, "JBLRD": 4}])
+    assert look() + look() == [("QAPMJOBL", "Q324000000", 1)]
+
+
 def test_reads_for_update_are_discovered_by_the_text_of_their_column(system: System) -> None:
     rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5, "JBXYZ": 2}]
     system.member("QAPMJOBOS", "Q324000000", rows, {"JBXYZ": "Logical DB reads for update", "JBLRD": "read or update"})

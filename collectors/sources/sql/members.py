@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
@@ -48,6 +49,10 @@ class _Part(NamedTuple):
     file: str
     columns: dict[str, str]
     named: dict[str, str]
+
+    def alias(self, member: str) -> str:
+        """Return the name by which SQL can address a member of the file."""
+        return f"QTEMP.{self.file}_{member}"
 
 
 class Follow:
@@ -156,12 +161,9 @@ class Follow:
         answer = session.ask(self._members.columns, (library, file))
         rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
         known = self._described.get(file, Described(frozenset(), frozenset()))
-        columns = {
-            row["COLUMN_NAME"]: "HEX({})"
-            if row["COLUMN_NAME"] in known.binary or row.get("DATA_TYPE") in _BINARY
-            else "{}"
-            for row in rows
-        }
+        binary = {row["COLUMN_NAME"] for row in rows if row.get("DATA_TYPE") in _BINARY} | known.binary
+        names = [row["COLUMN_NAME"] for row in rows]
+        columns = {name: "HEX({})" if name in binary else "{}" for name in names}
         named = {}
         for wanted in self._members.discover:
             if file in wanted.files:
@@ -190,19 +192,16 @@ class Follow:
         if member.name in done:
             return False
         began = time.monotonic()
-        aliases = [f"QTEMP.{part.file}_{member.name}" for part in parts]
-        for part, alias in zip(parts, aliases, strict=True):
-            session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member.name})")
         key = next((key for key in KEYS if all(key in part.columns for part in parts)), None)
         taken: dict[str, Any] = stream.position.get("at", {})
         at = taken.get(member.name)
-        counted = _counted(session, aliases, key, at)
+        parts, counted = _counted(session, library, member.name, parts, key, at)
         new, is_settled = self._new(counted, at, (stream.name, member.name), member.open and key is not None)
         if new:
             table = parts[0].file if len(parts) == 1 else stream.table
             origin = f"{self._system}:{library}/{table}({member.name})"
             named = {fills: name for part in parts for fills, name in part.named.items()}
-            sql, parameters = _selected(aliases, parts, by, key, new)
+            sql, parameters = _selected(member.name, parts, by, key, new)
             answer = session.ask(sql, parameters)
             for interval, rows in _by_interval(answer.columns, answer.rows, key):
                 taken = {**taken, member.name: [interval, counted.get(interval, len(rows))]}
@@ -242,21 +241,42 @@ def in_order(names: Iterable[str], active: str | None, *, is_known: bool) -> lis
     return [Member(name, open=not is_known or place >= len(ordered) - 2) for place, name in enumerate(ordered)]
 
 
-def _counted(session: Session, aliases: list[str], key: str | None, at: Any) -> dict[Any, int]:
-    """Return the rows of each interval from the last one taken on, in order; all are interval 0 without a key."""
+def _counted(
+    session: Session, library: str, member: str, parts: list[_Part], key: str | None, at: Any
+) -> tuple[list[_Part], dict[Any, int]]:
+    """Return the files that have the member, and its rows by interval from the last one taken on, in order.
+
+    Without a key all rows are of interval 0.
+
+    Raises
+    ------
+    SqlError : ABSENT where no file has it.
+    """
     where, parameters = (f" WHERE {key} >= ?", [at[0]]) if key and at else ("", [])
-    one = key or "0"
-    union = " UNION ALL ".join(f"SELECT {one} AS K FROM {alias}{where}" for alias in aliases)
-    sql = f"SELECT K, COUNT(*) FROM ({union}) U WHERE K IS NOT NULL GROUP BY K ORDER BY K"
-    return {_plain(k): int(n) for k, n in session.ask(sql, parameters * len(aliases)).rows}
+    found, counted, absent = list[_Part](), Counter[Any](), None
+    for part in parts:
+        alias = part.alias(member)
+        sql = f"SELECT K, COUNT(*) FROM (SELECT {key or 0} AS K FROM {alias}{where}) U WHERE K IS NOT NULL GROUP BY K"
+        try:
+            session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member})")
+            counted.update({_plain(k): int(n) for k, n in session.ask(sql, parameters).rows})
+        except SqlError as error:
+            if error.kind is not Kind.ABSENT:
+                raise
+            absent = error
+        else:
+            found.append(part)
+    if absent and not found:
+        raise absent
+    return found, dict(sorted(counted.items()))
 
 
 def _selected(
-    aliases: list[str], parts: list[_Part], by: tuple[str, ...], key: str | None, new: list[Any]
+    member: str, parts: list[_Part], by: tuple[str, ...], key: str | None, new: list[Any]
 ) -> tuple[str, list[Any]]:
     """Return the query for the rows of the intervals `new`, in their order."""
     where, parameters = (f" WHERE {key} BETWEEN ? AND ?", [new[0], new[-1]]) if key else ("", [])
-    joined, *others = (f"(SELECT * FROM {alias}{where}) P{n}" for n, alias in enumerate(aliases))
+    joined, *others = (f"(SELECT * FROM {part.alias(member)}{where}) P{n}" for n, part in enumerate(parts))
     for n, other in enumerate(others, 1):
         joined += f" FULL OUTER JOIN {other} ON " + " AND ".join(f"P0.{name} = P{n}.{name}" for name in by)
     columns = {}
@@ -267,7 +287,7 @@ def _selected(
         value = f"COALESCE({values})" if len(places) > 1 else values
         columns[name] = f"{parts[places[0]].columns[name].format(value)} AS {quoted}"
     order = f" ORDER BY {list(columns).index(key) + 1}" if key else ""
-    return f"SELECT {', '.join(columns.values())} FROM {joined}{order}", parameters * len(aliases)
+    return f"SELECT {', '.join(columns.values())} FROM {joined}{order}", parameters * len(parts)
 
 
 def _by_interval(
