@@ -1,0 +1,202 @@
+"""The case studies as counter files through the whole line: SQL gives back what the document prints."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.stack.account import wait_computed, wait_landed
+from tests.e2e.conftest import Run
+
+Case = dict[str, Any]
+GIGABIT = 2**30
+"""Bits of a Gb in table 7-5."""
+
+BUSY = "SELECT 100 * sum(cpu_ms) / sum(configured_cpu_ms) AS figure FROM counterflow.system_cpu FINAL"
+TRANSACTIONS = "SELECT sum(transactions) / {seconds} AS figure FROM counterflow.job FINAL"
+RESPONSE = "SELECT sum(response_s) / sum(transactions) AS figure FROM counterflow.job FINAL"
+UPDATES = "SELECT sum(other) / {seconds} AS figure FROM counterflow.io_mix FINAL"
+MIX = "SELECT sum({what}) / sum(logical_io) * 100 AS figure FROM counterflow.io_mix FINAL"
+LINKS = "SELECT sum({what} * interval_s) / {seconds} AS figure FROM counterflow.link_load FINAL"
+
+
+@pytest.fixture(scope="module")
+def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
+    """Simulate a case, publish all of it, and wait until every record and every result is there; once a module."""
+    done: dict[str, Case] = {}
+
+    def make(name: str) -> Case:
+        if name not in done:
+            folder = tmp_path_factory.mktemp(name)
+            run = counterflow("simulate", name, "--out", folder, "--json")
+            assert run.returncode == 0, run.stderr
+            done[name] = json.loads(run.stdout)
+            records = 0
+            for path in sorted(folder.iterdir()):
+                named = () if path.name == "HMC" else ("--system", path.name)
+                sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
+                assert sent.returncode == 0, sent.stderr
+                outcome = json.loads(sent.stdout)
+                assert set(outcome["rejects"]) <= {"read_with_another"}, outcome
+                records += sum(outcome["records"].values())
+            landed = wait_landed(reader, name, records)
+            assert (landed.lost, landed.duplicates, landed.deadletter) == (0, 0, 0)
+            assert wait_computed(reader, name) == 0
+            wait_judged(reader, done[name])
+        return done[name]
+
+    return make
+
+
+def wait_judged(reader: ClickHouse, case: Case, timeout_s: float = 90) -> None:
+    """Wait until every interval of a link is judged with the load of its physical port."""
+    systems = sorted({system for run in case["runs"] for system in run["systems"]})
+    judged = f"""
+      SELECT count() AS samples, countIf(l.phys_out_bytes_s IS NOT NULL AND v.n = l.n) AS judged
+      FROM counterflow.link AS k FINAL
+      LEFT JOIN counterflow.link_load AS l FINAL USING (system, link_type, link, ts)
+      LEFT JOIN counterflow.verdict AS v FINAL
+        ON v.system = k.system AND v.entity_type = k.link_type AND v.entity = k.link AND v.ts = k.ts
+      WHERE k.{of(*systems)} AND k.link_type IN ('nrg', 'rdma_link') AND k.prev_ts IS NOT NULL"""
+    end = time.monotonic() + timeout_s
+    while (now := reader.rows(judged)[0])["judged"] < now["samples"]:
+        assert time.monotonic() < end, now
+        time.sleep(0.5)
+
+
+def figure(reader: ClickHouse, run: Case, sql: str, where: str, **names: object) -> float:
+    """Return what one SELECT over the intervals of a run answers."""
+    during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
+    rows = reader.rows(f"{sql.format(seconds=seconds(run), **names)} WHERE {during} AND {where}")
+    return float(rows[0]["figure"])
+
+
+def seconds(run: Case) -> float:
+    return (datetime.fromisoformat(run["until"]) - datetime.fromisoformat(run["after"])).total_seconds()
+
+
+def as_printed(value: float, printed: str) -> str:
+    """Return a figure with as many decimals as the printed one has."""
+    return str(Decimal(repr(value)).quantize(Decimal(printed), ROUND_HALF_UP))
+
+
+def of(*systems: str) -> str:
+    return f"system IN ({', '.join(repr(system) for system in systems)})"
+
+
+def cell(reader: ClickHouse, run: Case, name: str) -> float:
+    """Return one figure of table 7-1, 7-2 or 7-3 under the name it has there."""
+    node, _, what = name.partition("_")
+    at = {"source": 0, "primary": 0, "target": 1, "secondary": 1}.get(node)
+    systems = run["systems"] if at is None else [run["systems"][at]]
+    match name if at is None else what:
+        case "cpu_pct":
+            return figure(reader, run, BUSY, of(*systems))
+        case "tps":
+            return figure(reader, run, TRANSACTIONS, of(*systems))
+        case "throughput":
+            return 60 * figure(reader, run, TRANSACTIONS, of(*systems))
+        case "response_s":
+            return figure(reader, run, RESPONSE, of(*systems))
+        case "response_ms":
+            return 1000 * figure(reader, run, RESPONSE, of(*systems))
+    raise AssertionError(name)
+
+
+def link_cell(reader: ClickHouse, run: Case, name: str) -> float:
+    """Return one figure of table 7-4 or 7-5 under the name it has there."""
+    source, target, sender, receiver = run["systems"]
+    if name in ("rows_s", "mb_s"):
+        rows_s = figure(reader, run, UPDATES, f"{of(source)} AND grouping = 'generic_job' AND name = 'UPDROW'")
+        return rows_s if name == "rows_s" else rows_s * 1301 / 2**20
+    whose, _, what = name.partition("_")
+    if whose == "all":
+        return link_cell(reader, run, f"own_{what}") + link_cell(reader, run, f"other_{what}")
+    pair = (source, target) if whose == "own" else (sender, receiver)
+    where = f"{of(*pair)} AND link_type = 'rdma_link'"
+    if what == "msgs_s":
+        return figure(reader, run, LINKS, where, what="own_msgs_s")
+    bytes_s = figure(reader, run, LINKS, where, what=f"own_{what.removesuffix('_gb_s')}_bytes_s")
+    return bytes_s * 8 / GIGABIT
+
+
+@pytest.mark.parametrize(("name", "cells"), [("case1", 36), ("case2", 15), ("case3", 36), ("case5", 88)])
+def test_sql_gives_back_every_published_cell(
+    published: Callable[[str], Case], reader: ClickHouse, name: str, cells: int
+) -> None:
+    asked = link_cell if name == "case5" else cell
+    checked = 0
+    for run in published(name)["runs"]:
+        for what, printed in run["published"].items():
+            assert as_printed(asked(reader, run, what), printed) == printed, (run["run"], what)
+            checked += 1
+    assert checked == cells
+
+
+def test_the_group_carries_what_its_link_does(published: Callable[[str], Case], reader: ClickHouse) -> None:
+    """Both views count the mirrored traffic, each on its own."""
+    for run in published("case5")["runs"]:
+        source, target, *_ = run["systems"]
+        for column in ("own_out_bytes_s", "own_in_bytes_s", "own_msgs_s"):
+            both = (
+                figure(reader, run, LINKS, f"{of(source, target)} AND link_type = '{kind}'", what=column)
+                for kind in ("nrg", "rdma_link")
+            )
+            assert next(both) == pytest.approx(next(both), rel=1e-9), (run["run"], column)
+
+
+@pytest.mark.parametrize("system", ["FIG21", "FIG21OLD"])
+def test_the_mixes_are_those_printed(published: Callable[[str], Case], reader: ClickHouse, system: str) -> None:
+    (run,) = published("figure2-1")["runs"]
+    for name, printed in run["published"].items():
+        group, what = name.split()
+        where = f"{of(system)} AND grouping = 'generic_job' AND name = '{group}'"
+        share = figure(reader, run, MIX, where, what="reads" if what == "read_pct" else "inserts + other")
+        assert as_printed(share, printed) == printed, name
+    splits = reader.rows(f"SELECT DISTINCT split FROM counterflow.io_mix FINAL WHERE {of(system)}")
+    assert [row["split"] for row in splits] == ["four-way" if system == "FIG21" else "three-way"]
+
+
+@pytest.mark.parametrize("system", ["CS5A", "CS5B"])
+def test_capped_in_the_four_capped_runs_and_in_no_other(
+    published: Callable[[str], Case], reader: ClickHouse, system: str
+) -> None:
+    """CAPPED is raised in the third interval of a drop; until then the state before holds."""
+    for run in published("case5")["runs"]:
+        for entity_type in ("nrg", "rdma_link"):
+            said = verdicts(reader, run, system, entity_type)
+            states = [row["state"] for row in said]
+            assert len(states) == 12, (run["run"], entity_type)
+            expected = "CAPPED" if run["run"].endswith(("10 threads", "11 threads")) else "OK"
+            assert set(states[2:]) == {expected}, (run["run"], entity_type, said)
+            assert set(states[:2]) <= {"OK", expected}, (run["run"], entity_type, said)
+
+
+def test_the_interfering_pair_is_never_capped(published: Callable[[str], Case], reader: ClickHouse) -> None:
+    for run in published("case5")["runs"]:
+        for system in ("CS5NBRA", "CS5NBRB"):
+            states = {row["state"] for row in verdicts(reader, run, system, "rdma_link")}
+            assert states
+            assert "CAPPED" not in states, (run["run"], system)
+
+
+def test_the_story_is_raised_and_cleared(published: Callable[[str], Case], reader: ClickHouse) -> None:
+    runs = published("sriov-story")["runs"]
+    for system in ("SRIOVA", "SRIOVB"):
+        states = [row["state"] for run in runs for row in verdicts(reader, run, system, "nrg")]
+        assert set(states[:12]) == {"OK"}
+        assert set(states[14:20]) == {"CAPPED"}
+        assert set(states[20:]) == {"DEMAND_LIMITED"}
+
+
+def verdicts(reader: ClickHouse, run: Case, system: str, entity_type: str) -> list[dict[str, Any]]:
+    during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
+    where = f"rule = 'roce_cap' AND entity_type = '{entity_type}' AND system = '{system}'"
+    return reader.rows(f"SELECT state, reason FROM counterflow.verdict FINAL WHERE {during} AND {where} ORDER BY ts")
