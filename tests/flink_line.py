@@ -45,7 +45,7 @@ class Line:
         create_topics(
             flink,
             [
-                t._replace(partitions=parallelism, name=f"{t.name[:-2]}v{version}")
+                t._replace(partitions=min(parallelism, t.partitions), name=f"{t.name[:-2]}v{version}")
                 for t in topics()
                 if t.name[-2:] == "v1"
             ],

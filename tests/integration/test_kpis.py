@@ -18,6 +18,13 @@ PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"
 ENVELOPE = {"system": "kpis", "interval_s": 15.0}
 
 
+def printed(section: str) -> str:
+    """The SQL of a section."""
+    [text] = [t for t in PAGE.read_text(encoding="utf-8").split("\n## ") if t.startswith(f"`{section}`")]
+    [sql] = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    return str(sql)
+
+
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:
     agent = {"source": "nmon", "agent_id": "kpis", "collected_at": "2026-01-01 00:02:00", "counted": "job"}
     rows: dict[str, list[dict[str, Any]]] = {"manifest": [], "footprint": [], "disk_load": []}
@@ -34,7 +41,7 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         migrate(admin)
         for table, some in rows.items():
             admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, some)))
-        disks, commands = re.findall(r"```sql\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+        disks, commands = printed("disk_load"), printed("footprint")
         only = "system = 'kpis'"
         [disk] = admin.rows(f"SELECT * FROM ({disks}) WHERE {only}", PERIOD)
         [command] = admin.rows(f"SELECT * FROM ({commands}) WHERE {only}", PERIOD)
@@ -54,4 +61,29 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         "cpu_cores_avg": 0.9,  # over the 60 s recorded, not the 30 s seen
         "cpu_cores_max": pytest.approx(2.7),
         "memory_mb_avg_when_present": 300,
+    }
+
+
+def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackSettings) -> None:
+    rows = []
+    for seconds, out_bytes_s in [(15, 100.0), (45, 500.0), (60, None)]:  # the last is a gap
+        link = {"system": "kpis", "link": "en0", "link_type": "interface", "n": 1, "own_in_bytes_s": 10.0}
+        link |= {
+            "ts": f"2026-01-01 00:{seconds // 60:02}:{seconds % 60:02}",
+            "interval_s": 30.0 if seconds == 45 else 15.0,
+        }
+        rows.append(link | ({"own_out_bytes_s": out_bytes_s, "out_line_pct": out_bytes_s / 10} if out_bytes_s else {}))
+        rows[-1] |= {"in_line_pct": 1.0, "phys_line_pct": float(seconds)}
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        migrate(admin)
+        admin.post("INSERT INTO counterflow.link_load FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+        [link] = admin.rows(f"SELECT * FROM ({printed('link_load')}) WHERE system = 'kpis'", PERIOD)
+    assert link == {
+        "system": "kpis",
+        "link_type": "interface",
+        "link": "en0",
+        "out_bytes_s": pytest.approx(1100 / 3),  # (100 x 15 + 500 x 30) / 45
+        "in_bytes_s": 10,
+        "line_pct_max": 50,
+        "phys_line_pct_max": 60,
     }

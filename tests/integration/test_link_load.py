@@ -12,122 +12,61 @@ import random
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs
 from counterflow.pipelines.rules.roce_cap import Interval, Parameters, State, judge
-from counterflow.schemas import topics
-from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.jobs import cluster
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.flink_line import Line, Record, Results, over, same
 
-Record = dict[str, Any]
-Results = dict[tuple[str, ...], list[Record]]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-PORT, LINE = "U78D2.001-P1-C1-T1", 100e9
+LINE = 100e9
 
 
-class Line:
-    """Both jobs on topics of their own: what was published, and what came out."""
+class LinkLine(Line):
+    """`link_load`, and the verdicts on it, on topics of their own."""
 
     def __init__(self, flink: StackSettings, version: int) -> None:
-        definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
-        wanted = {datasets()[name].topic: definitions[name].topic for name in ("link", "link_load", "verdict")}
-        create_topics(flink, [t._replace(name=wanted[t.name]) for t in topics(partitions=2) if t.name in wanted])
-        self.cluster = replace(
-            cluster(flink), datasets=definitions, ledger=flink.home / f"jobs-{version}" / "jobs.json"
-        )
-        self.jobs = [
-            job.model_copy(update={"name": f"{job.name} {version}"}) for job in jobs.chosen(["link_load", "roce_cap"])
-        ]
-        self.published: list[Record] = []
-        self._producer = Producer(
-            {"bootstrap.servers": flink.kafka_bootstrap, "transactional.id": f"test-{version}", "log_level": 0}
-        )
-        self._producer.init_transactions(30)
+        super().__init__(flink, version, recompute, ["link_load", "roce_cap"], parallelism=2)
 
-    def publish(self, rows: Sequence[Record]) -> None:
-        self._producer.begin_transaction()
-        for row in rows:
-            known = {name: value for name, value in row.items() if value is not None}
-            self._producer.produce(self.cluster.datasets["link"].topic, orjson.dumps(known), key=row["system"])
-        self._producer.commit_transaction(30)
-        self.published += rows
-
-    def read(self, dataset: str) -> Results:
-        """Every version of every result by key, in the order written."""
-        definition = self.cluster.datasets[dataset]
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.cluster.bootstrap,
-                "group.id": "test",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "isolation.level": "read_committed",
-            }
-        )
-        rows: Results = defaultdict(list)
-        try:
-            reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
-            consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in reading])
-            while reading:
-                for message in consumer.consume(5000, timeout=0.1):
-                    error = message.error()
-                    if error:
-                        assert error.code() == KafkaError._PARTITION_EOF, error
-                        reading.discard(message.partition())
-                    else:
-                        row = orjson.loads(message.value() or b"null")
-                        assert row is not None, "a result is never deleted"
-                        rows[tuple(row[column] for column in definition.key)].append(row)
-        finally:
-            consumer.close()
-        return dict(rows)
+    def links(self, rows: Sequence[Record]) -> None:
+        self.publish([("link", row) for row in rows])
 
     def check(self) -> None:
-        """Wait for every result, then compare: the last version of each, and no lesser one after it."""
-        loads = link_load(self.published)
-        expected = {"link_load": loads, "verdict": verdict(loads.values())}
-        for dataset, rows in expected.items():
-            found = self._arrived(dataset, lambda found, rows=rows: agree(found, rows), timeout_s=90)  # type: ignore[misc]
+        """Wait for every result, then compare the last of each among those of most rows, as the tables keep it."""
+        for dataset, expected in self.expected().items():
+            end = time.monotonic() + 90
+            while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:
+                time.sleep(1)
             schema = validator(self.cluster.datasets[dataset])
-            assert found.keys() == rows.keys()
-            for key, row in rows.items():
-                versions = found[key]
-                best = max(versions, key=lambda version: version["n"])
-                newest = [version for version in versions if version["n"] == best["n"]][-1]
-                assert schema.is_valid(newest), list(schema.iter_errors(newest))
-                assert same(newest, row), (dataset, key, newest, row)
+            assert found.keys() == expected.keys()
+            for key, row in expected.items():
+                assert schema.is_valid(found[key]), list(schema.iter_errors(found[key]))
+                assert agrees(found[key], row), (dataset, key, found[key], row)
 
-    def _arrived(self, dataset: str, complete: Callable[[Results], bool], timeout_s: float) -> Results:
-        end = time.monotonic() + timeout_s
-        while not complete(found := self.read(dataset)) and time.monotonic() < end:
-            time.sleep(1)
-        return found
+    def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
+        found = self.results()[dataset]
+        return {key: max(reversed(versions), key=lambda version: version["n"]) for key, versions in found.items()}
 
 
-def agree(found: Results, expected: dict[tuple[str, ...], Record]) -> bool:
-    return found.keys() == expected.keys() and all(same(found[key][-1], row) for key, row in expected.items())
+def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
+    loads = link_load(published["link"])
+    return {"link_load": loads, "verdict": verdict(loads.values())}
 
 
-def same(found: Record, expected: Record) -> bool:
-    """Compare what is expected; a verdict has evidence and a reason beside."""
-    return all(
-        math.isclose(found[name], value, rel_tol=1e-9)
-        if isinstance(value, float) and name in found
-        else found.get(name) == value
-        for name, value in expected.items()
-    )
+def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:
+    return found.keys() == expected.keys() and all(agrees(found[key], row) for key, row in expected.items())
+
+
+def agrees(found: Record, expected: Record) -> bool:
+    """Compare what is expected: of a verdict the figures in its reason and evidence are those of `link_load`."""
+    return same({name: value for name, value in found.items() if name in expected}, expected)
 
 
 # The recomputation. It shares nothing with the SQL but the definitions' words.
@@ -135,10 +74,6 @@ def same(found: Record, expected: Record) -> bool:
 
 def seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
-
-
-def over(a: float | None, b: float | None) -> float | None:
-    return None if a is None or not b else a / b
 
 
 def plus(*values: float | None) -> float | None:
@@ -184,40 +119,52 @@ def own(row: Record) -> Record:
 
 def link_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
     key = ("system", "link_type", "link", "ts")
-    distinct = {tuple(row[column] for column in key): own(row) for row in published}
-    at: dict[tuple[str, int], dict[tuple[str, str, str], Record]] = defaultdict(dict)
-    for load in distinct.values():
+    loads = {tuple(row[column] for column in key): own(row) for row in published}
+    at: dict[tuple[str, int], dict[tuple[str, ...], list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for load in loads.values():
         if load["physical_port"] and load["link_type"] in ("logical_port", "physical_port"):
-            end, length = seconds(load["ts"]), load["interval_s"] or 5
-            for point in range(math.floor((end - length) / 5) + 1, math.floor(end / 5) + 1):
-                at[load["physical_port"], point][load["system"], load["link_type"], load["link"]] = load
-    results = {}
-    for name, load in distinct.items():
-        ports = at.get((load["physical_port"], math.floor(seconds(load["ts"]) / 5)), {})
-        results[name] = with_ports(load, ports)
-    return results
+            end = math.floor(seconds(load["ts"]) / 5)
+            if load["interval_s"] is None:
+                points = range(end, end + 60)
+            else:
+                points = range(math.floor((seconds(load["ts"]) - load["interval_s"]) / 5) + 1, end + 1)
+            for point in points:
+                at[load["physical_port"], point][load["system"], load["link_type"], load["link"]].append(load)
+    return {
+        name: beside(load, at.get((load["physical_port"], math.floor(seconds(load["ts"]) / 5)), {}))
+        for name, load in loads.items()
+    }
 
 
-def with_ports(load: Record, ports: dict[tuple[str, str, str], Record]) -> Record:
+def newest(rows: Sequence[Record], column: str) -> float | None:
+    listed = [row for row in rows if row[column] is not None]
+    return max(listed, key=lambda row: seconds(row["ts"]))[column] if listed else None
+
+
+def beside(load: Record, ports: Mapping[tuple[str, ...], Sequence[Record]]) -> Record:
     """Set a link beside the ports at its point."""
+    sampled = {name: [row for row in rows if row["interval_s"] is not None] for name, rows in ports.items()}
     physical: dict[str, float | None] = {}
     for side in ("out", "in"):
-        column = f"own_{side}_bytes_s"
-        whole = [p[column] for (_, kind, _), p in ports.items() if kind == "physical_port" and p[column] is not None]
-        logical = [p[column] for (_, kind, _), p in ports.items() if kind == "logical_port"]
-        physical[side] = math.fsum(whole) if whole else plus(*logical) if logical else None
-    capacities = [
-        p["capacity_pct"] for (system, _, _), p in ports.items() if system == load["system"] and p["capacity_pct"]
-    ]
-    capacity = load["capacity_pct"] or (capacities[0] if len(capacities) == 1 else None)
-    line = load["line_bits_s"] or max((p["line_bits_s"] for p in ports.values() if p["line_bits_s"]), default=None)
+        known = {name: [row[f"own_{side}_bytes_s"] for row in rows] for name, rows in sampled.items() if rows}
+        whole = [values[0] for (_, kind, _), values in known.items() if kind == "physical_port"]
+        parts = [values[0] for (_, kind, _), values in known.items() if kind == "logical_port"]
+        physical[side] = whole[0] if whole else plus(*parts) if parts else None
+    capacities = {name: newest(rows, "capacity_pct") for name, rows in ports.items()}
+    lines = [row for rows in ports.values() for row in rows]
+    listed = [capacity for (system, *_), capacity in capacities.items() if system == load["system"] and capacity]
+    capacity = load["capacity_pct"] or (listed[0] if len(listed) == 1 else None)
+    line = load["line_bits_s"] or newest(lines, "line_bits_s")
     nominal = None if line is None or capacity is None else line * capacity / 100
     sides = {side: load[f"own_{side}_bytes_s"] for side in ("out", "in")}
     busier = None if None in physical.values() else max(value for value in physical.values() if value is not None)
     share = over(plus(*sides.values()), plus(*physical.values()))
+    counted = [any(rows) for rows in sampled.values()]
+    counted += [capacity is not None for capacity in capacities.values()]
+    counted += [newest(rows, "line_bits_s") is not None for rows in ports.values()]
     return {
         **load,
-        "n": 1 + len(ports),
+        "n": 1 + sum(counted),
         "line_bits_s": line,
         "capacity_pct": capacity,
         "phys_out_bytes_s": physical["out"],
@@ -263,20 +210,22 @@ class Counter:
     """Running counts of one link, as its collector publishes them with the sample before."""
 
     def __init__(self, system: str, kind: str, link: str, seed: int, **columns: Any) -> None:
-        self._fixed = {"system": system, "link_type": kind, "link": link, "source": "ibmi_tables", "agent_id": "test"}
-        self._fixed |= columns
+        self.fixed: Record = {"system": system, "link_type": kind, "link": link, "source": "test", "agent_id": "test"}
+        self.fixed |= columns
         self._chance = random.Random(seed)
         self._counts: dict[str, float] = {}
         self._before: datetime | None = None
 
-    def sample(
-        self, ts: datetime, interval_s: float, out_bytes_s: float, *, restart: bool = False, **columns: Any
-    ) -> Record:
+    def skip(self) -> None:
+        """Forget a minute."""
+        self._before = self._before and self._before - timedelta(seconds=60)
+
+    def sample(self, ts: datetime, interval_s: float | None, bytes_s: float, *, restart: bool = False) -> Record:
         wobble = self._chance.uniform(0.99, 1.01)
-        rates = {"out_bytes": out_bytes_s, "in_bytes": out_bytes_s * 0.98, "dropped": 0.2, "rnr_naks": 0.1}
-        if self._fixed["link_type"] != "logical_port":
-            rates |= {"out_messages": out_bytes_s / 290, "in_messages": out_bytes_s / 310}
-        elapsed = (ts - self._before).total_seconds() if self._before else interval_s
+        rates = {"out_bytes": bytes_s, "in_bytes": bytes_s * 0.98, "dropped": 0.2, "rnr_naks": 0.1}
+        if self.fixed["link_type"] != "logical_port":
+            rates |= {"out_messages": bytes_s / 290, "in_messages": bytes_s / 310}
+        elapsed = (ts - self._before).total_seconds() if self._before else 15
         before, self._counts = (
             self._counts,
             {
@@ -284,7 +233,7 @@ class Counter:
                 for name, rate in rates.items()
             },
         )
-        row = {**self._fixed, "ts": stamp(ts), "interval_s": interval_s, "collected_at": stamp(NOW), **columns}
+        row = {**self.fixed, "ts": stamp(ts), "interval_s": interval_s, "collected_at": stamp(NOW)}
         row |= self._counts | {f"prev_{name}": value for name, value in before.items()}
         row["prev_ts"] = stamp(self._before) if self._before else None
         self._before = ts
@@ -296,34 +245,41 @@ def stamp(moment: datetime) -> str:
 
 
 def mirrored(
-    system: str, begin: datetime, seed: int, *, intervals: int = 30, capped: range = range(14, 20), port: str = PORT
+    system: str, begin: datetime, seed: int, *, intervals: int = 30, capped: range = range(14, 20)
 ) -> Iterator[Record]:
-    """A node: its group every 15 s, every port of the adapter every 30 s at another second, and an interface of AIX.
+    """A node: its group every 15 s, the ports of the adapter every 30 s, listed every 60 s, and an interface of AIX.
 
     While `capped` the group carries 40 % and the neighbours a little more.
     """
-    group = Counter(
-        system, "nrg", "MIRROR_DATABASE", seed, physical_port=port, link_count=1.0, failures=0.0, prev_failures=0.0
-    )
+    port = f"U78D2.001.{system}-P1-C1-T1"
+    group = Counter(system, "nrg", "MIRROR_DATABASE", seed, physical_port=port, link_count=1.0, failures=0.0)
+    group.fixed |= {"prev_failures": 0.0, "load_balance_link_count": 1.0, "group": "pair"}
     plain = Counter(system, "rdma_link", "10.1.1.1 10.1.1.2", seed + 1, peer="10.1.1.2", line_bits_s=25e9)
+    shares = {system: 3.0, f"{system}-other": 97.0}
     ports = [
-        Counter(
-            name, "logical_port", f"{port}-{name}", seed + at, physical_port=port, line_bits_s=LINE, capacity_pct=pct
-        )
-        for at, (name, pct) in enumerate([(system, 3.0), (f"{system}-other", 97.0)], 2)
+        Counter(name, "logical_port", f"2700400{at}", seed + at, physical_port=port)
+        for at, name in enumerate(shares, 2)
     ]
-    for number in range(1, intervals + 1):
-        low = number in capped
+    envelope = {"source": "test", "agent_id": "test", "collected_at": stamp(NOW)}
+    for number in range(intervals + 1):
         ts = begin + number * timedelta(seconds=15)
+        low = number in capped
         load = 2.4e8 if low else 6e8
-        if number != 8:  # a sample is missing: the gap is not longer than twice the interval
+        if number != 8:  # a sample is missing, and the gap is not longer than twice the interval
             yield group.sample(ts, 15.0, load, restart=number == 5)
-            yield plain.sample(ts + timedelta(milliseconds=250), 15.0 if number % 2 else None, load)  # type: ignore[arg-type]
+            yield plain.sample(ts + timedelta(milliseconds=250), 15.0 if number % 2 else None, load)
+        if number == 25:  # a gap
+            plain.skip()
         if number % 2 == 0:
             at = ts + timedelta(seconds=4, milliseconds=500)
             yield ports[0].sample(at, 30.0, load, restart=number == 22)
             yield ports[1].sample(at, 30.0, (11.1e9 if low else 10.9e9) - load)
-        envelope = {"system": system, "source": "nmon", "agent_id": "test", "collected_at": stamp(NOW)}
+        if number % 4 == 1 and number != 9:
+            listing = {**envelope, "ts": stamp(ts - timedelta(seconds=7)), "physical_port": port}
+            for of, (name, share) in zip(ports, shares.items(), strict=True):
+                naming = {"system": name, "link": of.fixed["link"], "link_type": "logical_port"}
+                yield {**listing, **naming, "capacity_pct": share * (2 if number > 24 else 1)}
+            yield {**listing, "system": "server", "link": port, "link_type": "physical_port", "line_bits_s": LINE}
         figures = {
             "out_kb": 1024.0 * number,
             "in_kb": 10.0,
@@ -331,7 +287,8 @@ def mirrored(
             "out_dropped": 1.0,
             "in_dropped": 2.0,
         }
-        yield {**envelope, "ts": stamp(ts), "interval_s": 15.0, "link": "en0", "link_type": "interface", **figures}
+        interface = {"system": system, "link": "en0", "link_type": "interface", **figures}
+        yield {**envelope, **interface, "ts": stamp(ts), "interval_s": 15.0}
 
 
 def numbered(rows: Iterable[Record]) -> list[Record]:
@@ -339,71 +296,62 @@ def numbered(rows: Iterable[Record]) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def flink(kafka: StackSettings) -> StackSettings:
-    lifecycle.start(kafka, "jobmanager", "taskmanager")
-    return kafka
-
-
-@pytest.fixture(scope="module")
-def line(flink: StackSettings) -> Line:
-    line = Line(flink, 50)
+def line(flink: StackSettings) -> LinkLine:
+    line = LinkLine(flink, 50)
     assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started", "started"]
     return line
 
 
-def states(line: Line, system: str, link: str = "MIRROR_DATABASE") -> list[str]:
-    found = line.read("verdict")
-    mine = sorted(
-        (key[-1], versions[-1]["state"]) for key, versions in found.items() if key[1:4] == (system, "nrg", link)
-    )
-    return [state for _, state in mine]
+def states(line: LinkLine, system: str) -> list[str]:
+    mine = {key[-1]: row["state"] for key, row in line.kept("verdict").items() if key[1:3] == (system, "nrg")}
+    return [state for _, state in sorted(mine.items())]
 
 
-def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
-    twice = numbered(mirrored("twice", NOW - timedelta(hours=2), seed=30, port="P-twice"))
+def test_every_result_is_exact_whatever_the_order(line: LinkLine) -> None:
+    twice = numbered(mirrored("twice", NOW - timedelta(hours=2), seed=30))
     rows = [
         *numbered(mirrored("live", NOW, seed=10)),
-        *numbered(mirrored("late", NOW - timedelta(days=3), seed=20, port="P-late")),
-        *numbered(mirrored("ahead", NOW + timedelta(days=1), seed=40, port="P-ahead")),
+        *numbered(mirrored("late", NOW - timedelta(days=3), seed=20)),
+        *numbered(mirrored("ahead", NOW + timedelta(days=1), seed=40)),
         *twice,
         *twice,
     ]
     random.Random(5).shuffle(rows)
     for begin in range(0, len(rows), 200):
-        line.publish(rows[begin : begin + 200])
+        line.links(rows[begin : begin + 200])
         time.sleep(0.4)
     line.check()
 
 
 def test_a_cap_is_raised_after_three_intervals_and_cleared_live_and_through_a_killed_process(
-    flink: StackSettings, line: Line
+    flink: StackSettings, line: LinkLine
 ) -> None:
-    rows = numbered(mirrored("killed", NOW, seed=50, port="P-killed"))
+    rows = numbered(mirrored("killed", NOW, seed=50))
     parts = [rows[:20], rows[20:70], rows[70:]]
-    line.publish(parts[0])
+    line.links(parts[0])
     time.sleep(6)
-    line.publish(parts[1])
+    line.links(parts[1])
     os.kill(supervision.states(flink)["taskmanager"].pid, signal.SIGKILL)
     lifecycle.start(flink, "taskmanager")
-    line.publish(parts[2])
+    line.links(parts[2])
     line.check()
     found = states(line, "killed")
     assert found.index("CAPPED") > 0
     assert found[-1] == "OK"
 
 
-def test_ports_that_are_published_after_the_links_complete_results_and_verdicts(line: Line) -> None:
-    rows = numbered(mirrored("after", NOW, seed=60, port="P-after"))
+def test_ports_that_are_published_after_the_links_complete_results_and_verdicts(line: LinkLine) -> None:
+    rows = numbered(mirrored("after", NOW, seed=60))
     ports = [row for row in rows if row["link_type"] == "logical_port"]
-    line.publish([row for row in rows if row not in ports])
+    line.links([row for row in rows if row not in ports])
     time.sleep(8)
     assert "CAPPED" not in states(line, "after")
-    line.publish(ports)
+    line.links(ports)
     line.check()
     assert "CAPPED" in states(line, "after")
 
 
-def test_a_long_recording_at_once_is_judged_in_order(line: Line) -> None:
-    rows = numbered(mirrored("bulk", NOW, seed=70, intervals=1200, capped=range(600, 620), port="P-bulk"))
-    line.publish(rows)
+def test_a_long_recording_at_once_is_judged_in_order(line: LinkLine) -> None:
+    rows = numbered(mirrored("bulk", NOW, seed=70, intervals=1200, capped=range(600, 620)))
+    line.links(rows)
     line.check()

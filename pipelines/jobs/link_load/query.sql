@@ -8,12 +8,14 @@
 --            of a delta: value / interval_s.
 -- physical   what all links of one physical port carried, and the share of the port that is guaranteed: the rows of
 --            logical ports, of every system, and of the physical port itself, at the same point of a grid of 5 s.
---            A sample counts for every point of its interval, 5 min at most; a link takes the newest point that its
---            own interval has reached. So each port counts once whatever its cadence.
---            Where one logical port of the physical port has no bytes, the sum is not known.
+--            A sample counts for every point of its interval, a listing for those that follow until there is a newer
+--            one; either for 5 min at most. A link takes the newest point that its own interval has reached. So each
+--            port counts once whatever its cadence.
+--            Where one logical port was sampled without bytes, the sum is not known.
 --
--- A link is set beside its physical port where its row names it (`physical_port`); docs/decisions/0008-physical-port.md.
--- `n` counts the row and the ports set beside it: the result that knows more replaces the one that knew less.
+-- A link is set beside its physical port where its row names it (`physical_port`); docs/decisions/0008-links-and-verdicts.md.
+-- `n` counts the row and what was set beside it (samples, line rates, capacities of ports): the result that knows more
+-- replaces the one that knew less.
 --
 -- Sources: schemas/datasets/link.yaml; formulas: docs/kpis.md.
 
@@ -86,31 +88,37 @@ SELECT
 FROM loads
 WHERE physical_port IS NULL;
 
--- What stands beside links: ports at every point of their intervals, once.
+-- What stands beside links: ports at points. A sample counts for the points of its interval; a listing, which has no
+-- interval, for the points that follow it.
 CREATE TEMPORARY VIEW reaching AS
 SELECT
   *,
-  CAST(LEAST(point - CAST(FLOOR((ends_s - COALESCE(interval_s, 5)) / 5) AS BIGINT), 60) AS INT) AS points
+  CASE WHEN interval_s IS NULL THEN point + 59 ELSE point END AS reach,
+  CASE WHEN interval_s IS NULL THEN 60
+    ELSE CAST(LEAST(point - CAST(FLOOR((ends_s - interval_s) / 5) AS BIGINT), 60) AS INT) END AS points,
+  CAST(CAST(ends_s * 1000 AS BIGINT) AS STRING) || ' ' AS since
 FROM loads
 WHERE physical_port IS NOT NULL AND link_type IN ('logical_port', 'physical_port');
 
 CREATE TEMPORARY VIEW spread AS
 SELECT
-  physical_port, `system`, link_type AS port_type, link AS port, point + 1 - step AS point,
-  own_out_bytes_s AS out_bytes_s, own_in_bytes_s AS in_bytes_s, line_bits_s, capacity_pct, pt
+  physical_port, `system`, link_type AS port_type, link AS port, reach + 1 - step AS point,
+  interval_s IS NOT NULL AS sampled, own_out_bytes_s AS out_bytes_s, own_in_bytes_s AS in_bytes_s,
+  since || CAST(line_bits_s AS STRING) AS line_since, since || CAST(capacity_pct AS STRING) AS capacity_since
 FROM reaching
--- as many elements as the interval has points; a constant array would be joined, and every row kept for it
-CROSS JOIN UNNEST(SPLIT(REPEAT(',', points - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
+-- as many elements as there are points; a constant array would be joined, and every row kept for it
+CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', points - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
 WHERE points > 0;
 
--- bytes and capacity of one port may come in rows of their own
-CREATE TEMPORARY VIEW beside AS
-SELECT *, `system` || ' ' || port AS port_name FROM (
-  SELECT *, ROW_NUMBER() OVER (
-    PARTITION BY physical_port, `system`, port_type, port, point, out_bytes_s IS NULL, capacity_pct IS NULL ORDER BY pt
-  ) AS arrival
-  FROM spread
-) WHERE arrival = 1;
+-- Bytes and capacity of a port come in rows of their own, and each may come twice. Of what was listed the newest holds:
+-- behind a time of 13 digits it is the greatest text.
+CREATE TEMPORARY VIEW ports AS
+SELECT
+  physical_port, `system`, port_type, port, point, MAX(CASE WHEN sampled THEN 1 ELSE 0 END) AS sampled,
+  MAX(out_bytes_s) AS out_bytes_s, MAX(in_bytes_s) AS in_bytes_s,
+  MAX(line_since) AS line_since, CAST(SUBSTRING(MAX(capacity_since), 15) AS DOUBLE) AS capacity_pct
+FROM spread
+GROUP BY physical_port, `system`, port_type, port, point;
 
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
@@ -119,37 +127,36 @@ SELECT * FROM (
   WHERE physical_port IS NOT NULL
 ) WHERE arrival = 1;
 
--- Each link by itself, and again with each port. Nothing is ever taken back on the way to the sums below, so that no
--- result is deleted before it is written anew, as joins of sums would have it.
+-- Each link by itself, and again with each port: the sums below always have a row, so that no result is deleted before
+-- it is written anew, as a join of sums would have it.
 CREATE TEMPORARY VIEW pairs AS
 SELECT
-  o.*, CAST(NULL AS STRING) AS port_type, CAST(NULL AS STRING) AS port_name, CAST(NULL AS BOOLEAN) AS own_port,
+  o.*, CAST(NULL AS STRING) AS port_type, CAST(NULL AS BOOLEAN) AS own_port, 0 AS sampled,
   CAST(NULL AS DOUBLE) AS port_out_bytes_s, CAST(NULL AS DOUBLE) AS port_in_bytes_s,
-  CAST(NULL AS DOUBLE) AS port_line_bits_s, CAST(NULL AS DOUBLE) AS port_capacity_pct
+  CAST(NULL AS STRING) AS port_line_since, CAST(NULL AS DOUBLE) AS port_capacity_pct
 FROM once AS o
 UNION ALL
 SELECT
-  o.*, b.port_type, b.port_name, b.`system` = o.`system`,
-  b.out_bytes_s, b.in_bytes_s, b.line_bits_s, b.capacity_pct
+  o.*, p.port_type, p.`system` = o.`system`, p.sampled, p.out_bytes_s, p.in_bytes_s, p.line_since, p.capacity_pct
 FROM once AS o
-INNER JOIN beside AS b ON b.physical_port = o.physical_port AND b.point = o.point;
+INNER JOIN ports AS p ON p.physical_port = o.physical_port AND p.point = o.point;
 
 CREATE TEMPORARY VIEW sums AS
 SELECT
-  ts, `system`, link, link_type, 1 + COUNT(DISTINCT port_name) AS n, MAX(interval_s) AS interval_s,
-  MAX(`group`) AS `group`, MAX(physical_port) AS physical_port, MAX(peer) AS peer,
+  ts, `system`, link, link_type, 1 + SUM(sampled) + COUNT(port_line_since) + COUNT(port_capacity_pct) AS n,
+  MAX(interval_s) AS interval_s, MAX(`group`) AS `group`, MAX(physical_port) AS physical_port, MAX(peer) AS peer,
   MAX(own_out_bytes_s) AS own_out_bytes_s, MAX(own_in_bytes_s) AS own_in_bytes_s,
   MAX(own_out_msgs_s) AS own_out_msgs_s, MAX(own_in_msgs_s) AS own_in_msgs_s,
   MAX(out_packets_s) AS out_packets_s, MAX(in_packets_s) AS in_packets_s,
-  COALESCE(MAX(line_bits_s), MAX(port_line_bits_s)) AS line_bits_s,
+  COALESCE(MAX(line_bits_s), CAST(SUBSTRING(MAX(port_line_since), 15) AS DOUBLE)) AS line_bits_s,
   MAX(capacity_pct) AS capacity_pct,
   MAX(port_capacity_pct) FILTER (WHERE own_port) AS port_capacity_pct,
-  COUNT(DISTINCT port_name) FILTER (WHERE own_port AND port_capacity_pct IS NOT NULL) AS own_ports,
+  COUNT(port_capacity_pct) FILTER (WHERE own_port) AS own_ports,
   SUM(port_out_bytes_s) FILTER (WHERE port_type = 'physical_port') AS whole_out_bytes_s,
   SUM(port_in_bytes_s) FILTER (WHERE port_type = 'physical_port') AS whole_in_bytes_s,
   SUM(port_out_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_out_bytes_s,
   SUM(port_in_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_in_bytes_s,
-  COUNT(DISTINCT port_name) FILTER (WHERE port_type = 'logical_port') AS parts,
+  SUM(sampled) FILTER (WHERE port_type = 'logical_port') AS parts,
   COUNT(port_out_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_out,
   COUNT(port_in_bytes_s) FILTER (WHERE port_type = 'logical_port') AS parts_in,
   MAX(link_count) AS link_count, MAX(active_link_count) AS active_link_count,

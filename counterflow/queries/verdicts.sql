@@ -1,0 +1,18 @@
+-- What do the rules say now, since when, and why?
+SELECT
+  rule,
+  system,
+  entity_type,
+  entity,
+  argMax(state, v.ts) AS state_now,
+  toString(argMax(since, v.ts)) AS state_since,
+  toString(max(v.ts)) AS judged_until,
+  countIf(state != 'OK') AS intervals_not_ok,
+  countIf(stale) AS intervals_stale,
+  argMax(reason, v.ts) AS why
+FROM counterflow.verdict AS v FINAL
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND v.ts > {since:DateTime64(3)}
+GROUP BY rule, system, entity_type, entity
+ORDER BY state_now = 'OK', system, entity_type, entity
+LIMIT 50
