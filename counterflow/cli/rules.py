@@ -74,7 +74,7 @@ def replay(
     settings: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Judge intervals with RULE, from a file or as stored, each link from a cold start; one line an interval."""
+    """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line an interval."""
     parameters = _parameters(rule, settings)
     if source is not None and begin is None and end is None:
         rows = _lines(source)
@@ -128,7 +128,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()
-    order = ", ".join(("ts", *rule.entity, rule.kind))
+    order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = (
         f"SELECT * FROM counterflow.{rule.dataset} FINAL "
         f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} ORDER BY {order}"

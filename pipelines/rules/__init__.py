@@ -57,7 +57,7 @@ class Rule(Generic[P, I, S]):
     question : that it answers, in one line.
     dataset : whose rows hold the intervals to be judged.
     entity : columns that name what is judged; each entity has a state of its own.
-    kind : column that tells entities of one name apart, where a row has it.
+    kind : column that tells entities of one name apart, where a row has it; None where names suffice.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
     interval : makes an interval of a row by column name; raises `ValueError` that says what was expected.
     start : state of an entity before its first interval; `as_json` and `of_json` carry it elsewhere and back.
@@ -68,7 +68,7 @@ class Rule(Generic[P, I, S]):
     question: str
     dataset: str
     entity: tuple[str, ...]
-    kind: str
+    kind: str | None
     parameters: type[P]
     interval: Callable[[Mapping[str, Any]], I]
     start: S
@@ -76,7 +76,7 @@ class Rule(Generic[P, I, S]):
 
     def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what a row is of; raises `ValueError` that says what was expected."""
-        kind = () if row.get(self.kind) is None else (text(row, self.kind),)
+        kind = () if self.kind is None or row.get(self.kind) is None else (text(row, self.kind),)
         return (*[text(row, column) for column in self.entity], *kind)
 
 

@@ -35,6 +35,14 @@ def number(row: Mapping[str, Any], name: str) -> float | None:
     raise ValueError(f"`{name}`: expected a number of at least 0 or null, found {value!r}")
 
 
+def difference(row: Mapping[str, Any], name: str) -> float | None:
+    """Return a finite number, less than 0 where a counter went back; None where it is null or absent."""
+    value = row.get(name)
+    if value is None or (type(value) in (float, int) and -INFINITY < value < INFINITY):
+        return value
+    raise ValueError(f"`{name}`: expected a number or null, found {value!r}")
+
+
 def positive(row: Mapping[str, Any], name: str) -> float | None:
     """Return a number above 0, None where it is null or absent."""
     value = number(row, name)

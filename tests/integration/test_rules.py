@@ -171,8 +171,70 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, text: str | 
     assert "Traceback" not in run.stderr
 
 
+def log(number: int, **more: Any) -> dict[str, Any]:
+    """A minute of z17 over zHPF with a DS8A50 as measured, its rate the ceiling."""
+    return {
+        "ts": f"2026-11-21T01:{number:02}:00Z",
+        "interval_s": 60,
+        "system": "SYS1",
+        "subsystem": "DBP1",
+        "path": "zhpf",
+        "rate_mb_s": 214,
+        "ceiling_mb_s": 214,
+        "waits_delta": 40,
+        "waiting_threads": None,
+        "active_threads": 256,
+        "log_write_ms": None,
+        "gcp_pct": 27.2,
+        "ziip_pct": 23.3,
+        "zhl_sync_pct": None,
+        "reset": None,
+        **more,
+    }
+
+
+def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
+    quiet = {"rate_mb_s": 150, "waits_delta": 0}
+    first = [*[log(number) for number in range(3)], log(3, reset=True), *[log(n, **quiet) for n in range(4, 9)]]
+    second = [log(number, subsystem="DBP2", ceiling_mb_s=None) for number in range(9)]
+    both = [row for rows in zip(first, second, strict=True) for row in rows]
+    run = rules_("replay", "log_ceiling", "--input", "-", "--json", stdin="\n".join(map(json.dumps, both)))
+    assert run.returncode == 0, run.stderr
+    said = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [list(verdict) for verdict in said] == [["ts", "subsystem", *KEYS[2:]]] * 18
+    assert [v["subsystem"] for v in said[:2]] == ["DBP1", "DBP2"]
+    assert [(v["state"], v["signal"], v["stale"]) for v in said[::2]] == [
+        *[("OK", "OK", False)] * 2,
+        ("CRITICAL", "CRITICAL", False),
+        ("CRITICAL", None, True),
+        *[("CRITICAL", "WARNING", False)] * 2,  # three of five were near
+        *[("CRITICAL", "OK", False)] * 2,
+        ("OK", "OK", False),
+    ]
+    assert {(v["state"], v["stale"]) for v in said[1::2]} == {("UNKNOWN", False)}
+    assert all("no ceiling" in v["reason"] for v in said[1::2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"subsystem": None}, "`subsystem`: expected a text"),
+        ({"path": "ficon"}, "`path`: expected zhpf, zhl or null"),
+        ({"rate_mb_s": "214"}, "`rate_mb_s`: expected a number or null"),
+        ({"ceiling_mb_s": -1}, "`ceiling_mb_s`: expected a number of at least 0 or null"),
+    ],
+)
+def test_a_bad_line_of_the_ceiling_is_named(columns: dict[str, Any], said: str) -> None:
+    lines = "\n".join(map(json.dumps, [log(1), log(2, **columns)]))
+    run = rules_("replay", "log_ceiling", "--input", "-", "--json", stdin=lines)
+    assert run.returncode == 2
+    assert "error: <stdin>:2: " in run.stderr
+    assert said in run.stderr
+
+
 def test_rules_and_parameters_are_printed() -> None:
-    assert "roce_cap" in rules_("list").stdout
+    listed = [json.loads(text)["rule"] for text in rules_("list", "--json").stdout.splitlines()]
+    assert listed == ["log_ceiling", "roce_cap"]
     shown = [json.loads(text) for text in rules_("show", "roce_cap", "--json").stdout.splitlines()]
     assert {"parameter": "raise_after", "default": 3}.items() <= shown[14].items()
     assert all(parameter["meaning"] and parameter["source"] for parameter in shown)

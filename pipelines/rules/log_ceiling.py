@@ -1,0 +1,403 @@
+"""Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
+
+A plateau alone is also what a steady demand looks like. What tells is a rate near a configured ceiling together with
+threads that wait for the log while the processors have room. docs/rules/log-ceiling.md says the rule in words, its
+parameters and their sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from math import sqrt
+from typing import Any, NamedTuple, Self
+
+from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+
+CHOSEN = "chosen"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a site may set. Names with `pct` are percentages, all else is ratios, counts and milliseconds."""
+
+    near_ratio: float = parameter(0.95, "Rate / ceiling of at least this is near the ceiling.", CHOSEN)
+    plateau_ratio: float = parameter(
+        0.85, "Rate / ceiling of at least this may be a plateau below a ceiling set too high.", CHOSEN
+    )
+    leave_ratio: float = parameter(0.90, "Below this rate / ceiling CRITICAL may be left.", CHOSEN)
+    flat_cv: float = parameter(0.03, "A coefficient of variation of the last rates of at most this is flat.", CHOSEN)
+    flat_window: int = parameter(3, "Rates, this interval's the last, that are flat or not.", CHOSEN)
+    waits_over: float = parameter(
+        0.0, "More waits for an unavailable log output buffer (QJSTWTB) than this are pressure.", CHOSEN
+    )
+    waiting_share: float = parameter(
+        0.20, "Threads waiting for the log of at least this x active threads are pressure.", CHOSEN
+    )
+    latency_factor: float = parameter(
+        2.0, "Without both of these, a log write of at least this x its quiet median is pressure.", CHOSEN
+    )
+    latency_below: float = parameter(0.70, "Intervals below this rate / ceiling are quiet.", CHOSEN)
+    latency_window: int = parameter(60, "Quiet intervals whose median counts; fewer where there are no more.", CHOSEN)
+    gcp_free_pct: float = parameter(85.0, "General processors of at most this have room.", CHOSEN)
+    ziip_free_pct: float = parameter(85.0, "zIIPs of at most this have room: a zHyperLink write spins on them.", CHOSEN)
+    sync_pct: float = parameter(90.0, "Below this share of synchronous writes zHyperLink has fallen back.", CHOSEN)
+    raise_after: int = parameter(3, "Consecutive intervals near the ceiling that CRITICAL needs.", CHOSEN)
+    warn_least: int = parameter(3, "Intervals near the ceiling, of the last `warn_window`, that warn.", CHOSEN)
+    warn_window: int = parameter(5, "Intervals among which `warn_least` are counted.", CHOSEN)
+    clear_after: int = parameter(5, "Consecutive intervals with a condition for leaving that clear a state.", CHOSEN)
+    stale_after: int = parameter(5, "Consecutive intervals without a verdict that make STALE.", CHOSEN)
+    gap_factor: float = parameter(2.0, "An interval longer than this x the nominal one has no verdict.", CHOSEN)
+
+
+class Signal(StrEnum):
+    """What one interval says; also what the state of a subsystem may be."""
+
+    OK = "OK"
+    PATH_DEGRADED = "PATH_DEGRADED"
+    WARNING = "WARNING"
+    CRITICAL = "CRITICAL"
+    UNKNOWN = "UNKNOWN"
+    STALE = "STALE"
+
+
+OK, PATH_DEGRADED, WARNING, CRITICAL, UNKNOWN, STALE = Signal
+WORSE: dict[str, int] = {OK: 0, UNKNOWN: 0, STALE: 0, PATH_DEGRADED: 1, WARNING: 2, CRITICAL: 3}
+ZHPF, ZHL = PATHS = ("zhpf", "zhl")
+
+
+class Interval(NamedTuple):
+    """One interval of the active log of one Db2 subsystem; None is unknown.
+
+    Parameters
+    ----------
+    ts : its end.
+    interval_s : its length, nominal where the sampling is regular.
+    path : zhpf or zhl (zHyperLink), as configured.
+    rate_mb_s : written to one log copy.
+    ceiling_mb_s : configured for the subsystem, path, machine and storage of that time; 0 is none.
+    waits_delta : waits for an unavailable log output buffer (QJSTWTB); less than 0 after a restart.
+    waiting_threads : mean number of threads waiting for the log, SWACAWLG a second.
+    active_threads : mean number of active threads.
+    log_write_ms : wait for a log write, an event.
+    gcp_pct, ziip_pct : utilisation of general processors and zIIPs.
+    zhl_sync_pct : log writes that zHyperLink did synchronously.
+    reset : the counters restarted in the interval.
+    """
+
+    ts: datetime
+    interval_s: float | None
+    path: str | None
+    rate_mb_s: float | None
+    ceiling_mb_s: float | None
+    waits_delta: float | None
+    waiting_threads: float | None
+    active_threads: float | None
+    log_write_ms: float | None
+    gcp_pct: float | None
+    ziip_pct: float | None
+    zhl_sync_pct: float | None
+    reset: bool
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the interval of a row of `log_load` or of a replayed file; other columns are not looked at.
+
+        Raises
+        ------
+        ValueError : a column does not hold what it should; says which and what was expected.
+        """
+        path = row.get("path")
+        if path is not None and path not in PATHS:
+            raise ValueError(f"`path`: expected zhpf, zhl or null, found {path!r}")
+        return cls(
+            _row.moment(row, "ts"),
+            _row.number(row, "interval_s"),
+            path,
+            _row.difference(row, "rate_mb_s"),
+            _row.number(row, "ceiling_mb_s"),
+            _row.difference(row, "waits_delta"),
+            _row.difference(row, "waiting_threads"),
+            _row.number(row, "active_threads"),
+            _row.difference(row, "log_write_ms"),
+            _row.number(row, "gcp_pct"),
+            _row.number(row, "ziip_pct"),
+            _row.number(row, "zhl_sync_pct"),
+            _row.flag(row, "reset"),
+        )
+
+
+class State(NamedTuple):
+    """What is carried from interval to interval of one subsystem.
+
+    Parameters
+    ----------
+    state : as shown where an interval has a ceiling.
+    clearing : for how many intervals a raised state could have been left.
+    stale : for how many intervals there was no verdict.
+    near_in_a_row : newest intervals that were near the ceiling without a break.
+    near : whether each of the newest intervals was, oldest first.
+    rates : of the newest intervals, MB/s, oldest first.
+    quiet_ms : log write of the newest quiet intervals, oldest first.
+    newest_s, newest_interval_s : end and length of the newest interval.
+    """
+
+    state: str = OK
+    clearing: int = 0
+    stale: int = 0
+    near_in_a_row: int = 0
+    near: tuple[bool, ...] = ()
+    rates: tuple[float, ...] = ()
+    quiet_ms: tuple[float, ...] = ()
+    newest_s: float | None = None
+    newest_interval_s: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return self._asdict()
+
+    @classmethod
+    def of_json(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the state that `as_json` gave."""
+        return cls(**{**fields, **{name: tuple(fields[name]) for name in ("near", "rates", "quiet_ms")}})
+
+
+class _Figures(NamedTuple):
+    """What an interval gives together with those before it; None where an input is unknown."""
+
+    ratio: float
+    near_in_a_row: int
+    near_of_window: int
+    variation: float | None
+    waiting_share: float | None
+    quiet_log_write_ms: float | None
+    pressure: bool | None
+    cpu_free: bool | None
+
+
+class Evidence(NamedTuple):
+    """What led to a verdict: see `as_json`."""
+
+    parameters: Parameters
+    interval: Interval
+    rule: str | None = None
+    figures: _Figures | None = None
+    clearing: int = 0
+    stale: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return inputs, derived figures and the parameters compared with, by name; rule None is none that holds."""
+        inputs = self.interval._asdict()
+        del inputs["ts"]
+        figures = {} if self.figures is None else self.figures._asdict()
+        figures |= {"clearing": self.clearing, "stale_intervals": self.stale}
+        thresholds = {
+            f.name: getattr(self.parameters, f.name)
+            for f in fields(self.parameters)
+            if (f.name in OF_THE_SERIES) == (self.figures is None)
+        }
+        return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
+
+
+# the parameters that an interval without a verdict was compared with; one with a verdict, with all others
+OF_THE_SERIES = ("stale_after", "gap_factor")
+NO_CEILING = "no ceiling is configured"
+
+
+def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[State, Verdict]:
+    """Return the next state and the verdict of `interval`, which follows those that made `state`."""
+    p, i, now = parameters, interval, interval.ts.timestamp()
+    why, rate = _no_verdict(p, state, i, now), i.rate_mb_s
+    if why or rate is None:
+        return _stale(p, state, i, now, why or "rate unknown")
+
+    rates = (*state.rates, rate)[-p.flat_window :]
+    if not i.ceiling_mb_s:
+        near_before = (*state.near, False)[-p.warn_window :]
+        state = State(UNKNOWN, 0, 0, 0, near_before, rates, state.quiet_ms, now, i.interval_s)
+        return state, Verdict(UNKNOWN, UNKNOWN, False, NO_CEILING, Evidence(p, i))
+
+    ratio = rate / i.ceiling_mb_s
+    near = ratio >= p.near_ratio
+    in_a_row = state.near_in_a_row + 1 if near else 0
+    window = (*state.near, near)[-p.warn_window :]
+    variation = _variation(rates) if len(rates) == p.flat_window else None
+    pressure, waiting, median, pressed = _pressure(p, state.quiet_ms, i)
+    cpu_free = _cpu_free(p, i)
+    figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, median, pressure, cpu_free)
+    signal, rule = _signal(p, i, figures)
+    reason = _reason(p, i, figures, len(window), pressed)
+
+    before, clearing = state.state, 0
+    shown: str = signal
+    if WORSE[signal] < WORSE[before]:
+        shown = before
+        if condition := _leave(p, before, i, figures):
+            clearing = state.clearing + 1
+            reason = f"{reason}; {condition}: {clearing} of {p.clear_after} intervals to leave {before}"
+            if clearing >= p.clear_after:
+                shown = signal
+
+    quiet_ms = state.quiet_ms
+    # on a degraded path a low rate is not a quiet log
+    if i.log_write_ms is not None and ratio < p.latency_below and shown != PATH_DEGRADED:
+        quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
+    counts_kept = clearing if shown == before else 0
+    state = State(shown, counts_kept, 0, in_a_row, window, rates, quiet_ms, now, i.interval_s)
+    return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing))
+
+
+def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tuple[State, Verdict]:
+    """Keep state and counts; a line of the past changes nothing at all."""
+    if state.newest_s is None or now > state.newest_s:
+        stale = state.stale + 1
+        kept = STALE if stale >= p.stale_after else state.state
+        length = i.interval_s or state.newest_interval_s
+        state = state._replace(state=kept, stale=stale, newest_s=now, newest_interval_s=length)
+        why = f"{why}; {stale} of {p.stale_after} intervals without a verdict"
+    shown = state.state
+    if not i.ceiling_mb_s:
+        shown, why = UNKNOWN, f"{NO_CEILING}; {why}"
+    return state, Verdict(shown, None, True, why, Evidence(p, i, clearing=state.clearing, stale=state.stale))
+
+
+def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | None:
+    """Say why the place of the interval in the series allows no verdict, if so."""
+    if i.reset:
+        return "the counters restarted"
+    for value in (i.rate_mb_s, i.waits_delta, i.waiting_threads, i.log_write_ms):
+        if value is not None and value < 0:
+            return f"the counters restarted: a difference of {value:.6g}"
+    if not i.interval_s:
+        return "length of the interval unknown"
+    if state.newest_s is None:
+        return None
+    if now <= state.newest_s:
+        return "not after the newest interval of this subsystem"
+    nominal = min(i.interval_s, state.newest_interval_s or i.interval_s)
+    length = max(now - state.newest_s, i.interval_s)
+    if length > p.gap_factor * nominal:
+        return f"{length:.6g} s since the preceding interval, more than {p.gap_factor:g} x {nominal:.6g} s"
+    return None
+
+
+def _variation(rates: tuple[float, ...]) -> float | None:
+    """Return standard deviation / mean of these very rates, not of a population they would be drawn from."""
+    mean = sum(rates) / len(rates)
+    if not mean:
+        return None
+    return sqrt(sum([(rate - mean) * (rate - mean) for rate in rates]) / len(rates)) / mean
+
+
+def _pressure(
+    p: Parameters, quiet_ms: tuple[float, ...], i: Interval
+) -> tuple[bool | None, float | None, float | None, str]:
+    """Say whether the log is waited for, the share of threads that do, the median compared with, and both in words."""
+    waits, waiting, active = i.waits_delta, i.waiting_threads, i.active_threads
+    share = waiting / active if waiting is not None and active else None
+    if waits is None and share is None:
+        return _slow(p, quiet_ms, i.log_write_ms)
+    waited = waits is not None and waits > p.waits_over
+    many = share is not None and share >= p.waiting_share
+    words = "" if waits is None else f"{waits:g} waits for a log buffer"
+    if waited:
+        # waits alone do not tell the two causes apart
+        words = f"{words} (at the ceiling, or OUTBUFF is too small)"
+    if share is not None:
+        threads = f"{share:.4g} of the active threads wait for the log, {_least(many)} {p.waiting_share:g}"
+        words = f"{words}; {threads}" if words else threads
+    return waited or many, share, None, words
+
+
+def _slow(
+    p: Parameters, quiet_ms: tuple[float, ...], log_write_ms: float | None
+) -> tuple[bool | None, None, float | None, str]:
+    """Take the latency of a log write for pressure where waits and waiting threads are unknown."""
+    if log_write_ms is None:
+        return None, None, None, "pressure unknown: waits, share of waiting threads and log writes are"
+    if not quiet_ms:
+        return None, None, None, "pressure unknown: no quiet interval to compare log writes with yet"
+    ordered, half = sorted(quiet_ms), len(quiet_ms) // 2
+    median = ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+    if not median:
+        return None, None, median, "pressure unknown: log writes took no time when quiet"
+    holds = log_write_ms >= p.latency_factor * median
+    words = f"log writes of {log_write_ms:.4g} ms, {_least(holds)} {p.latency_factor:g} x {median:.4g} ms when quiet"
+    return holds, None, median, words
+
+
+def _cpu_free(p: Parameters, i: Interval) -> bool | None:
+    """Say whether general processors and zIIPs both have room; one that is known to have none decides."""
+    if i.gcp_pct is not None and i.gcp_pct > p.gcp_free_pct:
+        return False
+    if i.ziip_pct is not None and i.ziip_pct > p.ziip_free_pct:
+        return False
+    return None if i.gcp_pct is None or i.ziip_pct is None else True
+
+
+def _signal(p: Parameters, i: Interval, f: _Figures) -> tuple[Signal, str | None]:
+    """Return the worst state whose condition holds, and the name of the condition; what is unknown does not hold."""
+    waited_for = f.pressure and f.cpu_free
+    if waited_for and f.near_in_a_row >= p.raise_after:
+        return CRITICAL, "log_ceiling_hit"
+    if f.near_of_window >= p.warn_least:
+        return WARNING, "log_ceiling_near"
+    flat = f.variation is not None and f.variation <= p.flat_cv
+    if waited_for and flat and f.ratio >= p.plateau_ratio:
+        return WARNING, "log_plateau"
+    if f.pressure and flat and _fallen_back(p, i):
+        return PATH_DEGRADED, "log_path_degraded"
+    return OK, None
+
+
+def _fallen_back(p: Parameters, i: Interval) -> bool:
+    return i.path == ZHL and i.zhl_sync_pct is not None and i.zhl_sync_pct < p.sync_pct
+
+
+def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
+    """Say by which condition a raised state could be left for a lesser one, if by any."""
+    if before == WARNING:
+        return "neither near nor on a plateau"
+    if not f.pressure:
+        return "no pressure"
+    if before == CRITICAL:
+        return f"rate less than {p.leave_ratio:g} of the ceiling" if f.ratio < p.leave_ratio else None
+    if i.path == ZHPF:
+        return "zHyperLink not in use"
+    synchronous = i.zhl_sync_pct is not None and i.zhl_sync_pct >= p.sync_pct
+    return f"at least {p.sync_pct:g} % synchronous" if synchronous else None
+
+
+def _reason(p: Parameters, i: Interval, f: _Figures, intervals: int, pressed: str) -> str:
+    """Say the figures that the conditions were compared with."""
+    near = f"near in {f.near_of_window} of {intervals}, {f.near_in_a_row} in a row"
+    varying = "" if f.variation is None else f", varying by {100 * f.variation:.3g} %"
+    words = f"rate {f.ratio:.4g} of the ceiling, {near}{varying}; {pressed}"
+    if f.ratio >= p.plateau_ratio:
+        words = f"{words}; GCP {_percent(i.gcp_pct)}, zIIP {_percent(i.ziip_pct)}"
+    if i.path == ZHL:
+        words = f"{words}; {_percent(i.zhl_sync_pct)} of the writes synchronous"
+    return words
+
+
+def _percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4g} %"
+
+
+def _least(holds: bool) -> str:
+    return "at least" if holds else "less than"
+
+
+RULE = Rule(
+    name="log_ceiling",
+    question="Is Db2's active log at the ceiling of its path?",
+    dataset="log_load",
+    entity=("system", "subsystem"),
+    kind=None,
+    parameters=Parameters,
+    interval=Interval.of_row,
+    start=State(),
+    judge=judge,
+)

@@ -1,0 +1,118 @@
+"""Whatever the counters say: CRITICAL needs pressure, a verdict needs a ceiling, and a split changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from counterflow.pipelines.rules import Verdict
+from counterflow.pipelines.rules.log_ceiling import RULE, Interval, Parameters, State
+
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+STATES = {"OK", "WARNING", "CRITICAL", "PATH_DEGRADED", "STALE", "UNKNOWN"}
+BLIND = {"waits_delta": None, "waiting_threads": None, "log_write_ms": None}
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) -> list[Interval]:
+    """Runs of alike intervals around the thresholds, any figure null now and then, resets and gaps."""
+    intervals, ts = [], BEGIN
+    for _ in range(draw(st.integers(1, 12))):
+        columns: dict[str, Any] = {
+            "interval_s": draw(st.sampled_from([60, 60, 60, None])),
+            "path": draw(st.sampled_from(["zhpf", "zhl", "zhl", None])),
+            "rate_mb_s": draw(st.sampled_from([196, 196, 191, 176, 120, 70, 0, None])),
+            "ceiling_mb_s": draw(st.sampled_from([200, 200, 200, 200, None, 0])),
+            "waits_delta": draw(st.sampled_from([0, 0, 3, None, -1])),
+            "waiting_threads": draw(st.sampled_from([0, 10, 90, None])),
+            "active_threads": draw(st.sampled_from([256, 256, 0, None])),
+            "log_write_ms": draw(st.sampled_from([0.3, 0.9, None])),
+            "gcp_pct": draw(st.sampled_from([30, 30, 90, None])),
+            "ziip_pct": draw(st.sampled_from([30, 30, 90, None])),
+            "zhl_sync_pct": draw(st.sampled_from([99, 40, 40, None])),
+            "reset": draw(st.sampled_from([False, False, False, True])),
+            **always,
+        }
+        for _ in range(draw(st.integers(1, 7))):
+            ts += timedelta(seconds=draw(st.sampled_from([60, 60, 60, 120, 180, 0])))
+            intervals.append(Interval.of_row({"ts": ts.isoformat(), **columns}))
+    return intervals
+
+
+def judged(intervals: list[Interval], state: State = RULE.start, *, carried: bool = False) -> list[Verdict]:
+    verdicts = []
+    for interval in intervals:
+        if carried:
+            state = State.of_json(orjson.loads(orjson.dumps(state.as_json())))
+        state, verdict = RULE.judge(Parameters(), state, interval)
+        verdicts.append(verdict)
+    return verdicts
+
+
+@quick
+@given(series(BLIND))
+def test_without_pressure_inputs_nothing_is_worse_than_a_warning(intervals: list[Interval]) -> None:
+    verdicts = judged(intervals)
+    assert {v.state for v in verdicts} <= {"OK", "WARNING", "STALE", "UNKNOWN"}
+
+
+@quick
+@given(series())
+def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[Interval]) -> None:
+    """Pressure is waits, waiting threads of a fifth of the active ones, or, where neither is known, slow log writes."""
+    before = "OK"
+    for i, verdict in zip(intervals, judged(intervals), strict=True):
+        share = i.waiting_threads / i.active_threads if i.waiting_threads is not None and i.active_threads else None
+        known = i.waits_delta is not None or share is not None
+        pressed = (i.waits_delta or 0) > 0 or (share or 0) >= 0.2 or (not known and i.log_write_ms == 0.9)
+        if not pressed:
+            assert verdict.signal not in ("CRITICAL", "PATH_DEGRADED")
+            raised = verdict.state in ("CRITICAL", "PATH_DEGRADED") and verdict.state != before
+            assert not raised or before == "UNKNOWN", "an UNKNOWN of a stale interval hides the state that is kept"
+        before = verdict.state
+
+
+@quick
+@given(series())
+def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[Interval]) -> None:
+    for interval, verdict in zip(intervals, judged(intervals), strict=True):
+        assert (verdict.state == "UNKNOWN") == (not interval.ceiling_mb_s) or verdict.stale
+        if not interval.ceiling_mb_s:
+            assert verdict.state == "UNKNOWN"
+            assert verdict.signal in ("UNKNOWN", None)
+            assert "no ceiling" in verdict.reason
+
+
+@quick
+@given(series())
+def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[Interval]) -> None:
+    assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
+
+
+@quick
+@given(series(), st.data())
+def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[Interval], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(intervals)))
+    state = RULE.start
+    for interval in intervals[:cut]:
+        state, _ = RULE.judge(Parameters(), state, interval)
+    carried = State.of_json(orjson.loads(orjson.dumps(state.as_json())))
+    assert judged(intervals)[cut:] == judged(intervals[cut:], carried)
+
+
+@quick
+@given(series())
+def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
+    for verdict in judged(intervals):
+        assert verdict.state in STATES
+        assert verdict.reason
+        assert (verdict.signal is None) == verdict.stale
+        assert verdict.state != "STALE" or verdict.stale
+        orjson.dumps(verdict.evidence.as_json())

@@ -1,0 +1,537 @@
+"""The ceiling verdict as its text says it: the four measured runs of zHyperLink, and made series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.pipelines.rules import Verdict, rules
+from counterflow.pipelines.rules.log_ceiling import State
+
+RULE = rules()["log_ceiling"]
+PAGE = Path(__file__).parents[2] / "docs/rules/log-ceiling.md"
+BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
+
+# path, MB/s of one log, GCP %, zIIP % as printed in the study "Db2 Logging Performance with zHyperLink"; 256 jobs
+RUNS = {
+    "z17 zHPF DS8A50": ("zhpf", 214, 27.2, 23.3),
+    "z17 zHL DS8A50": ("zhl", 594, 69.4, 65.3),
+    "z16 zHL DS8A50": ("zhl", 537, 75.7, 67.4),
+    "z16 zHL DS8950": ("zhl", 383, 55.8, 54.0),
+}
+PRESSURE: dict[str, Any] = {"waits_delta": 12, "waiting_threads": 160}
+CALM: dict[str, Any] = {"waits_delta": 0, "waiting_threads": 5}
+BLIND: dict[str, Any] = {"waits_delta": None, "waiting_threads": None}
+
+
+def made(percent: float, **more: Any) -> dict[str, Any]:
+    """An interval at so many percent of a ceiling of 200 MB/s, without pressure, processors a quarter busy."""
+    return {
+        "path": "zhpf",
+        "rate_mb_s": percent * 2,
+        "ceiling_mb_s": 200,
+        "active_threads": 256,
+        "log_write_ms": None,
+        "gcp_pct": 27.2,
+        "ziip_pct": 23.3,
+        "zhl_sync_pct": None,
+        **CALM,
+        **more,
+    }
+
+
+QUIET = made(70)
+FULL = made(98, **PRESSURE)
+STEADY = made(98)  # near, but nothing waits
+BUSY = made(98, **PRESSURE, gcp_pct=92.0)
+RESET = {**made(0), **BLIND, "rate_mb_s": None, "reset": True}
+SYNC = made(70, path="zhl", zhl_sync_pct=99.5)
+FALLEN = made(36, path="zhl", zhl_sync_pct=4.36, **PRESSURE)
+GAP = None  # a line that is not there
+
+
+def replay(
+    series: Sequence[dict[str, Any] | None], interval_s: float = 60.0, settings: dict[str, Any] | None = None
+) -> list[Verdict]:
+    """Judge a series from a cold start."""
+    parameters = RULE.parameters(**(settings or {}))
+    state, verdicts = RULE.start, []
+    for number, columns in enumerate(series, 1):
+        if columns is not None:
+            ts = BEGIN + timedelta(seconds=number * interval_s)
+            row = {"ts": ts.isoformat(), "interval_s": interval_s, "system": "SYS1", "subsystem": "DBP1", **columns}
+            state, verdict = RULE.judge(parameters, state, RULE.interval(row))
+            verdicts.append(verdict)
+    return verdicts
+
+
+def states(series: Sequence[dict[str, Any] | None], **options: Any) -> list[str]:
+    return [verdict.state for verdict in replay(series, **options)]
+
+
+def signals(series: Sequence[dict[str, Any] | None], **options: Any) -> list[str | None]:
+    return [verdict.signal for verdict in replay(series, **options)]
+
+
+# --- measured runs ----------------------------------------------------------------------------------------------------
+
+
+def measured(name: str, share: float, **more: Any) -> dict[str, Any]:
+    """A run at a share of its own rate, which is the ceiling."""
+    path, rate, gcp, ziip = RUNS[name]
+    used = {"gcp_pct": gcp * share, "ziip_pct": ziip * share, "zhl_sync_pct": 100.0 if path == "zhl" else None}
+    return made(0, path=path, rate_mb_s=rate * share, ceiling_mb_s=rate, **used, **more)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_measured_run_is_critical_at_its_own_rate(name: str) -> None:
+    verdicts = replay([measured(name, 1.0, **PRESSURE)] * 6)
+    assert [v.state for v in verdicts[:2]] != ["CRITICAL"] * 2
+    assert [(v.state, v.signal) for v in verdicts[2:]] == [("CRITICAL", "CRITICAL")] * 4
+    assert verdicts[-1].evidence.as_json()["rule"] == "log_ceiling_hit"
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("pressure", [CALM, PRESSURE, BLIND])
+def test_a_measured_run_is_ok_at_70_percent(name: str, pressure: dict[str, Any]) -> None:
+    assert {(v.state, v.signal) for v in replay([measured(name, 0.7, **pressure)] * 20)} == {("OK", "OK")}
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+
+def test_critical_needs_three_in_a_row() -> None:
+    assert states([*[QUIET] * 3, *[FULL] * 3]) == [*["OK"] * 5, "CRITICAL"]
+    assert "CRITICAL" not in states([*[QUIET] * 3, *[FULL, FULL, QUIET] * 6])
+
+
+def test_a_burst_of_two_is_ok() -> None:
+    assert set(states([*[QUIET] * 5, FULL, FULL, *[QUIET] * 10])) == {"OK"}
+
+
+@pytest.mark.parametrize(
+    ("percent", "pressed", "calm"), [(94.9, "WARNING", "OK"), (95, "CRITICAL", "WARNING"), (104, "CRITICAL", "WARNING")]
+)
+def test_near_is_95_percent_of_the_ceiling(percent: float, pressed: str, calm: str) -> None:
+    """Under pressure, 94.9 % is a plateau."""
+    assert states([QUIET, *[made(percent, **PRESSURE)] * 4])[-1] == pressed
+    assert states([QUIET, *[made(percent)] * 4])[-1] == calm
+
+
+@pytest.mark.parametrize(
+    ("columns", "critical"),
+    [
+        ({"waits_delta": 1, "waiting_threads": 0}, True),
+        ({"waits_delta": 0, "waiting_threads": 51.2}, True),  # 0.20 x 256
+        ({"waits_delta": 0, "waiting_threads": 51.1}, False),
+        ({"waits_delta": 1, "waiting_threads": None}, True),
+        ({"waits_delta": None, "waiting_threads": 60}, True),
+        ({"waits_delta": 0, "waiting_threads": None}, False),
+        ({"waits_delta": None, "waiting_threads": 10}, False),
+        ({"waits_delta": None, "waiting_threads": 60, "active_threads": None}, False),
+        ({"waits_delta": 0, "waiting_threads": 0, "active_threads": 0}, False),  # a fifth of nobody is nobody
+        ({"waits_delta": None, "waiting_threads": 0, "active_threads": 0}, False),
+    ],
+)
+def test_what_pressure_is(columns: dict[str, Any], critical: bool) -> None:
+    assert states([QUIET, *[made(98, **columns)] * 4])[-1] == ("CRITICAL" if critical else "WARNING")
+
+
+@pytest.mark.parametrize(
+    ("columns", "critical"),
+    [
+        ({"gcp_pct": 85.0, "ziip_pct": 85.0}, True),
+        ({"gcp_pct": 85.1}, False),
+        ({"ziip_pct": 85.1}, False),  # a zHyperLink write spins on the zIIP
+        ({"gcp_pct": None}, False),
+        ({"ziip_pct": None}, False),
+    ],
+)
+def test_critical_needs_processors_with_room(columns: dict[str, Any], critical: bool) -> None:
+    assert states([QUIET, *[{**FULL, **columns}] * 4])[-1] == ("CRITICAL" if critical else "WARNING")
+
+
+def test_a_plateau_without_pressure_is_a_steady_demand() -> None:
+    """WARNING, never CRITICAL, and below 95 % not even that."""
+    assert states([STEADY] * 30) == [*["OK"] * 2, *["WARNING"] * 28]
+    assert set(states([made(90)] * 30)) == {"OK"}
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_near_in_three_of_five_warns(count: int) -> None:
+    """Spread so that no three are in a row and the rates are never flat."""
+    window = [
+        made(98)
+        if number in {0: [], 1: [0], 2: [0, 2], 3: [0, 2, 4], 4: [0, 1, 3, 4], 5: range(5)}[count]
+        else made(60)
+        for number in range(5)
+    ]
+    said = states([*[made(60)] * 5, *window])[-1]
+    assert said == ("WARNING" if count >= 3 else "OK")
+
+
+def test_three_of_six_do_not_warn() -> None:
+    assert set(states([*[made(60)] * 5, STEADY, made(60), STEADY, made(60), made(60), STEADY])) == {"OK"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "state"),
+    [
+        ([made(85, **PRESSURE)] * 3, "WARNING"),
+        ([made(84.9, **PRESSURE)] * 3, "OK"),
+        ([made(88, **PRESSURE)] * 2, "OK"),  # not three rates yet
+        ([made(86, **PRESSURE), made(94, **PRESSURE), made(86, **PRESSURE)], "OK"),  # varies by 4 %
+        ([made(88, **PRESSURE), made(90, **PRESSURE), made(88, **PRESSURE)], "WARNING"),  # varies by 1 %
+        ([made(88, **PRESSURE), made(88, **PRESSURE), made(88)], "OK"),
+        ([made(88, **PRESSURE, ziip_pct=90.0)] * 3, "OK"),
+        ([made(88, **BLIND)] * 3, "OK"),
+    ],
+)
+def test_a_flat_rate_under_pressure_warns_of_a_ceiling_set_too_high(columns: list[Any], state: str) -> None:
+    assert states([made(40), *columns])[-1] == state
+
+
+def test_a_busy_processor_is_not_the_ceiling() -> None:
+    assert set(states([BUSY] * 20)[2:]) == {"WARNING"}
+
+
+# --- path -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fallback_to_zhpf_is_seen_though_the_rate_looks_harmless() -> None:
+    """214 of 594 MB/s is 36 % of the ceiling."""
+    fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=4.36, **PRESSURE)
+    said = states([*[SYNC] * 5, *[fallen] * 5])
+    assert said == [*["OK"] * 7, *["PATH_DEGRADED"] * 3]
+    assert replay([fallen] * 3)[-1].evidence.as_json()["rule"] == "log_path_degraded"
+
+
+@pytest.mark.parametrize(
+    ("columns", "state"),
+    [
+        ({"zhl_sync_pct": 89.9}, "PATH_DEGRADED"),
+        ({"zhl_sync_pct": 90.0}, "OK"),
+        ({"zhl_sync_pct": None}, "OK"),
+        ({"path": "zhpf"}, "OK"),
+        ({"path": None}, "OK"),
+        (CALM, "OK"),
+        (BLIND, "OK"),
+        ({"gcp_pct": 99.0}, "PATH_DEGRADED"),  # processors are no part of it
+        ({"gcp_pct": None, "ziip_pct": None}, "PATH_DEGRADED"),
+    ],
+)
+def test_what_a_degraded_path_is(columns: dict[str, Any], state: str) -> None:
+    assert states([{**FALLEN, **columns}] * 4)[-1] == state
+
+
+def test_a_degraded_path_needs_flat_rates() -> None:
+    varied = [{**FALLEN, "rate_mb_s": rate} for rate in (60, 70, 80) * 4]
+    assert set(states(varied)) == {"OK"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "leaves"),
+    [
+        ({"zhl_sync_pct": 90.0}, True),
+        (CALM, True),
+        (BLIND, True),
+        ({"path": "zhpf", "zhl_sync_pct": None}, True),
+        ({"rate_mb_s": 20}, False),  # a low rate does not clear it
+        ({"zhl_sync_pct": None}, False),
+    ],
+)
+def test_a_degraded_path_is_left_after_five(columns: dict[str, Any], leaves: bool) -> None:
+    said = states([*[FALLEN] * 3, *[{**FALLEN, **columns}] * 5])[-5:]
+    assert said == [*["PATH_DEGRADED"] * 4, "OK" if leaves else "PATH_DEGRADED"]
+
+
+# --- leaving ----------------------------------------------------------------------------------------------------------
+
+HIT = [FULL] * 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "state"),
+    [
+        (QUIET, "OK"),
+        (made(89.9), "OK"),
+        (made(80, **PRESSURE), "OK"),
+        (made(88, **PRESSURE), "WARNING"),  # a plateau
+        (STEADY, "WARNING"),  # still near without pressure
+        (made(98, **BLIND), "WARNING"),
+        (made(92), "OK"),  # no pressure, and not near
+    ],
+)
+def test_critical_is_left_after_five_for_the_worst_that_still_holds(columns: dict[str, Any], state: str) -> None:
+    assert states([*HIT, *[columns] * 5])[2:] == [*["CRITICAL"] * 5, state]
+
+
+@pytest.mark.parametrize("columns", [made(90, **PRESSURE), made(94, **PRESSURE), BUSY])
+def test_between_the_thresholds_critical_stays(columns: dict[str, Any]) -> None:
+    assert states([*HIT, *[columns] * 30])[-1] == "CRITICAL"
+
+
+def test_leaving_needs_five_in_a_row() -> None:
+    held = made(92, **PRESSURE)
+    assert states([*HIT, *[QUIET] * 4, held, *[QUIET] * 5])[2:] == [*["CRITICAL"] * 10, "OK"]
+
+
+def test_conditions_for_leaving_may_take_turns() -> None:
+    low, calm = made(60, **PRESSURE), made(92)
+    assert states([*HIT, low, calm, low, calm, low])[-2:] == ["CRITICAL", "OK"]
+
+
+def test_raising_wins_over_leaving() -> None:
+    """Three near again before the five are over; and the five then begin anew."""
+    assert states([*HIT, *[QUIET] * 4, *HIT, *[QUIET] * 4])[-1] == "CRITICAL"
+    assert states([*[STEADY] * 5, *[FULL] * 1])[-1] == "CRITICAL"
+
+
+def test_critical_is_left_for_a_degraded_path() -> None:
+    full = {**FULL, "path": "zhl", "zhl_sync_pct": 100.0}
+    assert states([full, full, full, *[FALLEN] * 5])[2:] == [*["CRITICAL"] * 5, "PATH_DEGRADED"]
+
+
+def test_warning_is_left_after_five_without_either_condition() -> None:
+    """Near in three of five holds for two more intervals."""
+    assert states([*[STEADY] * 5, *[QUIET] * 7])[2:] == [*["WARNING"] * 9, "OK"]
+    plateau = made(88, **PRESSURE)
+    assert states([*[plateau] * 3, *[QUIET] * 5])[2:] == [*["WARNING"] * 5, "OK"]
+    assert states([*[plateau] * 3, *[QUIET] * 2, *[plateau] * 3, *[QUIET] * 4])[2:] == ["WARNING"] * 10
+
+
+def test_switching_zhyperlink_on_clears_and_its_fallback_degrades() -> None:
+    """214 MB/s at the zHPF ceiling, then zHyperLink with a ceiling of 594, then its fallback."""
+    zhpf = measured("z17 zHPF DS8A50", 1.0, **PRESSURE)
+    zhl = made(0, path="zhl", rate_mb_s=420, ceiling_mb_s=594, zhl_sync_pct=99.0)
+    fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=5.0, **PRESSURE)
+    said = states([*[zhpf] * 5, *[zhl] * 6, *[fallen] * 4])
+    assert said == [*["OK"] * 2, *["CRITICAL"] * 7, *["OK"] * 4, *["PATH_DEGRADED"] * 2]
+
+
+# --- pressure from latency --------------------------------------------------------------------------------------------
+
+
+def blind(percent: float, log_write_ms: float | None, **more: Any) -> dict[str, Any]:
+    return made(percent, **BLIND, log_write_ms=log_write_ms, **more)
+
+
+@pytest.mark.parametrize(("log_write_ms", "state"), [(0.8, "CRITICAL"), (0.79, "WARNING"), (None, "WARNING")])
+def test_slow_log_writes_stand_in_for_waits(log_write_ms: float | None, state: str) -> None:
+    """The median of the quiet ones is 0.4 ms; their mean is not."""
+    quiet = [blind(50, ms) for ms in (0.3, 0.4, 0.3, 0.5, 0.4, 0.4, 9.0)]
+    assert states([*quiet, *[blind(98, log_write_ms)] * 3])[-1] == state
+
+
+def test_the_median_is_of_quiet_intervals_alone() -> None:
+    """At 70 % of the ceiling an interval is not quiet any more."""
+    verdict = replay([blind(69.9, 0.4), *[blind(70, 3.0)] * 9, blind(98, 0.9)])[-1]
+    assert verdict.evidence.as_json()["figures"]["quiet_log_write_ms"] == 0.4
+    assert verdict.evidence.as_json()["figures"]["pressure"] is True
+
+
+def test_log_writes_count_only_where_neither_waits_nor_threads_are_known() -> None:
+    slow = [{**STEADY, "log_write_ms": 9.0}, {**STEADY, "log_write_ms": 9.0, "waits_delta": None}]
+    for columns in slow:
+        assert states([*[{**QUIET, "log_write_ms": 0.4}] * 5, *[columns] * 5])[-1] == "WARNING"
+
+
+def test_without_anything_to_compare_with_the_pressure_is_unknown() -> None:
+    for series in ([blind(98, 9.0)] * 9, [*[blind(50, 0.0)] * 3, *[blind(98, 9.0)] * 9]):
+        verdict = replay(series)[-1]
+        assert verdict.state == "WARNING"
+        assert verdict.evidence.as_json()["figures"]["pressure"] is None
+        assert "pressure unknown" in verdict.reason
+
+
+def test_a_degraded_path_does_not_become_the_usual_one() -> None:
+    quiet = blind(60, 0.3, path="zhl", zhl_sync_pct=99.0)
+    fallen = blind(36, 1.2, path="zhl", zhl_sync_pct=5.0)
+    assert states([*[quiet] * 10, *[fallen] * 500])[-1] == "PATH_DEGRADED"
+
+
+# --- gaps, resets, ceilings -------------------------------------------------------------------------------------------
+
+
+def test_a_reset_gives_no_verdict_and_keeps_state_and_counts() -> None:
+    verdicts = replay([QUIET, FULL, FULL, RESET, FULL, RESET, *[QUIET] * 3, RESET, *[QUIET] * 2])
+    assert [v.state for v in verdicts[1:5]] == ["OK", "OK", "OK", "CRITICAL"]
+    assert [v.state for v in verdicts[5:]] == [*["CRITICAL"] * 6, "OK"]
+    assert {(v.signal, v.stale) for v in verdicts if v.stale} == {(None, True)}
+    assert [v.stale for v in verdicts].count(True) == 3
+    assert "restarted" in verdicts[3].reason
+
+
+@pytest.mark.parametrize("name", ["waits_delta", "rate_mb_s", "waiting_threads", "log_write_ms"])
+def test_a_negative_difference_is_a_restart(name: str) -> None:
+    verdict = replay([*HIT, {**QUIET, name: -5}])[-1]
+    assert (verdict.state, verdict.signal, verdict.stale) == ("CRITICAL", None, True)
+    assert "restarted" in verdict.reason
+
+
+@pytest.mark.parametrize("columns", [{"rate_mb_s": None}, {"interval_s": None}, {"interval_s": 0}])
+def test_an_interval_without_rate_or_length_gives_no_verdict(columns: dict[str, Any]) -> None:
+    verdict = replay([*HIT, {**QUIET, **columns}])[-1]
+    assert (verdict.state, verdict.signal, verdict.stale) == ("CRITICAL", None, True)
+
+
+def test_after_five_intervals_without_a_verdict_the_state_is_stale() -> None:
+    verdicts = replay([*HIT, *[RESET] * 7])
+    assert [v.state for v in verdicts[3:]] == [*["CRITICAL"] * 4, *["STALE"] * 3]
+    assert {(v.signal, v.stale) for v in verdicts[3:]} == {(None, True)}
+    assert set(states([*HIT, *[RESET] * 4, FULL, *[RESET] * 4])[2:]) == {"CRITICAL"}
+
+
+@pytest.mark.parametrize(("columns", "state"), [(QUIET, "OK"), (FULL, "CRITICAL"), (STEADY, "WARNING")])
+def test_stale_is_left_at_once_for_the_worst_that_holds(columns: dict[str, Any], state: str) -> None:
+    """Counts are kept: the three near before are three of the last five, and in a row with one more."""
+    series = [*HIT, *[RESET] * 5, columns]
+    if columns is QUIET:
+        series = [*HIT, *[QUIET] * 3, *[RESET] * 5, columns]
+    assert states(series)[-2:] == ["STALE", state]
+
+
+def test_an_interval_after_a_gap_gives_no_verdict() -> None:
+    verdicts = replay([*HIT, GAP, GAP, QUIET, QUIET])
+    assert [(v.state, v.stale) for v in verdicts[3:]] == [("CRITICAL", True), ("CRITICAL", False)]
+    # one missing is not more than twice the nominal interval
+    assert [v.stale for v in replay([FULL, FULL, GAP, FULL])] == [False] * 3
+    assert states([FULL, FULL, GAP, GAP, FULL, FULL])[-2:] == ["OK", "CRITICAL"]
+
+
+def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
+    long = {**FULL, "interval_s": 180.0}
+    assert [v.stale for v in replay([FULL, FULL, GAP, GAP, long, FULL])][-2:] == [True, False]
+
+
+def test_an_interval_of_the_past_changes_nothing() -> None:
+    def judged(second: int, state: State, columns: dict[str, Any]) -> tuple[State, Verdict]:
+        ts = (BEGIN + timedelta(seconds=second)).isoformat()
+        return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 60, **columns}))
+
+    state, _ = judged(120, RULE.start, FULL)
+    for second in (60, 120):
+        after, verdict = judged(second, state, STEADY)
+        assert after == state
+        assert (verdict.signal, verdict.stale) == (None, True)
+
+
+@pytest.mark.parametrize("ceiling", [None, 0])
+def test_without_a_ceiling_there_is_no_verdict(ceiling: float | None) -> None:
+    bare = [{**columns, "ceiling_mb_s": ceiling} for columns in (QUIET, FULL, FULL, FULL, FALLEN)]
+    verdicts = replay(bare)
+    assert {v.state for v in verdicts} == {"UNKNOWN"}
+    assert all("no ceiling" in v.reason for v in verdicts)
+    restarted = replay([{**RESET, "ceiling_mb_s": ceiling}] * 6)
+    assert {(v.state, v.stale) for v in restarted} == {("UNKNOWN", True)}
+    assert all("no ceiling" in v.reason and "restarted" in v.reason for v in restarted)
+
+
+def test_with_a_ceiling_the_state_is_known_at_once() -> None:
+    """Nothing was near while there was no ceiling to be near to."""
+    bare = {**FULL, "ceiling_mb_s": None}
+    assert states([*[bare] * 5, FULL, FULL, FULL]) == [*["UNKNOWN"] * 5, "WARNING", "WARNING", "CRITICAL"]
+    assert states([*HIT, bare, made(92, **PRESSURE)])[-2:] == ["UNKNOWN", "WARNING"]  # three of five were near
+    assert states([*HIT, *[bare] * 3, made(60, **PRESSURE)])[-2:] == ["UNKNOWN", "OK"]
+
+
+def test_an_interval_is_judged_by_the_ceiling_of_its_time() -> None:
+    raised = {**FULL, "ceiling_mb_s": 400}
+    assert states([*HIT, *[raised] * 5])[-2:] == ["CRITICAL", "OK"]
+
+
+# --- evidence, words, parameters --------------------------------------------------------------------------------------
+
+
+def test_evidence_holds_inputs_figures_and_thresholds() -> None:
+    evidence = replay(HIT)[-1].evidence.as_json()
+    assert evidence["rule"] == "log_ceiling_hit"
+    assert evidence["inputs"]["waits_delta"] == 12
+    assert evidence["figures"]["ratio"] == pytest.approx(0.98)
+    assert evidence["figures"]["near_in_a_row"] == 3
+    assert evidence["figures"]["waiting_share"] == 160 / 256
+    assert evidence["figures"]["variation"] == pytest.approx(0)
+    assert evidence["thresholds"]["near_ratio"] == 0.95
+    assert replay([*HIT, RESET])[-1].evidence.as_json()["thresholds"] == {"stale_after": 5, "gap_factor": 2.0}
+    for columns in (FULL, RESET, {**FULL, "ceiling_mb_s": None}):
+        orjson.dumps(replay([columns])[-1].evidence.as_json())
+
+
+def test_flat_is_the_deviation_of_the_three_rates_themselves() -> None:
+    """97, 100 and 103: mean 100, mean square deviation 6."""
+    verdict = replay([{**QUIET, "rate_mb_s": rate} for rate in (97, 100, 103)])[-1]
+    assert verdict.evidence.as_json()["figures"]["variation"] == pytest.approx(6**0.5 / 100)
+
+
+def test_rates_of_nothing_are_not_flat() -> None:
+    assert set(states([{**FALLEN, "rate_mb_s": 0}] * 9)) == {"OK"}
+
+
+def test_the_words_name_both_causes_of_a_wait_for_a_buffer() -> None:
+    reason = replay(HIT)[-1].reason
+    assert "0.98 of the ceiling" in reason
+    assert "at the ceiling" in reason
+    assert "OUTBUFF" in reason
+    assert "27.2 %" in reason
+
+
+PLATEAU = [made(40), *[made(88, **PRESSURE)] * 3]
+QUIET_MS = [blind(50, 0.4)] * 5
+LATER: dict[str, tuple[Any, list[Any], str, str]] = {
+    "near_ratio": (0.99, HIT, "CRITICAL", "WARNING"),
+    "plateau_ratio": (0.9, PLATEAU, "WARNING", "OK"),
+    "leave_ratio": (0.93, [*HIT, *[made(92, **PRESSURE)] * 2, *[made(91, **PRESSURE)] * 3], "CRITICAL", "WARNING"),
+    "flat_cv": (0.05, [made(86, **PRESSURE), made(94, **PRESSURE), made(86, **PRESSURE)], "OK", "WARNING"),
+    "flat_window": (4, PLATEAU, "WARNING", "OK"),
+    "waits_over": (12.0, [made(98, waits_delta=12, waiting_threads=None)] * 3, "CRITICAL", "WARNING"),
+    "waiting_share": (0.7, [made(98, waits_delta=None, waiting_threads=160)] * 3, "CRITICAL", "WARNING"),
+    "latency_factor": (3.0, [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "latency_below": (0.5, [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "latency_window": (1, [*QUIET_MS, blind(50, 4.0), *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "gcp_free_pct": (20.0, HIT, "CRITICAL", "WARNING"),
+    "ziip_free_pct": (20.0, HIT, "CRITICAL", "WARNING"),
+    "sync_pct": (4.0, [FALLEN] * 3, "PATH_DEGRADED", "OK"),
+    "raise_after": (4, HIT, "CRITICAL", "WARNING"),
+    "warn_least": (4, [STEADY] * 3, "WARNING", "OK"),
+    "warn_window": (2, [STEADY] * 3, "WARNING", "OK"),
+    "clear_after": (2, [*HIT, *[made(60)] * 4], "CRITICAL", "OK"),
+    "stale_after": (2, [*HIT, RESET, RESET], "CRITICAL", "STALE"),
+    "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "OK"),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_each_parameter_does_something(name: str) -> None:
+    value, series, before, after = LATER[name]
+    assert states(series)[-1] == before
+    assert states(series, settings={name: value})[-1] == after
+
+
+def test_every_parameter_is_tested_and_on_the_page_with_its_default() -> None:
+    names = {f.name for f in fields(RULE.parameters)}
+    assert LATER.keys() == names
+    said = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
+    assert {name: float(value) for name, value in said.items()} == {
+        name: float(default) for name, default in asdict(RULE.parameters()).items()
+    }
+
+
+@pytest.mark.parametrize("path", ["zHPF", "", 1, ["zhl"]])
+def test_a_path_is_one_of_two(path: object) -> None:
+    with pytest.raises(ValueError, match="`path`: expected zhpf, zhl or null"):
+        RULE.interval({"ts": "2026-11-21T01:00:00Z", **QUIET, "path": path})
+
+
+def test_a_state_survives_json() -> None:
+    state = RULE.start
+    for minute, columns in enumerate([blind(50, 0.4), FULL, RESET, FULL, QUIET], 1):
+        ts = f"2026-11-21T01:0{minute}:00Z"
+        state, _ = RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 60, **columns}))
+        assert State.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
