@@ -30,6 +30,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from counterflow.collectors.agent import Kafka, publish_files
 from counterflow.collectors.agent.checkpoint import Memory, recall
 from counterflow.collectors.formats import formats
+from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.schemas.definition import datasets, topics
@@ -338,6 +339,35 @@ def test_a_file_is_published_once_unless_told_again(broker: StackSettings, name:
     assert again["records"] == first["records"]
     rows = published(broker, name)
     assert [row["seq"] for row in rows] == list(range(1, 2 * sum(first["records"].values()) + 1))
+
+
+def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str, tmp_path: Path) -> None:
+    """QAPMJOBMI is published before QAPMJOBOS is there; in time, QAPMJOBOS alone has nothing to add."""
+    when = {"DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
+    job = {"JBNAME": "A", "JBUSER": "ANNA", "JBNBR": "000001", "JBTDE": "00000000000000A1"}
+    rows = [{**when, **job, "INTNUM": 1, "JBCPU": 12.5, "JBLRD": 7, "JBSSYS": "QBATCH"}]
+    files = {table: tmp_path / f"Q197_{table}.csv" for table in ("QAPMJOBMI", "QAPMJOBOS")}
+    told = ("--system", "SYSA")
+
+    def jobs() -> list[tuple[str, float | None, float | None]]:
+        found = [row for row in published(broker, name) if row["dataset"] == "job"]
+        return [(row["job"], row.get("cpu_ms"), row.get("logical_reads")) for row in found]
+
+    for table, file in files.items():
+        with file.open("wb") as out:
+            write(out, table, rows)
+        result = publish(broker, name, file, *told)
+        assert result.returncode == 0, result.stderr
+    key = "000001/ANNA/A/00000000000000A1"
+    assert jobs() == [(key, 12.5, None), (key, 12.5, 7)]
+
+    for table, file in files.items():  # another collection: both are there when the first is read
+        file.rename(other := file.with_name(f"Q198_{table}.csv"))
+        other.write_bytes(other.read_bytes() + b"\r\n")
+        files[table] = other.rename(file.with_name(f"Q199_{table}.csv"))
+    result = publish(broker, name, *files.values(), "--again", *told)
+    assert result.returncode == 0, result.stderr
+    assert jobs()[2:] == [(key, 12.5, 7)]
 
 
 class Failing:
