@@ -13,7 +13,6 @@ CREATE TABLE IF NOT EXISTS counterflow.wait {on_cluster}
   `bucket` UInt64 COMMENT 'Number of the bucket, 1 to 32. [bucket number; gauge]' CODEC(T64, ZSTD(1)),
   `bucket_name` LowCardinality(String) COMMENT 'What is waited for, as QAPMJOBWTD of the collection names it, else as the default map does.' CODEC(ZSTD(1)),
   `wait_group` LowCardinality(String) COMMENT 'Group of the bucket in the charts of Performance Data Investigator.' CODEC(ZSTD(1)),
-  `job` LowCardinality(Nullable(String)) COMMENT 'Job as in the dataset job. [null: the row is not joined with its job]' CODEC(ZSTD(1)),
   `waits` Nullable(Float64) COMMENT 'Waits that ended in the bucket. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
   `wait_ms` Nullable(Float64) COMMENT 'Time in the bucket. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
   `contributing_jobs` Nullable(Float64) COMMENT 'Jobs that spent time in the bucket. [jobs; gauge; null: not a row of the system]' CODEC(ZSTD(1)),

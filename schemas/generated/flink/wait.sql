@@ -12,7 +12,6 @@ CREATE TABLE `wait` (
   `bucket` BIGINT,
   `bucket_name` STRING,
   `wait_group` STRING,
-  `job` STRING,
   `waits` DOUBLE,
   `wait_ms` DOUBLE,
   `contributing_jobs` DOUBLE,
