@@ -11,8 +11,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ import yaml
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId, recall
+from counterflow.collectors.agent.config import load
+from counterflow.collectors.agent.publisher import Publisher
+from counterflow.collectors.agent.runner import Runner
+from counterflow.collectors.formats.ibmi_tables.rows import read_rows
+from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.sources.sql.drivers import DRIVERS
 from counterflow.schemas.definition import datasets, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
@@ -54,32 +61,37 @@ def name() -> str:
     return f"sql-agent-test-{next(_names)}"
 
 
+def configuration(folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> dict[str, Any]:
+    """An agent that asks systems which are folders."""
+    port = options.pop("metrics_port", None)
+    (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
+    sources = [
+        {
+            "kind": "sql",
+            "name": system.folder.name,
+            "system": system.folder.name.upper(),
+            "connection": {
+                "driver": "sqlite",
+                "host": system.folder.name,
+                "user": "FLOW",
+                "password": {"file": "password"},
+                "properties": {"folder": str(system.folder)},
+            },
+            "packs": ["collection_services", "db2_mirror"],
+            "intervals": {"collection_services": 0.1, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": 0.1},
+            **options,
+        }
+        for system in systems
+    ]
+    config = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1, "sources": sources}
+    return config | ({"metrics_port": port} if port else {})
+
+
 class Agent:
-    """The command in a process of its own, asking systems that are folders."""
+    """The command in a process of its own."""
 
     def __init__(self, folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> None:
-        port = options.pop("metrics_port", None)
-        (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
-        sources = [
-            {
-                "kind": "sql",
-                "name": system.folder.name,
-                "system": system.folder.name.upper(),
-                "connection": {
-                    "driver": "sqlite",
-                    "host": system.folder.name,
-                    "user": "FLOW",
-                    "password": {"file": "password"},
-                    "properties": {"folder": str(system.folder)},
-                },
-                "packs": ["collection_services", "db2_mirror"],
-                "intervals": {"collection_services": 0.1, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": 0.1},
-                **options,
-            }
-            for system in systems
-        ]
-        config = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1, "sources": sources}
-        config |= {"metrics_port": port} if port else {}
+        config = configuration(folder, broker, name, *systems, **options)
         path = folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump(config))
         self.log = folder / f"{name}.{next(_names)}.log"
@@ -264,6 +276,37 @@ def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSetti
         until(has_read(broker, name, system, "Q320000000", 60), 60, agent.log)
         agent.stop()
     assert pools(published(broker, name), system) == expected((20, 60))
+
+
+def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
+    broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(table: str, columns: Any, rows: Any, context: Context, *rest: Any) -> Iterator[Record | Reject]:
+        for n, item in enumerate(read_rows(table, columns, rows, context, *rest)):
+            if table == "QAPMPOOLB" and rows[0][0] == 2 and n == 3:
+                raise ZeroDivisionError("half-way")
+            yield item
+
+    system = System(tmp_path / "prod01")
+    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 4, day=20))
+    system.active("Q320000000")
+    monkeypatch.setattr("counterflow.collectors.agent.runner.read_rows", failing)
+    monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
+    (tmp_path / "agent.yaml").write_text(yaml.safe_dump(configuration(tmp_path, broker, name, system)))
+    config, stop = load(tmp_path / "agent.yaml"), threading.Event()
+    publisher = Publisher(config.kafka, name, stop, 30)
+    runner = Runner(publisher, name, config.commit, stop, systems=config.systems)
+    running = threading.Thread(target=runner.run, args=(config.files, 0.1))
+    running.start()
+    try:
+        until(has_read(broker, name, system, "Q320000000", 4))
+    finally:
+        stop.set()
+        running.join(20)
+    rows = published(broker, name)
+    assert pools(rows, system) == expected((20, 4)) - expected((20, 2)) + expected((20, 1))
+    (told,) = [row for row in rows if row["dataset"] == "quality" and "half-way" in row["detail"]]
+    assert told["file"] == "PROD01:QPFRDATA/QAPMPOOLB(Q320000000)"
 
 
 @pytest.mark.parametrize("password", ["hunter2-is-wrong", PASSWORD])
