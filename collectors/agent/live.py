@@ -53,9 +53,8 @@ class Live:
         CounterflowError : the client of a driver is not installed.
         """
         for source in self.sources:
-            committed = {
-                i.stream: c.position for i, c in memory.streams.items() if i.source == source.name and c.position
-            }
+            place = (source.name, source.system)
+            committed = {k.stream: k.position for k in memory.streams.values() if (k.source, k.system) == place}
             connection = source.connection
             session = Session(driver(connection.driver), connection, connection.password.read)
             reader = Reader(source.name, session, list(_tasks(source, committed)), partial(self._told, source.name))

@@ -14,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli.check_config import command
+from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
+from counterflow.collectors.agent.live import Live
+from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.batch import Batch, Position, Task
@@ -575,6 +578,31 @@ def test_a_defect_stops_one_question_and_is_told_without_the_password(
     said = "".join(capsys.readouterr())
     assert "half-way ***" in said
     assert PASSWORD not in said
+
+
+@pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
+def test_a_source_goes_on_unless_it_is_turned_to_another_system(
+    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: str, number: int
+) -> None:
+    system.nrg(1)
+    monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
+    properties = f"properties: {{folder: {system.folder}}}"
+    (tmp_path / "agent.yaml").write_text(CONFIG.replace("driver: mapepire", f"driver: sqlite, {properties}"))
+    (tmp_path / "password").write_text(PASSWORD)
+    memory = Memory()
+    memory.remember(StreamCheckpoint("prod", known, "NRG_INFO", {"n": 5}))
+    live = Live(load(tmp_path / "agent.yaml").systems, Metrics())
+    live.start(memory)
+    try:
+        taken = until(lambda: [t.batch for t in live.waiting() if t.batch.stream == "NRG_INFO"])
+    finally:
+        live.stop()
+    assert taken[0].position == {"n": number}
+    live.take_back(memory)  # its transaction was lost
+    assert taken[0] in [again.batch for again in live.waiting()]
+    memory.remember(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
+    live.take_back(memory)  # it had been committed, and nobody knew
+    assert taken[0] not in [again.batch for again in live.waiting()]
 
 
 def test_nothing_more_is_asked_while_nobody_takes_the_answers(
