@@ -10,9 +10,14 @@ ships them to its Python workers (`python.files`), where alone they run.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
@@ -55,6 +60,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         from counterflow.pipelines import verdicts
         from counterflow.pipelines.rules import rules
 
+        threading.Thread(target=_end_with_parents, daemon=True).start()
         self._verdicts = verdicts
         self._rule = rules()[self._name]
         self._parameters = self._rule.parameters()
@@ -88,6 +94,25 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         for verdict in said.verdicts:
             row = {**entity, **verdict}
             yield Row(*(row[column] for column in JUDGED))
+
+
+def _end_with_parents() -> None:
+    """End this worker when a process it descends from has gone: a TaskManager that is killed leaves its workers."""
+    parents = _parents()
+    while parents and _parents() == parents:
+        time.sleep(1)
+    if parents:
+        os._exit(1)
+
+
+def _parents() -> list[str]:
+    """Return the processes this one descends from; none where the system does not say (no /proc)."""
+    pid, found = "self", list[str]()
+    with contextlib.suppress(OSError):
+        while pid != "0":
+            pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+            found.append(pid)
+    return found
 
 
 def submit(job: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ FROM
       counted = 'disk', if(source = 'ibmi_tables', ['disk_load', 'pool_faulting'], ['disk_load']),
       counted = 'job' AND source = 'ibmi_tables', ['footprint', 'io_mix', 'job_cpu', 'pool_faulting'],
       counted = 'job', ['footprint'],
+      counted = 'link', ['link_load'],
       counted = 'pool' AND source = 'ibmi_tables', ['pool_faulting'],
       counted = 'wait', ['wait_signature'],
       []
@@ -27,6 +28,8 @@ LEFT JOIN
   SELECT 'io_mix' AS dataset, system, ts, n FROM counterflow.io_mix FINAL WHERE grouping = 'partition'
   UNION ALL
   SELECT 'job_cpu' AS dataset, system, ts, n FROM counterflow.job_cpu FINAL WHERE grouping = 'partition'
+  UNION ALL
+  SELECT 'link_load' AS dataset, system, ts, count() AS n FROM counterflow.link_load FINAL GROUP BY system, ts
   UNION ALL
   -- the disk rows are the same for every pool
   SELECT 'pool_faulting' AS dataset, system, ts, toUInt64(sum(n) - sum(disks) + max(disks)) AS n
