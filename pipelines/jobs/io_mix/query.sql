@@ -13,6 +13,8 @@
 --
 -- Sources: QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
 
+-- Counted, not ROW_NUMBER: with mini-batches Flink takes what that keeps for rows that may be withdrawn, and sums of such
+-- rows take twice the time.
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
   SELECT
@@ -22,7 +24,9 @@ SELECT * FROM (
     CASE WHEN logical_writes + logical_other IS NOT NULL AND logical_reads IS NOT NULL THEN logical_reads_for_update END
       AS logical_reads_for_update,
     CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
-    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM job
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;

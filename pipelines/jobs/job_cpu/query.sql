@@ -10,12 +10,15 @@
 --
 -- Sources: QAPMJOBMI (schemas/datasets/job.yaml).
 
+-- Counted, not ROW_NUMBER: see io_mix.
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
   SELECT
     `system`, ts, interval_s, job_name, job_user, subsystem, accounting_code, job_type, cpu_ms, sql_cpu_ms,
     CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END AS tasks,
-    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM job
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;

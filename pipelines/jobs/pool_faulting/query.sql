@@ -13,12 +13,15 @@
 --
 -- Sources: QAPMPOOLB, QAPMJOBMI, QAPMDISK; Performance Capabilities Reference IBM i, 19.6 (19.1 for ineligible).
 
+-- Counted, not ROW_NUMBER: see io_mix.
 CREATE TEMPORARY VIEW disks_once AS
 SELECT * FROM (
   SELECT
     `system`, ts, CASE WHEN leaf AND service_ms + wait_ms IS NOT NULL THEN transfers END AS transfers,
     CASE WHEN leaf THEN (service_ms + wait_ms) * transfers END AS response_ms,
-    ROW_NUMBER() OVER (PARTITION BY `system`, disk, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, disk, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM disk
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;
@@ -28,7 +31,9 @@ SELECT * FROM (
   SELECT
     `system`, TRIM(LEADING '0' FROM pool) AS pool, ts, interval_s, pool_name, size_mb, reserved_mb, faults,
     activity_level, active_to_ineligible,
-    ROW_NUMBER() OVER (PARTITION BY `system`, pool, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, pool, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM pool
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;
@@ -44,7 +49,9 @@ SELECT * FROM (
       WHEN job_type <> 'B' OR secondary_thread THEN 0
       WHEN job_type = 'B' THEN CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END
     END AS batch_jobs,
-    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM job
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;

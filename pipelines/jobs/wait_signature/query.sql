@@ -12,11 +12,14 @@
 --
 -- Sources: QAPMJOBWT, QAPMISUM, QAPMJOBMI; grouping: Performance Data Investigator, CPU Utilization and Waits Overview.
 
+-- Counted, not ROW_NUMBER: see io_mix.
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
   SELECT
     `system`, task, ts, interval_s, wait_group, waits, wait_ms,
-    ROW_NUMBER() OVER (PARTITION BY `system`, task, bucket, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, task, bucket, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM wait
 ) WHERE arrival = 1;
 
