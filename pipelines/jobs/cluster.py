@@ -147,13 +147,14 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
 
     The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins. A job that
     judges is left out: it hears of the results that change.
-    Raises `CounterflowError` when a computation fails.
+    Raises `CounterflowError` when a computation fails, or there is none.
     """
-    again = [
-        job.model_copy(update={"name": f"{job.name} rerun"})
-        for job in (chosen() if jobs is None else jobs)
-        if job.rule is None
-    ]
+    jobs = chosen() if jobs is None else jobs
+    again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in jobs if job.rule is None]
+    if not again:
+        names = ", ".join(job.name for job in jobs)
+        hint = "counterflow rules replay judges stored intervals again"
+        raise CounterflowError(f"{names}: verdicts are not computed again", hint=hint, exit_code=2)
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
     with connect(cluster.flink_url) as flink:
         flink.running()  # answers, or says that it does not, before anything is begun
