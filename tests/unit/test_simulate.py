@@ -121,6 +121,20 @@ def test_every_published_cell_comes_back(read_case: Callable[..., Any], name: st
     assert checked == cells
 
 
+def test_messages_and_rows_are_of_the_size_that_the_tables_imply(read_case: Callable[..., Any]) -> None:
+    """Rules of thumb over tables 7-4 and 7-5, none of which went into the simulation."""
+    simulation, rows = read_case("case5")
+    for placed in simulation.runs:
+        found = measured_links(placed, rows)
+        own_bytes_s, other_bytes_s = (
+            (found[f"{whose}_out_gb_s"] + found[f"{whose}_in_gb_s"]) * 2**30 / 8 for whose in ("own", "other")
+        )
+        assert 9.8 < found["own_msgs_s"] / found["rows_s"] < 11.2, placed.run.name
+        assert 280 < own_bytes_s / found["own_msgs_s"] < 306, placed.run.name
+        assert 31.0 < other_bytes_s / found["other_msgs_s"] / 1024 < 32.5, "half of a send of 64K, counted twice"
+        assert found["own_out_gb_s"] * 2**30 / 8 > found["rows_s"] * 1301, "OUT carries at least the rows"
+
+
 def test_the_mixes_are_those_printed(read_case: Callable[..., Any]) -> None:
     simulation, rows = read_case("figure2-1")
     (placed,) = simulation.runs
