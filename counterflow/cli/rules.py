@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import click
 import orjson
@@ -16,12 +16,8 @@ from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
 from counterflow.pipelines.rules import Rule, Verdict, rules, with_settings
 
-
-class Row(NamedTuple):
-    """An interval as given, and where it came from."""
-
-    place: str
-    columns: dict[str, Any]
+# an interval as given: where from, the place there, columns by name
+Row = tuple[str, object, dict[str, Any]]
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
@@ -94,32 +90,33 @@ def replay(
 def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
     """Judge each row with the state of its entity; yield what is printed of each."""
     states: dict[tuple[str, ...], Any] = {}
-    for place, columns in rows:
+    named = ("ts", *rule.entity[1:])
+    for source, place, columns in rows:
         try:
             entity = rule.entity_of(columns)
             interval = rule.interval(columns)
         except ValueError as error:
-            raise CounterflowError(f"{place}: {error}", hint="mend or remove it", exit_code=2) from None
+            raise CounterflowError(f"{source}{place}: {error}", hint="mend or remove it", exit_code=2) from None
         verdict: Verdict
         states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
         state, signal, stale, reason, _ = verdict
-        named = {column: columns[column] for column in ("ts", *rule.entity[1:])}
-        yield {**named, "state": state, "signal": signal, "stale": stale, "reason": reason}
+        said = {column: columns[column] for column in named}
+        yield said | {"state": state, "signal": signal, "stale": stale, "reason": reason}
 
 
 def _lines(source: BinaryIO) -> Iterator[Row]:
     """Read JSON lines; empty ones are none."""
+    name = f"{source.name}:"
     for number, line in enumerate(source, 1):
         if line.isspace():
             continue
-        place = f"{source.name}:{number}"
         try:
             columns = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
+            raise CounterflowError(f"{name}{number}: expected a JSON object, found {error}", exit_code=2) from None
         if not isinstance(columns, dict):
-            raise CounterflowError(f"{place}: expected a JSON object, found {line[:80]!r}", exit_code=2)
-        yield Row(place, columns)
+            raise CounterflowError(f"{name}{number}: expected a JSON object, found {line[:80]!r}", exit_code=2)
+        yield name, number, columns
 
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Row]:
@@ -145,7 +142,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
         except ClickHouseError as error:
             raise CounterflowError(str(error)) from None
     for columns in rows:
-        yield Row(f"counterflow.{rule.dataset}, {columns['ts']}", columns)
+        yield f"counterflow.{rule.dataset}, ", columns["ts"], columns
 
 
 def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:

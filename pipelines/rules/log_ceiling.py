@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from math import sqrt
+from math import dist, sqrt
 from typing import Any, NamedTuple, Self
 
 from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
@@ -267,9 +267,8 @@ def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | N
     """Say why the place of the interval in the series allows no verdict, if so."""
     if i.reset:
         return "the counters restarted"
-    for value in (i.rate_mb_s, i.waits_delta, i.waiting_threads, i.log_write_ms):
-        if value is not None and value < 0:
-            return f"the counters restarted: a difference of {value:.6g}"
+    if (i.rate_mb_s or 0) < 0 or (i.waits_delta or 0) < 0 or (i.waiting_threads or 0) < 0 or (i.log_write_ms or 0) < 0:
+        return "the counters restarted: a difference is negative"
     if not i.interval_s:
         return "length of the interval unknown"
     if state.newest_s is None:
@@ -285,10 +284,9 @@ def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | N
 
 def _variation(rates: tuple[float, ...]) -> float | None:
     """Return standard deviation / mean of these very rates, not of a population they would be drawn from."""
-    mean = sum(rates) / len(rates)
-    if not mean:
-        return None
-    return sqrt(sum([(rate - mean) * (rate - mean) for rate in rates]) / len(rates)) / mean
+    count = len(rates)
+    mean = sum(rates) / count
+    return dist(rates, (mean,) * count) / sqrt(count) / mean if mean else None
 
 
 def _pressure(
@@ -372,13 +370,16 @@ def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
 
 def _reason(p: Parameters, i: Interval, f: _Figures, intervals: int, pressed: str) -> str:
     """Say the figures that the conditions were compared with."""
-    near = f"near in {f.near_of_window} of {intervals}, {f.near_in_a_row} in a row"
-    varying = "" if f.variation is None else f", varying by {100 * f.variation:.3g} %"
-    words = f"rate {f.ratio:.4g} of the ceiling, {near}{varying}; {pressed}"
+    words = f"rate {f.ratio:.4g} of the ceiling"
+    if f.near_of_window:
+        words = f"{words}, near in {f.near_of_window} of {intervals}, {f.near_in_a_row} in a row"
+    if f.pressure and f.variation is not None:
+        words = f"{words}, varying by {100 * f.variation:.3g} %"
+    words = f"{words}; {pressed}"
     if f.ratio >= p.plateau_ratio:
         words = f"{words}; GCP {_percent(i.gcp_pct)}, zIIP {_percent(i.ziip_pct)}"
-    if i.path == ZHL:
-        words = f"{words}; {_percent(i.zhl_sync_pct)} of the writes synchronous"
+    if _fallen_back(p, i):
+        words = f"{words}; {_percent(i.zhl_sync_pct)} of the writes synchronous, less than {p.sync_pct:g} %"
     return words
 
 
