@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import orjson
@@ -18,7 +20,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
 from counterflow.pipelines import jobs
-from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.definition import Dataset, Topic, datasets, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
@@ -26,10 +28,36 @@ from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
 ROWS = 1_000_000
-SYSTEMS, EACH = 10, 100
-"""Systems, and disks or processes of each; four processes share a command."""
+SYSTEMS = 10
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-INPUT = {"disk_load": "disk", "footprint": "job"}
+
+
+COUNTERS = [  # of a row of QAPMJOBMI joined with QAPMJOBOS
+    name for name in datasets()["job"].sources["ibmi_tables"] if datasets()["job"].columns[name].type == "Float64"
+]
+
+
+class Input(NamedTuple):
+    """What a job is fed: rows of `dataset` from `source`, with `figures` made of a number and a value.
+
+    A system has `each` disks, processes or jobs an interval; four processes share a command, ten jobs a name.
+    `group` and `value` are columns that the peer sums by and of. Each job has a topic of its own, by a `version` of
+    the dataset that no release has.
+    """
+
+    dataset: str
+    source: str
+    interval_s: int
+    each: int
+    figures: Callable[[int, float], dict[str, Any]]
+    group: str
+    value: str
+    version: int
+
+    @property
+    def definition(self) -> Dataset:
+        """The dataset at this version."""
+        return datasets()[self.dataset].model_copy(update={"version": self.version})
 
 
 def main() -> None:
@@ -40,9 +68,11 @@ def main() -> None:
         try:
             lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
             create_topics(settings, topics(partitions=1))
-            for dataset in INPUT.values():
-                fill(settings.kafka_bootstrap, dataset)
-            for name in INPUT:
+            chosen = sys.argv[1:] or list(INPUT)
+            for name in chosen:
+                create_topics(settings, [Topic(INPUT[name].definition.topic, 1, {})])
+                fill(settings.kafka_bootstrap, INPUT[name])
+            for name in chosen:
                 cold, warm = measure(settings, name), measure(settings, name)
                 emit(name, cold, warm, peer(settings.kafka_bootstrap, INPUT[name]))
         finally:
@@ -69,7 +99,9 @@ def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
     manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
     before = manager.cpu_times()
     period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
-    written = jobs.rerun(cluster(settings), period, jobs.chosen([name]))
+    definition = INPUT[name].definition
+    versioned = replace(cluster(settings), datasets={**datasets(), definition.dataset: definition})
+    written = jobs.rerun(versioned, period, jobs.chosen([name]))
     after = manager.cpu_times()
     found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
     newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
@@ -77,18 +109,18 @@ def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
     return newest["duration"] / 1000, cpu, written[name]
 
 
-def fill(bootstrap: str, dataset: str) -> None:
-    """Publish the rows of a dataset as the agent does: keyed by system, interval by interval."""
+def fill(bootstrap: str, given: Input) -> None:
+    """Publish the rows of a job as the agent does: keyed by system, interval by interval."""
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
             "linger.ms": 20,
             "compression.type": "lz4",
-            "queue.buffering.max.messages": 2 * SYSTEMS * EACH * 100,
+            "queue.buffering.max.messages": 200_000,
         }
     )
-    topic = datasets()[dataset].topic
-    for seq, row in enumerate(rows(dataset)):
+    topic = given.definition.topic
+    for seq, row in enumerate(rows(given)):
         while True:
             try:
                 producer.produce(topic, orjson.dumps({**row, "seq": seq}), row["system"])
@@ -96,30 +128,30 @@ def fill(bootstrap: str, dataset: str) -> None:
             except BufferError:
                 producer.poll(0.1)
     if left := producer.flush(60):
-        raise RuntimeError(f"{left} rows of {dataset} were not taken")
+        raise RuntimeError(f"{left} rows of {topic} were not taken")
 
 
-def rows(dataset: str) -> Iterator[dict[str, Any]]:
-    """Yield rows as nmon on AIX gives them."""
-    for interval in range(ROWS // (SYSTEMS * EACH)):
-        ts = f"{BEGIN + interval * timedelta(seconds=15):%FT%TZ}"
+def rows(given: Input) -> Iterator[dict[str, Any]]:
+    """Yield rows of all systems, interval by interval."""
+    for interval in range(ROWS // (SYSTEMS * given.each)):
+        ts = f"{BEGIN + interval * timedelta(seconds=given.interval_s):%FT%TZ}"
         for system in range(SYSTEMS):
             envelope = {
                 "ts": ts,
-                "interval_s": 15.0,
-                "system": f"aix{system:02}",
-                "source": "nmon",
+                "interval_s": float(given.interval_s),
+                "system": f"system{system:02}",
+                "source": given.source,
                 "agent_id": "bench",
                 "boot_id": "bench/2026-01-01T00:00:00Z",
                 "collected_at": ts,
             }
-            for number in range(EACH):
+            for number in range(given.each):
                 value = (number * 7919 + interval * 31 + system) % 9973 / 8
-                yield {**envelope, **(disk(number, value) if dataset == "disk" else process(number, value))}
+                yield {**envelope, **given.figures(number, value)}
 
 
 def disk(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a disk."""
+    """Return the figures of a disk as nmon on AIX gives them."""
     return {
         "disk": f"hdisk{number}",
         "device_type": "disk",
@@ -139,7 +171,7 @@ def disk(number: int, value: float) -> dict[str, Any]:
 
 
 def process(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a process."""
+    """Return the figures of a process as nmon on AIX gives them."""
     return {
         "job": str(4_000_000 + number),
         "command": f"command{number // 4}",
@@ -158,9 +190,32 @@ def process(number: int, value: float) -> dict[str, Any]:
     }
 
 
-def peer(bootstrap: str, dataset: str) -> float:
+def task(number: int, value: float) -> dict[str, Any]:
+    """Return the figures of a row of QAPMJOBMI joined with QAPMJOBOS: every counter, as Collection Services has it."""
+    name = f"{('ORDENT', 'QZDASO', 'PAYROL', 'QDBMSR', 'NIGHTB')[number % 5]}{number % 100:02}"
+    names = {"job_name": name, "job_user": f"USER{number % 50}", "job_number": f"{number:06}", "command": name}
+    kind = {"job_type": "B", "job_subtype": "", "server_type": "", "job_pool": "02", "priority": "020"}
+    kind |= {"subsystem": f"SBS{number % 8}", "current_user": "QUSER", "job_event": "running", "cpu_base": "physical"}
+    identity = {"job": f"{number:06}/USER{number % 50}/{name}/{number:016X}", "task": f"{number:016X}"}
+    return {
+        **identity,
+        **names,
+        **kind,
+        **dict.fromkeys(COUNTERS, float(round(value))),
+        "logical_reads": float(round(value) * 3),
+    }
+
+
+INPUT = {
+    "disk_load": Input("disk", "nmon", 15, 100, disk, "leaf", "read_kb", 101),
+    "footprint": Input("job", "nmon", 15, 100, process, "command", "cpu_ms", 102),
+    "io_mix": Input("job", "ibmi_tables", 900, 1000, task, "job_name", "logical_reads", 103),
+}
+
+
+def peer(bootstrap: str, given: Input) -> float:
     """Return rows/s of the shortest Python program that sums the same rows."""
-    definition = datasets()[dataset]
+    definition = given.definition
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -170,7 +225,6 @@ def peer(bootstrap: str, dataset: str) -> float:
         }
     )
     consumer.assign([TopicPartition(definition.topic, 0, 0)])
-    group, value = ("leaf", "read_kb") if dataset == "disk" else ("command", "cpu_ms")
     seen: set[tuple[Any, ...]] = set()
     sums: dict[tuple[Any, ...], float] = defaultdict(float)
     begin = time.monotonic()
@@ -180,7 +234,7 @@ def peer(bootstrap: str, dataset: str) -> float:
             key = tuple(row[column] for column in definition.key)
             if key not in seen:
                 seen.add(key)
-                sums[row["system"], row[group], row["ts"]] += row[value]
+                sums[row["system"], row[given.group], row["ts"]] += row[given.value]
     seconds = time.monotonic() - begin
     consumer.close()
     if len(seen) != ROWS:

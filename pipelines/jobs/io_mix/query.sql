@@ -31,17 +31,17 @@ SELECT * FROM (
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;
 
--- One map of a row's groups, not a branch a group: the planner would give each branch the columns it needs, and with
+-- One array of a row's groups, not a branch a group: the planner would give each branch the columns it needs, and with
 -- them a state of all rows of its own.
 CREATE TEMPORARY VIEW grouped AS
 SELECT k.`grouping`, k.name, o.*
 FROM (
-  SELECT *, MAP[
-    'partition', '*',
-    'subsystem', subsystem,
-    'user', job_user,
-    'job', job_name,
-    'generic_job', SUBSTRING(job_name, 1, 6)
+  SELECT *, ARRAY[
+    ROW('partition', '*'),
+    ROW('subsystem', subsystem),
+    ROW('user', job_user),
+    ROW('job', job_name),
+    ROW('generic_job', SUBSTRING(job_name, 1, 6))
   ] AS names
   FROM once
 ) AS o

@@ -23,18 +23,18 @@ SELECT * FROM (
   WHERE source = 'ibmi_tables'
 ) WHERE arrival = 1;
 
--- A map of a row's groups, not a branch a group: see io_mix.
+-- An array of a row's groups, not a branch a group: see io_mix.
 CREATE TEMPORARY VIEW grouped AS
 SELECT k.`grouping`, k.name, o.*
 FROM (
-  SELECT *, MAP[
-    'partition', '*',
-    'accounting_code', accounting_code,
-    'subsystem', subsystem,
-    'user', job_user,
-    'job', job_name,
-    'generic_job', SUBSTRING(job_name, 1, 6),
-    'job_type', job_type
+  SELECT *, ARRAY[
+    ROW('partition', '*'),
+    ROW('accounting_code', accounting_code),
+    ROW('subsystem', subsystem),
+    ROW('user', job_user),
+    ROW('job', job_name),
+    ROW('generic_job', SUBSTRING(job_name, 1, 6)),
+    ROW('job_type', job_type)
   ] AS names
   FROM once
 ) AS o
