@@ -1,0 +1,164 @@
+"""Samples a second of `link_load`, from samples in Kafka to results in Kafka, beside a plain Python consumer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import psutil
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from bench.figure import Figure
+from counterflow.pipelines import jobs
+from counterflow.schemas.definition import datasets, topics
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.jobs import cluster
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+SAMPLES = 1_000_000
+SYSTEMS, LINKS = 10, 100
+"""Systems, and links of each: 97 with running counts, a group and its port, both beside a physical port, and an
+interface with deltas."""
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+TOPIC = datasets()["link"].topic
+
+
+def main() -> None:
+    """Fill the topic, run the job over it twice (the first warms the JVM), then the peer."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-links-") as home:
+        settings = free_settings(Path(home), parts)
+        try:
+            lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
+            create_topics(settings, topics(partitions=1))
+            fill(settings.kafka_bootstrap)
+            cold, warm = measure(settings), measure(settings)
+            emit(cold, warm, peer(settings.kafka_bootstrap))
+        finally:
+            lifecycle.down(settings)
+
+
+def emit(cold: tuple[float, float, int], warm: tuple[float, float, int], plain: float) -> None:
+    """Print what was measured, and the figure."""
+    seconds, cpu, results = warm
+    print(f"{results:,} results; cold {cold[0]:.1f} s, {cold[1]:.1f} CPU s; warm {seconds:.1f} s, {cpu:.1f} CPU s")
+    method = (
+        f"{SAMPLES:,} samples of {SYSTEMS} systems with {LINKS} links each, two of them beside a physical port, in one "
+        f"partition through the job in bounded mode at parallelism 1, duration of the Flink job with its start (wall), "
+        f"second run on the same TaskManager; {cpu:.1f} CPU s of the TaskManager; broker on the same "
+        f"{os.cpu_count()} cores."
+    )
+    text = "one Python process: consume, orjson, rates of four counts; no results written"
+    Figure("link_load", round(SAMPLES / seconds), "samples/s", ">= 150000", method, text, round(plain)).emit()
+
+
+def measure(settings: StackSettings) -> tuple[float, float, int]:
+    """Return seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
+    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
+    before = manager.cpu_times()
+    period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
+    written = jobs.rerun(cluster(settings), period, jobs.chosen(["link_load"]))
+    after = manager.cpu_times()
+    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
+    newest = max((job for job in found if job["name"] == "link_load rerun"), key=lambda job: int(job["start-time"]))
+    cpu = after.user + after.system - before.user - before.system
+    return newest["duration"] / 1000, cpu, written["link_load"]
+
+
+def fill(bootstrap: str) -> None:
+    """Publish the samples as the agent does: keyed by system, interval by interval."""
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "linger.ms": 20,
+            "compression.type": "lz4",
+            "queue.buffering.max.messages": 200_000,
+        }
+    )
+    for seq, row in enumerate(samples()):
+        while True:
+            try:
+                producer.produce(TOPIC, orjson.dumps({**row, "seq": seq}), row["system"])
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if left := producer.flush(60):
+        raise RuntimeError(f"{left} samples were not taken")
+
+
+def samples() -> Iterator[dict[str, Any]]:
+    """Yield samples as Db2 Mirror's views, the HMC and nmon give them."""
+    for interval in range(SAMPLES // (SYSTEMS * LINKS)):
+        before, ts = (f"{BEGIN + at * timedelta(seconds=15):%FT%TZ}" for at in (interval, interval + 1))
+        for system in range(SYSTEMS):
+            envelope = {
+                "ts": ts,
+                "interval_s": 15.0,
+                "system": f"system{system:02}",
+                "source": "ibmi_tables",
+                "agent_id": "bench",
+                "collected_at": ts,
+            }
+            for number in range(LINKS):
+                yield {**envelope, **link(system, number, interval, before)}
+
+
+def link(system: int, number: int, interval: int, before: str) -> dict[str, Any]:
+    """Return the figures of a link."""
+    value = 1e6 * (1 + number + system)
+    if number == 0:
+        return {"link": "en0", "link_type": "interface", "out_kb": value, "in_kb": value, "out_packets": 5.0}
+    port = {"physical_port": f"P1-C{system // 2}-T1"}
+    if number == 1:
+        kb = {"out_kb": value, "in_kb": value}
+        return {"link": f"2700400{system}", "link_type": "logical_port", **port, **kb, "capacity_pct": 3.0}
+    counts = ("out_bytes", "in_bytes", "out_messages", "in_messages")
+    return {
+        "link": f"10.1.1.{number} 10.1.2.{number}",
+        "link_type": "rdma_link" if number > 2 else "nrg",
+        **(port if number == 2 else {}),
+        "state": "ACTIVE",
+        "connections": 4.0,
+        "prev_ts": before,
+        **{name: value * (interval + 1) + at for at, name in enumerate(counts)},
+        **{f"prev_{name}": value * interval + at for at, name in enumerate(counts)},
+    }
+
+
+def peer(bootstrap: str) -> float:
+    """Return samples/s of the shortest Python program that computes the same rates."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "peer",
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    counts = ("out_bytes", "in_bytes", "out_messages", "in_messages")
+    read = 0
+    begin = time.monotonic()
+    while read < SAMPLES:
+        for message in consumer.consume(10_000, timeout=10):
+            row = orjson.loads(message.value() or b"")
+            read += 1
+            if "prev_ts" in row:
+                length = datetime.fromisoformat(row["ts"]) - datetime.fromisoformat(row["prev_ts"])
+                [(row[name] - row[f"prev_{name}"]) / length.total_seconds() for name in counts]
+    seconds = time.monotonic() - begin
+    consumer.close()
+    return SAMPLES / seconds
+
+
+if __name__ == "__main__":
+    main()
