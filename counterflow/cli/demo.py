@@ -1,4 +1,4 @@
-"""`counterflow demo`: recordings through the whole line, and what came out."""
+"""`counterflow demo`: recordings and a simulated story through the whole line, and what came out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import click
 import orjson
@@ -18,9 +19,19 @@ import counterflow
 from counterflow.cli._table import console, table
 from counterflow.clickhouse import ClickHouse
 from counterflow.errors import CounterflowError
+from counterflow.simulate import cases, simulate
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
-RESULTS = ("disk_load", "footprint")
+RESULTS = ("disk_load", "footprint", "io_mix", "link_load", "verdict")
+STORY, STORY_NODE = "sriov-story", "SRIOVA"
+GENERATED = "  (generated, not a real system)"
+
+
+class Input(NamedTuple):
+    """Files that are published together; `system` goes over the name inside."""
+
+    paths: list[Path]
+    system: str | None
 
 
 @click.command()
@@ -28,7 +39,7 @@ RESULTS = ("disk_load", "footprint")
 @click.option("--json", "as_json", is_flag=True, help="End with one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
-    """Bring the stack up, send the sample recordings through it, print the answers, and stop everything.
+    """Bring the stack up, send sample recordings and a simulated story through it, print the answers, stop everything.
 
     Exit status 1 says that a record was lost or doubled, or a result is not complete.
     """
@@ -64,48 +75,56 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
 def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
     from counterflow.collectors.agent import Kafka, publish_files
     from counterflow.queries import ask, queries
-    from counterflow.stack.account import wait_computed, wait_landed
+    from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"
     records: dict[str, int] = {}
     rejects: dict[str, int] = {}
-    with _phase("publish", seconds):
-        for path in recordings:
-            # Several recordings are of one machine at one time: the name of the recording keeps them apart.
+    with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
+        # Several recordings are of one machine at one time: the name of the recording keeps them apart.
+        inputs = [Input([path], path.stem) for path in recordings] + _story(Path(folder))
+        for paths, system in inputs:
             sent = publish_files(
-                [path], kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=path.stem
+                paths, kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=system
             )
             for total, part in ((records, sent.records), (rejects, sent.rejects)):
                 for name, n in part.items():
                     total[name] = total.get(name, 0) + n
     published = sum(records.values())
-    systems = [path.stem for path in recordings]
+    systems = [system for _, system in inputs if system]
     with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
         with _phase("land", seconds), out.status("landing"):
             landed = wait_landed(client, agent_id, published)
         with _phase("compute", seconds), out.status("computing"):
-            pending = wait_computed(client, agent_id)
+            pending = wait_computed(client, agent_id) + wait_judged(client, agent_id)
         results = {name: _count(client, name, systems) for name in RESULTS}
         with _phase("ask", seconds):
-            answers = [
-                (queries()[name], ask(client, queries()[name], systems)) for name in ("busiest_disks", "cpu_by_command")
-            ]
+            recorded = [path.stem for path in recordings]
+            asked = {"busiest_disks": recorded, "cpu_by_command": recorded, "cap_timeline": [STORY_NODE]}
+            answers = [(queries()[name], ask(client, queries()[name], whose)) for name, whose in asked.items()]
     out.print()
     for path in recordings:
-        generated = "  (generated, not a real recording)" if "generated" in path.stem else ""
-        out.print(f"  {path.name}{generated}")
+        out.print(f"  {path.name}{GENERATED if 'generated' in path.stem else ''}")
+    out.print(f"  {STORY}: {cases()[STORY].title}{GENERATED}")
     out.print(
-        f"\n  read {published:,} records from {len(recordings)} recordings; "
+        f"\n  read {published:,} records from {len(recordings)} recordings and the story; "
         f"{sum(rejects.values())} anomalies repaired or refused {_reasons(rejects)}\n"
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
         f"[bold]lost {landed.lost}   doubled {landed.duplicates}[/bold]\n"
     )
     for query, rows in answers:
-        out.print(table(rows, title=query.question))
+        out.print(table(rows, title=query.question + (GENERATED if query.name == "cap_timeline" else "")))
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
     return pending == 0, {**landed._asdict(), "rejects": rejects, "incomplete": pending, "results": results}
+
+
+def _story(folder: Path) -> list[Input]:
+    """Return the simulated story, the counters of each system together."""
+    files = simulate(STORY, folder).files
+    systems = dict.fromkeys(written.system for written in files)
+    return [Input([written.path for written in files if written.system == system], system) for system in systems]
 
 
 def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:

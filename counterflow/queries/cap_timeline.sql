@@ -1,5 +1,6 @@
--- Where does the hypervisor cap a RoCE link, since when, and what did the adapter carry?
-SELECT system, link, toString(ts) AS since, state, signal, capacity_pct, out_gbit_s, in_gbit_s, of_capacity, adapter_pct
+-- Where does the hypervisor cap a RoCE link, since when? Gb of 10^9 bits; share is of the adapter's bytes, 1 is the capacity.
+SELECT
+  system, link, formatDateTime(ts, '%F %T') AS since, state, signal, capacity_pct, out_gb_s, in_gb_s, share, adapter_pct
 FROM (
   SELECT
     v.system AS system,
@@ -8,9 +9,9 @@ FROM (
     v.state AS state,
     v.signal AS signal,
     l.capacity_pct AS capacity_pct,
-    round(l.own_out_bytes_s * 8 / 1e9, 2) AS out_gbit_s,
-    round(l.own_in_bytes_s * 8 / 1e9, 2) AS in_gbit_s,
-    round(l.adapter_share_pct / l.capacity_pct, 2) AS of_capacity,
+    round(l.own_out_bytes_s * 8 / 1e9, 2) AS out_gb_s,
+    round(l.own_in_bytes_s * 8 / 1e9, 2) AS in_gb_s,
+    round(l.adapter_share_pct / l.capacity_pct, 2) AS share,
     round(l.phys_line_pct, 1) AS adapter_pct,
     lagInFrame(tuple(v.state, v.signal, l.capacity_pct)) OVER (
       PARTITION BY v.system, v.entity_type, v.entity ORDER BY v.ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW

@@ -23,6 +23,16 @@ FROM counterflow.provisional
 WHERE (system, ts) IN (SELECT system, ts FROM counterflow.manifest FINAL WHERE agent_id = {agent:String})
 """
 
+_UNJUDGED = """
+SELECT count() AS pending
+FROM counterflow.link AS k FINAL
+LEFT JOIN counterflow.link_load AS l FINAL USING (system, link_type, link, ts)
+LEFT JOIN counterflow.verdict AS v FINAL
+  ON v.rule = 'roce_cap' AND v.system = k.system AND v.entity_type = k.link_type AND v.entity = k.link AND v.ts = k.ts
+WHERE k.agent_id = {agent:String} AND k.link_type IN ('nrg', 'rdma_link') AND k.prev_ts IS NOT NULL
+  AND k.physical_port IS NOT NULL AND (l.phys_line_pct IS NULL OR l.capacity_pct IS NULL OR v.n != l.n)
+"""
+
 
 class Account(NamedTuple):
     """Records an agent published, and where they are now: `landed` and `deadletter` count each record once.
@@ -56,7 +66,19 @@ def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: fl
 
 def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> int:
     """Return how many results of intervals of `agent_id` are provisional; waits up to `timeout_s` for none."""
+    return _wait_none(client, _PENDING, agent_id, timeout_s)
+
+
+def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int:
+    """Return how many samples of RDMA links of `agent_id` are not judged with capacity and load of their port.
+
+    Waits up to `timeout_s` for none. Samples that do not name their port are not counted.
+    """
+    return _wait_none(client, _UNJUDGED, agent_id, timeout_s)
+
+
+def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:
     end = time.monotonic() + timeout_s
-    while (pending := int(client.rows(_PENDING, {"param_agent": agent_id})[0]["pending"])) and time.monotonic() < end:
+    while (pending := int(client.rows(sql, {"param_agent": agent_id})[0]["pending"])) and time.monotonic() < end:
         time.sleep(0.3)
     return pending

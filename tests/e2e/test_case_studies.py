@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from counterflow.clickhouse import ClickHouse
-from counterflow.stack.account import wait_computed, wait_landed
+from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from tests.e2e.conftest import Run
 
 Case = dict[str, Any]
@@ -49,26 +48,10 @@ def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.Tem
             landed = wait_landed(reader, name, records)
             assert (landed.lost, landed.duplicates, landed.deadletter) == (0, 0, 0)
             assert wait_computed(reader, name) == 0
-            wait_judged(reader, done[name])
+            assert wait_judged(reader, name) == 0
         return done[name]
 
     return make
-
-
-def wait_judged(reader: ClickHouse, case: Case, timeout_s: float = 90) -> None:
-    """Wait until every interval of a link is judged with the load of its physical port."""
-    systems = sorted({system for run in case["runs"] for system in run["systems"]})
-    judged = f"""
-      SELECT count() AS samples, countIf(l.phys_out_bytes_s IS NOT NULL AND v.n = l.n) AS judged
-      FROM counterflow.link AS k FINAL
-      LEFT JOIN counterflow.link_load AS l FINAL USING (system, link_type, link, ts)
-      LEFT JOIN counterflow.verdict AS v FINAL
-        ON v.system = k.system AND v.entity_type = k.link_type AND v.entity = k.link AND v.ts = k.ts
-      WHERE k.{of(*systems)} AND k.link_type IN ('nrg', 'rdma_link') AND k.prev_ts IS NOT NULL"""
-    end = time.monotonic() + timeout_s
-    while (now := reader.rows(judged)[0])["judged"] < now["samples"]:
-        assert time.monotonic() < end, now
-        time.sleep(0.5)
 
 
 def figure(reader: ClickHouse, run: Case, sql: str, where: str, **names: object) -> float:

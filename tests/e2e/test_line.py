@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 from collections import defaultdict
 from datetime import datetime
@@ -128,10 +129,12 @@ def test_the_demo_loses_and_doubles_nothing(counterflow: Run) -> None:
     outcome = json.loads(run.stdout)
     assert outcome["lost"] == outcome["duplicates"] == 0
     assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 17_000
-    assert all(outcome["results"][name] > 100 for name in ("disk_load", "footprint"))
+    assert all(outcome["results"][name] > 100 for name in ("disk_load", "footprint", "io_mix", "link_load", "verdict"))
     assert {"up", "publish", "land", "compute"} <= set(outcome["seconds"])
     assert "busy_pct" in run.stderr
     assert "java" in run.stderr
+    story = re.findall(r"(OK|CAPPED|DEMAND_LIMITED) +(?:OK|CAPPED|DEMAND_LIMITED) +(\d+)", run.stderr)
+    assert story == [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
 
 
 def test_the_account_sees_what_is_missing(reader: ClickHouse) -> None:
