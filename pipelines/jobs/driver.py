@@ -5,19 +5,15 @@ each as one Flink job (its INSERTs share what they read) and prints `{"job", "jo
 accepted. A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
 
 It imports nothing of Counterflow, whose packages that environment does not have, but rules, which need none: Flink
-ships them to its Python workers (`python.files`), where alone they run.
+ships them to its TaskManagers (`python.files`), where alone they run.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
-import threading
-import time
+import sysconfig
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
@@ -41,8 +37,9 @@ JUDGED = {
     "evidence": Types.STRING(),
     "parameters": Types.STRING(),
 }
-SETTLE_MS = 3000
-"""Rows of an entity are judged together, in order, so long after the first of them: jobs write theirs in bursts."""
+SETTLE_MS, LONGEST_MS = 3_000, 20_000
+"""Rows of an entity are judged together, in order, when none has come for so long, or the first waited so long: jobs
+write theirs in bursts, in any order."""
 
 
 class Judge(KeyedProcessFunction):  # type: ignore[misc]
@@ -60,14 +57,14 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         from counterflow.pipelines import verdicts
         from counterflow.pipelines.rules import rules
 
-        threading.Thread(target=_end_with_parents, daemon=True).start()
         self._verdicts = verdicts
         self._rule = rules()[self._name]
         self._parameters = self._rule.parameters()
         kept = Types.PICKLED_BYTE_ARRAY()
         self._waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", kept))
         self._series = runtime_context.get_state(ValueStateDescriptor("series", kept))
-        self._timer = runtime_context.get_state(ValueStateDescriptor("timer", Types.BOOLEAN()))
+        self._first_ms = runtime_context.get_state(ValueStateDescriptor("first_ms", Types.LONG()))
+        self._newest_ms = runtime_context.get_state(ValueStateDescriptor("newest_ms", Types.LONG()))
         metrics = runtime_context.get_metrics_group()
         self._history = metrics.counter("history")
         self._unreadable = metrics.counter("unreadable")
@@ -75,16 +72,22 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
     def process_element(self, value: Any, ctx: Any) -> None:
         """Keep a row until its time."""
         self._waiting.add(value.as_dict())
-        if not self._timer.value():
-            self._timer.update(True)
-            timers = ctx.timer_service()
-            timers.register_processing_time_timer(timers.current_processing_time() + SETTLE_MS)
+        timers = ctx.timer_service()
+        now_ms = timers.current_processing_time()
+        self._newest_ms.update(now_ms)
+        if self._first_ms.value() is None:
+            self._first_ms.update(now_ms)
+            timers.register_processing_time_timer(now_ms + SETTLE_MS)
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        """Judge the rows that wait."""
+        """Judge the rows that wait, unless more of them are coming."""
+        due_ms = min(self._newest_ms.value() + SETTLE_MS, self._first_ms.value() + LONGEST_MS)
+        if timestamp < due_ms:
+            ctx.timer_service().register_processing_time_timer(due_ms)
+            return
         rows = list(self._waiting.get())
         self._waiting.clear()
-        self._timer.clear()
+        self._first_ms.clear()
         series = self._series.value() or self._verdicts.Series()
         series, said = self._verdicts.judge(self._rule, self._parameters, series, rows)
         self._series.update(series)
@@ -96,25 +99,6 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
             yield Row(*(row[column] for column in JUDGED))
 
 
-def _end_with_parents() -> None:
-    """End this worker when a process it descends from has gone: a TaskManager that is killed leaves its workers."""
-    parents = _parents()
-    while parents and _parents() == parents:
-        time.sleep(1)
-    if parents:
-        os._exit(1)
-
-
-def _parents() -> list[str]:
-    """Return the processes this one descends from; none where the system does not say (no /proc)."""
-    pid, found = "self", list[str]()
-    with contextlib.suppress(OSError):
-        while pid != "0":
-            pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
-            found.append(pid)
-    return found
-
-
 def submit(job: dict[str, Any]) -> str:
     """Submit one job; returns its Flink job id."""
     configuration = Configuration()
@@ -123,6 +107,7 @@ def submit(job: dict[str, Any]) -> str:
     if rule := job.get("rule"):
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
+        configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
     # PyFlink's own get_execution_environment would start a cluster here, whatever `execution.target` says.
     java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
     stream = StreamExecutionEnvironment(java(configuration._j_configuration))

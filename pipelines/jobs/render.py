@@ -79,7 +79,7 @@ def render(
     datasets : those that the query selects from or inserts into become tables.
     bootstrap, flink_url : Kafka's `bootstrap.servers`; Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
-    rules : archive of the rules for Flink's Python workers (`archive`).
+    rules : archive of the rules for Flink's TaskManagers (`archive`).
     restore : URI of the checkpoint to continue from.
     period : recompute this much of what the topics hold, forget nothing meanwhile, and end.
     """
@@ -97,7 +97,8 @@ def render(
             "parallelism.default": str(job.parallelism),
             "execution.checkpointing.dir": checkpoints,
             **({"execution.state-recovery.path": restore} if restore else {}),
-            **({"python.files": str(rules)} if job.rule else {}),
+            # in the TaskManager itself: a worker process is spoken to through ports that are open to the network
+            **({"python.files": str(rules), "python.execution-mode": "thread"} if job.rule else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
         **_statements(job, datasets, bootstrap, period),

@@ -1,4 +1,4 @@
-"""What Flink ships to its Python workers, which have none of our packages."""
+"""What Flink ships to its TaskManagers, whose Python has none of our packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import counterflow
 
 @cache
 def archive() -> bytes:
-    """Return a zip of what a worker imports: the rules, what judges with them, and no more."""
+    """Return a zip of what is imported there: the rules, what judges with them, and no more."""
     root = Path(counterflow.__file__).parent
     paths = [root / "__init__.py", root / "pipelines/__init__.py"]
     paths += sorted(path for name in ("rules", "verdicts") for path in (root / "pipelines" / name).glob("*.py"))

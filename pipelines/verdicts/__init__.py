@@ -4,7 +4,7 @@ The rule needs intervals in order. So the newest of an entity are kept with the 
 or is said again with more inputs, is judged at its place, and those behind it again as far as that changes anything.
 An interval older than those kept is history: `counterflow rules replay` judges it.
 
-Python alone: Flink's workers have none of the packages of Counterflow. Pure.
+Python alone: in Flink there are none of the packages of Counterflow. Pure.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ import orjson
 import psutil
 import pytest
 import yaml
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 
 from counterflow.collectors.agent import Kafka, publish_files
 from counterflow.collectors.agent.checkpoint import Memory, recall
@@ -33,14 +33,14 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
-from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.published import Rows, published
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
-Rows = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -111,28 +111,6 @@ class Agent:
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(15) == 0, self.log.read_text()
-
-
-def published(broker: StackSettings, name: str) -> Rows:
-    """All committed records of an agent, in order of `seq`."""
-    settings = {"bootstrap.servers": broker.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False}
-    consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
-    wanted = [d.topic for d in datasets().values() if d.role == "counter"]
-    there = consumer.list_topics(timeout=10).topics
-    left = {(topic, p) for topic in wanted for p in there[topic].partitions}
-    consumer.assign([TopicPartition(topic, p, 0) for topic, p in left])
-    rows: Rows = []
-    try:
-        while left:
-            message = consumer.poll(20)
-            assert message is not None, "the end of a topic is not readable: a transaction was left open"
-            if message.error():
-                left.discard((message.topic(), message.partition()))
-            elif (row := orjson.loads(message.value()))["agent_id"] == name:
-                rows.append({**row, "dataset": message.topic().split(".")[1]})
-    finally:
-        consumer.close()
-    return sorted(rows, key=lambda row: row["seq"])
 
 
 def assert_exactly_once(rows: Rows, *files: Path) -> None:

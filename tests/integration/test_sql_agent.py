@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import orjson
 import pytest
 import yaml
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId, recall
 from counterflow.collectors.agent.config import load
@@ -30,14 +29,15 @@ from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.records import Context, Record, Reject
 from counterflow.collectors.sources.sql.drivers import DRIVERS
-from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.ibmi_database import PASSWORD, System, pool_rows
+from tests.published import Rows
+from tests.published import published as published_by
 
 _names = itertools.count(1)
-Rows = list[dict[str, Any]]
 
 # The product has no driver for SQLite: the test registers its own before it runs the command.
 _RUN = """
@@ -114,24 +114,7 @@ class Agent:
 
 def published(broker: StackSettings, name: str) -> Rows:
     """All committed records of an agent, in order of `seq`, which has neither gap nor repeat."""
-    settings = {"bootstrap.servers": broker.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False}
-    consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
-    there = consumer.list_topics(timeout=10).topics
-    wanted = [d.topic for d in datasets().values() if d.role == "counter"]
-    left = {(topic, p) for topic in wanted for p in there[topic].partitions}
-    consumer.assign([TopicPartition(topic, p, 0) for topic, p in left])
-    rows: Rows = []
-    try:
-        while left:
-            message = consumer.poll(20)
-            assert message is not None, "the end of a topic is not readable: a transaction was left open"
-            if message.error():
-                left.discard((message.topic(), message.partition()))
-            elif (row := orjson.loads(message.value()))["agent_id"] == name:
-                rows.append({**row, "dataset": message.topic().split(".")[1]})
-    finally:
-        consumer.close()
-    rows.sort(key=lambda row: row["seq"])
+    rows = published_by(broker, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     return rows
 
