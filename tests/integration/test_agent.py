@@ -20,15 +20,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zoneinfo import ZoneInfo
 
-import httpx
 import orjson
 import psutil
 import pytest
 import yaml
-from confluent_kafka import KafkaException
 
 from counterflow.collectors.agent import Kafka, publish_files
-from counterflow.collectors.agent.checkpoint import Memory, recall
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
@@ -37,7 +34,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.published import Rows, published
+from tests.agents import AgentProcess, Rows, committed, published, scrape, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
@@ -85,7 +82,7 @@ class Recording:
                 out.write(self.snapshot())
 
 
-class Agent:
+class Agent(AgentProcess):
     """The command in a process of its own."""
 
     def __init__(self, folder: Path, broker: StackSettings, name: str, **options: Any) -> None:
@@ -95,22 +92,8 @@ class Agent:
         config |= {"sources": [source], "commit": commit}
         self.config = folder / f"{name}.yaml"
         self.config.write_text(yaml.safe_dump(config | ({"metrics_port": port} if port else {})))
-        self.log = folder / f"{name}.{next(_names)}.log"
         command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(self.config)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, stderr=log)
-
-    def __enter__(self) -> Agent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(15) == 0, self.log.read_text()
+        super().__init__(command, folder / f"{name}.{next(_names)}.log")
 
 
 def assert_exactly_once(rows: Rows, *files: Path) -> None:
@@ -127,22 +110,6 @@ def assert_exactly_once(rows: Rows, *files: Path) -> None:
 
 def _canonical(row: dict[str, Any]) -> bytes:
     return orjson.dumps({k: v for k, v in row.items() if k not in _ENVELOPE}, option=orjson.OPT_SORT_KEYS)
-
-
-def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, log.read_text() if log else "not in time"
-        time.sleep(0.1)
-    return result
-
-
-def committed(broker: StackSettings, name: str) -> Memory:
-    """What the agent committed; nothing while the broker cannot say."""
-    try:
-        return recall({"bootstrap.servers": broker.kafka_bootstrap}, name)
-    except KafkaException:
-        return Memory()
 
 
 def is_read(broker: StackSettings, name: str, *files: Path) -> Callable[[], bool]:
@@ -396,7 +363,7 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
         read = is_read(broker, name, recording.path)
         while not read():
             most = max(most, process.memory_info().rss)
-        text = until(lambda: _scrape(port, 'source_lag_bytes{source="s"} 0.0'))
+        text = until(lambda: scrape(port, 'source_lag_bytes{source="s"} 0.0'))
         agent.stop()
     assert most < 256 << 20
     rows = published(broker, name)
@@ -410,11 +377,6 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
     assert last
     assert time.time() - float(last[1]) < 30
     assert re.search(r"counterflow_agent_commit_duration_seconds_count [1-9]", text)
-
-
-def _scrape(port: int, wanted: str) -> str | None:
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
-    return text if wanted in text else None
 
 
 def publish(broker: StackSettings, name: str, *arguments: Path | str) -> subprocess.CompletedProcess[str]:

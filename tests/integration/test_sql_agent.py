@@ -9,7 +9,6 @@ import random
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -17,12 +16,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
-from confluent_kafka import KafkaException
 
-from counterflow.collectors.agent.checkpoint import Memory, StreamId, recall
+from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.collectors.agent.config import load
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
@@ -33,9 +30,9 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.agents import AgentProcess, Rows, committed, scrape, until
+from tests.agents import published as published_by
 from tests.ibmi_database import PASSWORD, System, pool_rows
-from tests.published import Rows
-from tests.published import published as published_by
 
 _names = itertools.count(1)
 
@@ -87,29 +84,15 @@ def configuration(folder: Path, broker: StackSettings, name: str, *systems: Syst
     return config | ({"metrics_port": port} if port else {})
 
 
-class Agent:
+class Agent(AgentProcess):
     """The command in a process of its own."""
 
     def __init__(self, folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> None:
         config = configuration(folder, broker, name, *systems, **options)
         path = folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump(config))
-        self.log = folder / f"{name}.{next(_names)}.log"
         command = [sys.executable, "-c", _RUN, "agent", "run", "--config", str(path)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=REPOSITORY)
-
-    def __enter__(self) -> Agent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(15) == 0, self.log.read_text()
+        super().__init__(command, folder / f"{name}.{next(_names)}.log", REPOSITORY)
 
 
 def published(broker: StackSettings, name: str) -> Rows:
@@ -119,27 +102,11 @@ def published(broker: StackSettings, name: str) -> Rows:
     return rows
 
 
-def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, log.read_text() if log else "not in time"
-        time.sleep(0.1)
-    return result
-
-
-def memory(broker: StackSettings, name: str) -> Memory:
-    """What the agent committed; nothing while the broker cannot say."""
-    try:
-        return recall({"bootstrap.servers": broker.kafka_bootstrap}, name)
-    except KafkaException:
-        return Memory()
-
-
 def has_read(broker: StackSettings, name: str, system: System, member: str, interval: int) -> Callable[[], bool]:
     """Say when the pools of a member are committed up to an interval."""
 
     def read() -> bool:
-        found = memory(broker, name).streams.get(
+        found = committed(broker, name).streams.get(
             StreamId(system.folder.name, system.folder.name.upper(), "QPFRDATA/QAPMPOOLB")
         )
         position = found.position if found else {}
@@ -217,7 +184,7 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     with Agent(tmp_path, broker, name, first, second, third, metrics_port=port, labels=labels, run="base") as agent:
         until(has_read(broker, name, first, "Q320000000", 6), log=agent.log)
         until(has_read(broker, name, second, "Q320000000", 9), log=agent.log)
-        text = until(lambda: _scrape(port, 'sql_connected{source="node2"} 1.0'))
+        text = until(lambda: scrape(port, 'sql_connected{source="node2"} 1.0'))
         (third.folder / "down").unlink()
         until(has_read(broker, name, third, "Q320000000", 3), log=agent.log)
         agent.stop()
@@ -305,10 +272,5 @@ def test_the_password_is_nowhere_to_be_found(broker: StackSettings, name: str, t
             (tmp_path / "password").write_text(PASSWORD)
         until(has_read(broker, name, system, "Q320000000", 2), log=agent.log)
         agent.stop()
-    for text in (agent.log.read_text(), repr(published(broker, name)), repr(memory(broker, name))):
+    for text in (agent.log.read_text(), repr(published(broker, name)), repr(committed(broker, name))):
         assert password not in text
-
-
-def _scrape(port: int, wanted: str) -> str | None:
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
-    return text if wanted in text else None

@@ -1,0 +1,89 @@
+"""An agent in a process of its own, and what it has published and committed, read back from Kafka."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import orjson
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from counterflow.collectors.agent.checkpoint import Memory, recall
+from counterflow.schemas.definition import datasets
+from counterflow.stack.settings import StackSettings
+
+Rows = list[dict[str, Any]]
+
+
+class AgentProcess:
+    """A command that runs an agent; what it writes is in `log`, and it is killed at the end if it still runs."""
+
+    def __init__(self, command: Sequence[str], log: Path, cwd: Path | None = None) -> None:
+        self.log = log
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(15) == 0, self.log.read_text()
+
+
+def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        assert time.monotonic() < deadline, log.read_text() if log else "not in time"
+        time.sleep(0.1)
+    return result
+
+
+def committed(broker: StackSettings, name: str) -> Memory:
+    """What the agent committed; nothing while the broker cannot say."""
+    try:
+        return recall({"bootstrap.servers": broker.kafka_bootstrap}, name)
+    except KafkaException:
+        return Memory()
+
+
+def scrape(port: int, wanted: str) -> str | None:
+    """The agent's metrics once they hold `wanted`."""
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    return text if wanted in text else None
+
+
+def published(broker: StackSettings, agent_id: str) -> Rows:
+    """All committed records of an agent with their `dataset`, in order of `seq`; what is no JSON is not theirs."""
+    settings = {"bootstrap.servers": broker.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False}
+    consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
+    wanted = [d.topic for d in datasets().values() if d.role == "counter"]
+    there = consumer.list_topics(timeout=10).topics
+    left = {(topic, p) for topic in wanted for p in there[topic].partitions}
+    consumer.assign([TopicPartition(topic, p, 0) for topic, p in left])
+    rows: Rows = []
+    try:
+        while left:
+            message = consumer.poll(20)
+            assert message is not None, "the end of a topic is not readable: a transaction was left open"
+            if message.error():
+                left.discard((message.topic() or "", message.partition() or 0))
+                continue
+            with contextlib.suppress(orjson.JSONDecodeError):
+                row = orjson.loads(message.value() or b"")
+                if isinstance(row, dict) and row.get("agent_id") == agent_id:
+                    rows.append({**row, "dataset": (message.topic() or "").split(".")[1]})
+    finally:
+        consumer.close()
+    return sorted(rows, key=lambda row: row["seq"])
