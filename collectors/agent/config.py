@@ -31,6 +31,7 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
 from counterflow.collectors.sources.sql.packs import load as load_pack
+from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known
 from counterflow.errors import CounterflowError
 from counterflow.schemas.definition import datasets
 
@@ -60,12 +61,10 @@ def _one_of(kind: str, value: str, known: Iterator[str] | list[str], otherwise: 
     names = list(known)
     if value not in names:
         near = get_close_matches(value, names, 1, 0.6)
-        raise PydanticCustomError("unknown", "{text}", {"text": f"`{value}` is not {kind}; " + _near(near, otherwise)})
+        raise PydanticCustomError(
+            "unknown", "{text}", {"text": f"`{value}` is not {kind}; " + did_you_mean(near, otherwise)}
+        )
     return value
-
-
-def _near(near: list[str], otherwise: str) -> str:
-    return f"did you mean `{near[0]}`?" if near else otherwise
 
 
 def _zone(value: str) -> str:
@@ -402,8 +401,7 @@ def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
         for entry, text in error["ctx"]["entries"].items():
             yield _mistake(tree, (*place, entry), text)
     elif kind == "extra_forbidden":
-        near = get_close_matches(str(place[-1]), keys, 1, 0.6)
-        yield _mistake(tree, place, "unknown key; " + _near(near, f"known are {', '.join(keys)}"))
+        yield _mistake(tree, place, not_known(str(place[-1]), keys))
     elif kind == "missing":
         yield _mistake(tree, place, "is missing")
     elif kind == "string_pattern_mismatch":
@@ -428,7 +426,7 @@ def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
 
 
 def _mistake(tree: yaml.Node, place: tuple[str | int, ...], what: str) -> Mistake:
-    return Mistake(_line(tree, place), _dotted(place), what)
+    return Mistake(line_of(tree, place), dotted(place), what)
 
 
 def _keys(place: tuple[str | int, ...]) -> list[str]:
@@ -450,22 +448,3 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
             return list(Commit.model_fields)
         case _:
             return list(Config.model_fields)
-
-
-def _line(node: yaml.Node, place: tuple[str | int, ...]) -> int:
-    """Return the line of the deepest node along `place` that the text has."""
-    line = node.start_mark.line + 1
-    for step in place:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
-            if pair is None:
-                return line
-            line, node = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            line = node.start_mark.line + 1
-    return line
-
-
-def _dotted(place: tuple[str | int, ...]) -> str:
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
