@@ -1,4 +1,4 @@
-"""`counterflow simulate`: the case studies of the Db2 Mirror document as raw counters."""
+"""`counterflow simulate`: published measurements as raw counters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
 def command(case: str | None, out: Path | None, seed: int, start: datetime, list_cases: bool, as_json: bool) -> None:
     """Write the counters that would have shown the published figures of CASE; nothing is recorded from a real system.
 
-    What is the document's and what is assumed: docs/studies/db2-mirror.md.
+    What is the document's and what is assumed: the page of the case below docs/studies, which --list names.
     """
     if list_cases:
         _list(as_json)
@@ -50,9 +50,9 @@ def _list(as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps({name: case.title for name, case in cases().items()}))
         return
-    table = Table("case", "what", box=None, header_style="dim")
+    table = Table("case", "what", "assumed", box=None, header_style="dim")
     for name, case in cases().items():
-        table.add_row(name, case.title)
+        table.add_row(name, case.title, case.document)
     Console(highlight=False).print(table)
 
 
@@ -68,7 +68,7 @@ def _as_dict(case: str, seed: int, simulated: Simulation) -> dict[str, object]:
                 "run": placed.run.name,
                 "after": placed.begin,
                 "until": placed.end,
-                "systems": [partition.system for partition in placed.run.partitions],
+                "systems": list(placed.run.systems),
                 "published": placed.run.published,
             }
             for placed in simulated.runs
@@ -80,7 +80,7 @@ def _print(simulated: Simulation) -> None:
     console = Console(highlight=False, soft_wrap=True)
     table = Table("run", "after", "until", "systems", box=None, header_style="dim")
     for placed in simulated.runs:
-        systems = ", ".join(partition.system for partition in placed.run.partitions)
+        systems = ", ".join(placed.run.systems)
         table.add_row(placed.run.name, f"{placed.begin:%Y-%m-%d %H:%M:%S}", f"{placed.end:%H:%M:%S}", systems)
     console.print(table)
     console.print(f"{len(simulated.files)} files generated; no real system was recorded. Publish each folder:")

@@ -11,8 +11,9 @@ from itertools import count
 from random import Random
 
 from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
-from counterflow.simulate.model import Jobs, Partition, Placed
+from counterflow.simulate.model import Jobs, Partition, Run
 from counterflow.simulate.spread import apportion, uneven
+from counterflow.simulate.timeline import Placed
 
 JOB_NOISE = 0.02
 """How far the jobs of one kind are from their mean."""
@@ -23,7 +24,7 @@ GENERIC = 6
 Rows = dict[str, list[Row]]
 
 
-def collect(system: str, placed: Sequence[Placed], random: Random) -> Rows:
+def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
     """Return the rows of `system` over all runs it takes part in, by table."""
     rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": []}
     identities = count(1)
@@ -41,7 +42,7 @@ def collect(system: str, placed: Sequence[Placed], random: Random) -> Rows:
     return {table: found for table, found in rows.items() if found}
 
 
-def _system(partition: Partition, placed: Placed) -> Iterator[Row]:
+def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
     """Yield processor time of dedicated processors."""
     if partition.cores is None or partition.cpu_pct is None:
         return
@@ -54,7 +55,7 @@ def _system(partition: Partition, placed: Placed) -> Iterator[Row]:
 
 
 def _jobs(
-    jobs: Jobs, placed: Placed, random: Random, identities: Iterator[int]
+    jobs: Jobs, placed: Placed[Run], random: Random, identities: Iterator[int]
 ) -> Iterator[tuple[Row, dict[str, Row]]]:
     """Yield each job in each interval: what both files say of it, and what each counts."""
     shares = uneven(jobs.count, random, JOB_NOISE)

@@ -11,15 +11,16 @@ from datetime import timedelta
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
-from counterflow.simulate.model import Link, Placed
+from counterflow.simulate.model import Link, Run
 from counterflow.simulate.spread import apportion
+from counterflow.simulate.timeline import Placed
 
 LINE_MBITS_S = 100_000
 LISTED_AFTER = timedelta(seconds=1)
 """How long after the end of an interval the ports are listed."""
 
 
-def pcm(server: str, placed: Sequence[Placed]) -> Iterator[str]:
+def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
     """Yield the documents of a managed system, one a partition with a link; figures are bytes a second."""
     systems = dict.fromkeys(system for one in placed for system, _ in _links(server, one))
     for number, name in enumerate(systems, 1):
@@ -61,7 +62,7 @@ def pcm(server: str, placed: Sequence[Placed]) -> Iterator[str]:
         yield json.dumps({"systemUtil": {"utilInfo": info, "utilSamples": samples}}, separators=(",", ":"))
 
 
-def lshwres(server: str, placed: Sequence[Placed]) -> Iterator[str]:
+def lshwres(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
     """Yield listings of the logical ports of a managed system and of the physical port below, each behind its time."""
     for one in placed:
         links = list(_links(server, one))
@@ -85,7 +86,7 @@ def drc_index(number: int) -> int:
     return 0x27004000 + number
 
 
-def _links(server: str, placed: Placed) -> Iterator[tuple[str, Link]]:
+def _links(server: str, placed: Placed[Run]) -> Iterator[tuple[str, Link]]:
     for partition in placed.run.partitions:
         if partition.link is not None and partition.link.server == server:
             yield partition.system, partition.link

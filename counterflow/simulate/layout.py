@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
-from counterflow.simulate.model import Interval
+from counterflow.simulate.timeline import Interval
 
 Value = str | int | Decimal
 Row = dict[str, Value]

@@ -1,14 +1,10 @@
-"""What is simulated: runs of jobs and links on partitions. Rates are a second, means of the run."""
+"""What a case of Db2 Mirror simulates: runs of jobs and links on partitions. Rates are a second, means of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from random import Random
 from typing import NamedTuple
-
-from counterflow.simulate.spread import uneven
 
 
 @dataclass(frozen=True)
@@ -100,65 +96,7 @@ class Run:
     partitions: tuple[Partition, ...]
     published: Mapping[str, str] = field(default_factory=dict)
 
-
-@dataclass(frozen=True)
-class Case:
-    """Runs that follow each other without a pause.
-
-    Parameters
-    ----------
-    title : with the section and the table or figure of the document.
-    interval_s : length of an interval of Collection Services, and between samples of links.
-    runs : in order of time.
-    noise : how far the rates of an interval may be from those of its run, as a ratio.
-    """
-
-    title: str
-    interval_s: int
-    runs: tuple[Run, ...]
-    noise: float = 0.01
-
-
-class Interval(NamedTuple):
-    """One interval of a simulation: `number` counts from 1 through all runs."""
-
-    number: int
-    end: datetime
-    seconds: int
-
-
-class Placed(NamedTuple):
-    """A run in time: `weights` say how much of it happens in each interval."""
-
-    run: Run
-    intervals: tuple[Interval, ...]
-    weights: tuple[float, ...]
-
     @property
-    def begin(self) -> datetime:
-        """Begin of its first interval; the intervals of the run end after it."""
-        return self.intervals[0].end - timedelta(seconds=self.intervals[0].seconds)
-
-    @property
-    def end(self) -> datetime:
-        """End of its last interval."""
-        return self.intervals[-1].end
-
-    @property
-    def seconds(self) -> int:
-        """Its length."""
-        return sum(interval.seconds for interval in self.intervals)
-
-
-def place(case: Case, start: datetime, random: Random) -> list[Placed]:
-    """Give every run its intervals, from `start` on, and how its activity is spread over them."""
-    placed: list[Placed] = []
-    number = 0
-    for run in case.runs:
-        intervals = tuple(
-            Interval(n, start + timedelta(seconds=n * case.interval_s), case.interval_s)
-            for n in range(number + 1, number + 1 + run.intervals)
-        )
-        placed.append(Placed(run, intervals, tuple(uneven(run.intervals, random, case.noise))))
-        number += run.intervals
-    return placed
+    def systems(self) -> tuple[str, ...]:
+        """Return the partitions by name."""
+        return tuple(partition.system for partition in self.partitions)

@@ -10,13 +10,16 @@ from random import Random
 
 from counterflow.simulate.hmc import physical_port
 from counterflow.simulate.layout import Row, sample_fields
-from counterflow.simulate.model import Link, Placed
+from counterflow.simulate.model import Link, Run
 from counterflow.simulate.spread import apportion
+from counterflow.simulate.timeline import Placed
 
 COUNTERS = ("OUTBOUND_RDMA_BYTES", "INBOUND_RDMA_BYTES", "OUTBOUND_MESSAGES", "INBOUND_MESSAGES")
 
 
-def samples(system: str, addresses: tuple[str, str], placed: Sequence[Placed], random: Random) -> dict[str, list[Row]]:
+def samples(
+    system: str, addresses: tuple[str, str], placed: Sequence[Placed[Run]], random: Random
+) -> dict[str, list[Row]]:
     """Return the samples of the link of `system`, by view: one before the first interval, then one at each end."""
     rows: dict[str, list[Row]] = {"NRG_INFO": [], "RDMA_LINK_INFO": []}
     counts = [random.randrange(10**12) for _ in COUNTERS]

@@ -20,7 +20,8 @@ from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.errors import CounterflowError
 from counterflow.pipelines.rules import rules
 from counterflow.simulate import Simulation, cases, simulate
-from counterflow.simulate.model import Placed
+from counterflow.simulate.model import Run
+from counterflow.simulate.timeline import Placed
 
 UTC = ZoneInfo("UTC")
 Rows = list[dict[str, Any]]
@@ -54,7 +55,7 @@ def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple
     return make
 
 
-def during(placed: Placed, rows: Iterable[dict[str, Any]], system: str) -> Rows:
+def during(placed: Placed[Run], rows: Iterable[dict[str, Any]], system: str) -> Rows:
     """Return the rows of a system whose interval lies in a run."""
     return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
 
@@ -67,7 +68,7 @@ def grown(rows: Rows, column: str) -> float:
     return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
 
 
-def measured(placed: Placed, rows: dict[str, Rows]) -> dict[str, float]:
+def measured(placed: Placed[Run], rows: dict[str, Rows]) -> dict[str, float]:
     """Return every figure that the tables of the document print of a run, under the names they have there."""
     found: dict[str, float] = {}
     transactions = 0.0
@@ -90,7 +91,7 @@ def measured(placed: Placed, rows: dict[str, Rows]) -> dict[str, float]:
     return found
 
 
-def measured_links(placed: Placed, rows: dict[str, Rows]) -> dict[str, float]:
+def measured_links(placed: Placed[Run], rows: dict[str, Rows]) -> dict[str, float]:
     source, target, sender, receiver = (partition.system for partition in placed.run.partitions)
     rows_s = total(during(placed, rows["job"], source), "logical_other") / placed.seconds
     found = {"rows_s": rows_s, "mb_s": rows_s * 1301 / 2**20}
@@ -169,7 +170,7 @@ def test_case_4_runs_as_configured(read_case: Callable[..., Any]) -> None:
 # the verdict
 
 
-def intervals(placed: Placed, rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
+def intervals(placed: Placed[Run], rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
     """Return what the rule is told of one mirrored node during a run; the neighbour is on the same adapter."""
     own_system, other_system = (placed.run.partitions[at].system for at in (node, node + 2))
     own, other = (

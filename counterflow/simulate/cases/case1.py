@@ -11,7 +11,8 @@ without and 6 for update, 4 writes are inserts and 6 updates or deletes; 16 jobs
 from __future__ import annotations
 
 from counterflow.simulate.cases._shared import apply_jobs, busy
-from counterflow.simulate.model import Case, Jobs, Partition, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Jobs, Partition, Run
 from counterflow.simulate.published import Row, cells, table
 
 PAIR = {"1": "CS1SSD", "2": "CS1HDD"}
@@ -47,8 +48,9 @@ def _run(row: Row) -> Run:
     )
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="Native database OLTP, 32,000 and 48,000 users on SSD and HDD (7.1, table 7-1)",
+    document=DOCUMENT,
     interval_s=60,
     runs=tuple(_run(row) for row in table("table_7_1")),
 )

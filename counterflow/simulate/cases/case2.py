@@ -10,7 +10,8 @@ has 20 logical reads, 2 of them for update, 1 insert, 2 updates or deletes and a
 from __future__ import annotations
 
 from counterflow.simulate.cases._shared import apply_jobs, busy, sql_jobs
-from counterflow.simulate.model import Case, Partition, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Partition, Run
 from counterflow.simulate.published import Row, cells, table
 
 
@@ -29,8 +30,9 @@ def _run(row: Row) -> Run:
     )
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="SQL OLTP, active-passive (7.2, table 7-2)",
+    document=DOCUMENT,
     interval_s=60,
     runs=tuple(_run(row) for row in table("table_7_2")),
 )

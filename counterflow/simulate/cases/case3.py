@@ -10,7 +10,8 @@ transactions, and half of the processor time of its listed jobs is the other nod
 from __future__ import annotations
 
 from counterflow.simulate.cases._shared import apply_jobs, busy, sql_jobs
-from counterflow.simulate.model import Case, Jobs, Partition, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Jobs, Partition, Run
 from counterflow.simulate.published import Row, cells, table
 
 SYSTEMS = {"primary": "CS3A", "secondary": "CS3B"}
@@ -39,8 +40,9 @@ def _run(row: Row) -> Run:
     return Run(row["scenario"], intervals=5, partitions=tuple(partitions), published=cells(row, *printed))
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="SQL OLTP, active-passive against active-active (7.3, table 7-3)",
+    document=DOCUMENT,
     interval_s=60,
     runs=tuple(_run(row) for row in table("table_7_3")),
 )

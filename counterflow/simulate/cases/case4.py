@@ -12,7 +12,8 @@ the answers are a tenth of it; 15 µs of processor time a row on the source and 
 from __future__ import annotations
 
 from counterflow.simulate.cases._shared import ROW_EXTRA_BYTES, apply_jobs
-from counterflow.simulate.model import Case, Flow, Jobs, Link, Partition, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Flow, Jobs, Link, Partition, Run
 
 ROW_BYTES = 161
 ROWS_PER_JOB_S = 416_049 / 80
@@ -49,8 +50,9 @@ def _run(protocol: str, speed: float, jobs: int) -> Run:
     )
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="Native batch, single row updates over three RDMA protocols (7.4, figure 7-6)",
+    document=DOCUMENT,
     interval_s=30,
     runs=tuple(_run(name, speed, jobs) for name, speed in PROTOCOLS.items() for jobs in range(10, 101, 10)),
 )

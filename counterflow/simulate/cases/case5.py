@@ -7,7 +7,8 @@ in which order. What else is assumed: `_sriov`.
 from __future__ import annotations
 
 from counterflow.simulate.cases._sriov import partitions
-from counterflow.simulate.model import Case, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Run
 from counterflow.simulate.published import Row, table
 
 
@@ -27,8 +28,9 @@ def _run(rates: Row, traffic: Row) -> Run:
     return Run(f"{capacity_pct} %, {rates['threads']} threads", intervals=12, partitions=four, published=figures)
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="SR-IOV capacity: a mirrored pair beside 8 to 11 interfering threads (7.5, tables 7-4 and 7-5)",
+    document=DOCUMENT,
     interval_s=30,
     noise=0.001,
     runs=tuple(_run(*rows) for rows in zip(table("table_7_4"), table("table_7_5"), strict=True)),

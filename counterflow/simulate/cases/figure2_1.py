@@ -10,7 +10,8 @@ inserts. FIG21 counts reads for update, FIG21OLD has a release that does not.
 
 from __future__ import annotations
 
-from counterflow.simulate.model import Case, Jobs, Partition, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Jobs, Partition, Run
 
 MIXES = (  # jobs, how many, user, I/O a second; percent of it: read, of which for update, inserted, changed
     ("TELLER", 12, "RETAIL", 9_000, 62, 15, 18, 20),
@@ -39,8 +40,9 @@ def _jobs(*, for_update: bool) -> tuple[Jobs, ...]:
     )
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="Logical database I/O of jobs with different mixes (2.2, figure 2-1; mixes of 7.1, 7.4 and 7.6)",
+    document=DOCUMENT,
     interval_s=300,
     runs=(
         Run(

@@ -8,7 +8,8 @@ as before. No run of the document shows it. What else is assumed: `_sriov`.
 from __future__ import annotations
 
 from counterflow.simulate.cases._sriov import partitions
-from counterflow.simulate.model import Case, Run
+from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.model import Run
 from counterflow.simulate.published import table
 
 RATES = {row["threads"]: row for row in table("table_7_4") if row["capacity_pct"] == "6"}
@@ -29,8 +30,9 @@ def _run(name: str, own: str, neighbours: str, capacity_pct: float, intervals: i
     return Run(name, intervals, four)
 
 
-CASE = Case(
+CASE = MirrorCase(
     title="A capped port: uncapped, neighbours grow, capped, capacity doubled (from 7.5)",
+    document=DOCUMENT,
     interval_s=30,
     noise=0.001,
     runs=(

@@ -1,0 +1,52 @@
+"""Cases of Db2 Mirror as the files that Collection Services, the views of Db2 Mirror and the HMC would have given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from counterflow.simulate.case import Case
+from counterflow.simulate.collection import collect
+from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.hmc import lshwres, pcm
+from counterflow.simulate.layout import write
+from counterflow.simulate.model import Run
+from counterflow.simulate.rdma import samples
+from counterflow.simulate.timeline import Placed
+
+DOCUMENT = "docs/studies/db2-mirror.md"
+
+
+class MirrorCase(Case[Run]):
+    """Runs of jobs and links on partitions; the files are a folder a system and `HMC`."""
+
+    def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:  # noqa: D102
+        files: list[Written] = []
+        for system, addresses in _systems(placed).items():
+            random = Random(f"{seed}/{system}")  # noqa: S311 - noise
+            tables = collect(system, placed, random) | samples(system, addresses, placed, random)
+            for table, rows in tables.items():
+                path = out / system / f"{table}.csv"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write(path, table, rows)
+                files.append(Written(system, path))
+        servers = [p.link.server for one in placed for p in one.run.partitions if p.link]
+        for server in dict.fromkeys(servers):
+            for name, lines in (
+                (f"pcm_{server}.json", pcm(server, placed)),
+                (f"lshwres_{server}.csv", lshwres(server, placed)),
+            ):
+                path = out / "HMC" / name
+                write_lines(path, lines)
+                files.append(Written(None, path))
+        return files
+
+
+def _systems(placed: Sequence[Placed[Run]]) -> dict[str, tuple[str, str]]:
+    """Return the systems in order of appearance with the addresses of their end of a link and of the other.
+
+    Partitions that have links come in pairs: what one sends the next receives.
+    """
+    systems = list(dict.fromkeys(partition.system for one in placed for partition in one.run.partitions))
+    return {system: (f"192.0.2.{at + 1}", f"192.0.2.{(at ^ 1) + 1}") for at, system in enumerate(systems)}

@@ -1,0 +1,88 @@
+"""Runs in time: each gets its intervals, and how much of it happens in which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from counterflow.simulate.spread import uneven
+
+
+class Run(Protocol):
+    """One measurement of a case."""
+
+    @property
+    def name(self) -> str:
+        """How it is told from the others of the case."""
+
+    @property
+    def intervals(self) -> int:
+        """Its length."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Whose counters show it."""
+
+    @property
+    def published(self) -> Mapping[str, str]:
+        """What the document prints of it, as printed, by the name of the figure."""
+
+
+R = TypeVar("R", bound=Run, covariant=True)
+
+
+class Interval(NamedTuple):
+    """One interval of a simulation: `number` counts from 1 through all runs."""
+
+    number: int
+    end: datetime
+    seconds: int
+
+
+class Placed(NamedTuple, Generic[R]):
+    """A run in time: `weights` say how much of it happens in each interval."""
+
+    run: R
+    intervals: tuple[Interval, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def begin(self) -> datetime:
+        """Begin of its first interval; the intervals of the run end after it."""
+        return self.intervals[0].end - timedelta(seconds=self.intervals[0].seconds)
+
+    @property
+    def end(self) -> datetime:
+        """End of its last interval."""
+        return self.intervals[-1].end
+
+    @property
+    def seconds(self) -> int:
+        """Its length."""
+        return sum(interval.seconds for interval in self.intervals)
+
+
+def place(
+    runs: Sequence[R], interval_s: int, start: datetime, random: Random, noise: float, pause: int = 0
+) -> list[Placed[R]]:
+    """Give every run its intervals, from `start` on, and how its activity is spread over them.
+
+    Parameters
+    ----------
+    runs : in order of time.
+    interval_s : length of every interval.
+    random, noise : how far the activity of an interval may be from the run's mean, as a ratio.
+    pause : intervals between two runs.
+    """
+    placed: list[Placed[R]] = []
+    number = 0
+    for run in runs:
+        intervals = tuple(
+            Interval(n, start + timedelta(seconds=n * interval_s), interval_s)
+            for n in range(number + 1, number + 1 + run.intervals)
+        )
+        placed.append(Placed(run, intervals, tuple(uneven(run.intervals, random, noise))))
+        number += run.intervals + pause
+    return placed
