@@ -79,6 +79,11 @@ CREATE TABLE `job` (
   `record_locks` DOUBLE,
   `ssl_full_handshakes` DOUBLE,
   `ssl_abbreviated_handshakes` DOUBLE,
+  `service_class` STRING,
+  `report_class` STRING,
+  `gcp_ms` DOUBLE,
+  `ziip_ms` DOUBLE,
+  `ziip_on_cp_ms` DOUBLE,
   `pt` AS PROCTIME()
 ) WITH (
   'connector' = 'kafka',
