@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 import yaml
@@ -11,19 +11,46 @@ Place = Sequence[str | int]
 """Keys and indices from the top of a structure down to a part of it."""
 
 
-def line_of(node: yaml.Node, place: Place) -> int:
-    """Return the line, from 1, of the deepest part along `place` that the text has."""
-    line: int = node.start_mark.line + 1
+def mark_of(node: yaml.Node, place: Place) -> yaml.Mark:
+    """Return where the deepest part along `place` stands that the text has."""
+    mark = node.start_mark
     for step in place:
         if isinstance(node, yaml.MappingNode):
             pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
             if pair is None:
-                return line
-            line, node = pair[0].start_mark.line + 1, pair[1]
+                return mark
+            mark, node = pair[0].start_mark, pair[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
-            line = node.start_mark.line + 1
+            mark = node.start_mark
+    return mark
+
+
+def line_of(node: yaml.Node, place: Place) -> int:
+    """Return the line, from 1, of the deepest part along `place` that the text has."""
+    line: int = mark_of(node, place).line + 1
     return line
+
+
+def repeated(root: yaml.Node) -> Iterator[tuple[yaml.ScalarNode, str]]:
+    """Yield every key that stands in its mapping already, with what is to be done about it."""
+    waiting, seen = [root], set[int]()  # what an alias stands for is looked at once
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            for key, value in node.value:
+                line = key.start_mark.line + 1
+                if isinstance(key, yaml.ScalarNode) and key.value in lines:
+                    yield key, f"this key stands already in line {lines[key.value]}; remove one of them"
+                elif isinstance(key, yaml.ScalarNode):
+                    lines[key.value] = line
+                waiting.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
 
 
 def dotted(place: Place) -> str:

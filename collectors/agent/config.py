@@ -31,7 +31,7 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
 from counterflow.collectors.sources.sql.packs import load as load_pack
-from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known
+from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known, repeated
 from counterflow.errors import CounterflowError
 from counterflow.schemas.definition import datasets
 
@@ -352,7 +352,7 @@ def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
         return [Mistake(1, "", f"not YAML: {error}")]
     if not isinstance(tree, yaml.MappingNode):
         return [Mistake(1, "", "expected a mapping with `agent_id`, `kafka` and `sources`")]
-    mistakes = list(_repeated(tree))
+    mistakes = [Mistake(key.start_mark.line + 1, str(key.value), what) for key, what in repeated(tree)]
     try:
         config = Config.model_validate(content, context={"folder": folder})
     except ValidationError as error:
@@ -374,22 +374,6 @@ def _rooted(config: Config, folder: Path) -> Config:
     secrets = {name: secret(found) for name, found in config.kafka.secrets.items()}
     kafka = config.kafka.model_copy(update={"secrets": secrets})
     return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": kafka})
-
-
-def _repeated(node: yaml.Node) -> Iterator[Mistake]:
-    if isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for k, v in node.value:
-            line = k.start_mark.line + 1
-            if k.value in seen:
-                yield Mistake(
-                    line, str(k.value), f"this key stands already in line {seen[k.value]}; remove one of them"
-                )
-            seen[k.value] = line
-            yield from _repeated(v)
-    elif isinstance(node, yaml.SequenceNode):
-        for v in node.value:
-            yield from _repeated(v)
 
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
