@@ -1,7 +1,7 @@
 """What the agent commits with its records, and how it is read back.
 
 Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`),
-one a file (key `agent_id/device:inode`) and one a stream of a system (`agent_id/sql/source/system/stream`). They are
+one a file (key `agent_id/device:inode`) and one a stream of a system (`agent_id/stream/source/system/stream`). They are
 the agent's only memory: it needs no local disk.
 """
 
@@ -69,7 +69,7 @@ class StreamId(NamedTuple):
 
 @dataclass(slots=True)
 class StreamCheckpoint:
-    """How far one stream of a SQL source is published, and what its format keeps for the next answer."""
+    """How far one stream of answers of a system is published, and what its format keeps for the next answer."""
 
     source: str
     system: str
@@ -115,7 +115,7 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
         case FileId(device, inode):
             return f"{agent_id}/{device}:{inode}".encode()
         case StreamId(source, system, stream):
-            return f"{agent_id}/sql/{source}/{system}/{stream}".encode()
+            return f"{agent_id}/stream/{source}/{system}/{stream}".encode()
 
 
 def encode(value: Self | AnyCheckpoint) -> bytes:
@@ -178,7 +178,7 @@ def _remember(memory: Memory, own: bytes, k: bytes, value: bytes | None) -> None
         if k == own:
             memory.agent = _SELF.validate_json(value) if value else None
         elif value:
-            is_stream = k[len(own) + 1 :].startswith(b"sql/")
+            is_stream = k[len(own) + 1 :].startswith(b"stream/")
             memory.remember((_STREAM if is_stream else _CHECKPOINT).validate_json(value))
         else:
             device, inode = k[len(own) + 1 :].split(b":")

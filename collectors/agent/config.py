@@ -216,24 +216,29 @@ class SqlConnection(Target):
         return self
 
 
-class SqlSource(_Strict):
-    """A system that is asked over one held connection.
+class _Asked(_Strict):
+    """A system that is asked over one held connection; `labels` become `config` records of it."""
+
+    name: str = Field(pattern=NAME)
+    system: str = Field(min_length=1)
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    run: str | None = Field(None, min_length=1)
+    labels: dict[str, str] = {}
+
+
+class SqlSource(_Asked):
+    """A system that is asked over SQL.
 
     `packs` are names of ours or files; `intervals` go over theirs, by pack or table. `library` is the one whose
-    collections are read (left out: that of the active collection). `labels` become `config` records of the system.
-    `columns` says which column of its tables fills a column of a dataset, where no publication names it.
+    collections are read (left out: that of the active collection). `columns` says which column of its tables fills a
+    column of a dataset, where no publication names it.
     """
 
     kind: Literal["sql"]
-    name: str = Field(pattern=NAME)
-    system: str = Field(min_length=1)
     connection: SqlConnection
     packs: Annotated[tuple[str, ...], Field(min_length=1)]
     intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = {}
     library: str | None = Field(None, pattern=SYSTEM_NAME)
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    run: str | None = Field(None, min_length=1)
-    labels: dict[str, str] = {}
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
 
     @field_validator("packs")
@@ -266,6 +271,10 @@ class SqlSource(_Strict):
         text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
         _raise_all({name: text for name in intervals if known and name not in known})
         return intervals
+
+
+System = SqlSource
+"""A source that is asked, of any kind."""
 
 
 def _kind(source: Any) -> str:
@@ -304,9 +313,9 @@ class Config(_Strict):
         return tuple(source for source in self.sources if isinstance(source, Source))
 
     @property
-    def systems(self) -> tuple[SqlSource, ...]:
+    def systems(self) -> tuple[System, ...]:
         """The sources that are asked."""
-        return tuple(source for source in self.sources if isinstance(source, SqlSource))
+        return tuple(source for source in self.sources if isinstance(source, System))
 
 
 class Mistake(NamedTuple):
@@ -364,7 +373,7 @@ def _rooted(config: Config, folder: Path) -> Config:
     def secret(found: Secret) -> Secret:
         return found.model_copy(update={"file": folder / found.file}) if found.file else found
 
-    def source(found: Source | SqlSource) -> Source | SqlSource:
+    def source(found: Source | System) -> Source | System:
         if isinstance(found, Source):
             return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
         to = found.connection

@@ -1,7 +1,8 @@
-"""The systems that are asked over SQL, as the runner sees them: what they answered, each answer until it is committed.
+"""The systems that are asked, as the runner sees them: what they answered, each answer until it is committed.
 
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
-taken stays here until it is committed, and is offered again when the transaction it was in is lost.
+taken stays here until it is committed, and is offered again when the transaction it was in is lost. What kind of
+source it is matters here alone: how it is asked (`_asking`), and how its answers are read (`read`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId
-from counterflow.collectors.agent.config import SqlSource
+from counterflow.collectors.agent.config import SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.sources.sql.batch import Batch, Position, Task
+from counterflow.collectors.formats.ibmi_tables.rows import read_rows
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
+from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.sources.asking.batch import Batch, Position, Task
+from counterflow.collectors.sources.asking.reader import WAITING_BATCHES, Reader, Told
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
-from counterflow.collectors.sources.sql.reader import WAITING_BATCHES, Reader
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
 
@@ -30,18 +35,18 @@ STOP_S = 2.0
 class Taken(NamedTuple):
     """A batch and where it came from."""
 
-    source: SqlSource
+    source: System
     batch: Batch
 
 
 class Live:
     """One reader a system."""
 
-    def __init__(self, sources: Sequence[SqlSource], metrics: Metrics) -> None:
+    def __init__(self, sources: Sequence[System], metrics: Metrics) -> None:
         """Keep the parts; nothing is asked yet."""
         self.sources = sources
         self._metrics = metrics
-        self._readers: list[tuple[SqlSource, Reader]] = []
+        self._readers: list[tuple[System, Reader[Any]]] = []
         self._taken: list[Taken] = []
         self._again: deque[Taken] = deque()
 
@@ -55,11 +60,9 @@ class Live:
         for source in self.sources:
             place = (source.name, source.system)
             committed = {k.stream: k.position for k in memory.streams.values() if (k.source, k.system) == place}
-            connection = source.connection
-            session = Session(driver(connection.driver), connection, connection.password.read)
-            reader = Reader(source.name, session, list(_tasks(source, committed)), partial(self._told, source.name))
+            reader = _asking(source, committed, partial(self._told, source.name))
             self._readers.append((source, reader))
-            self._metrics.sql_connected.labels(source.name).set(0)
+            self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
 
     def waiting(self) -> Iterator[Taken]:
@@ -71,8 +74,8 @@ class Live:
             for _ in range(WAITING_BATCHES):
                 if (batch := reader.take()) is None:
                     break
-                if batch.trouble is None and batch.columns:
-                    self._metrics.sql_seconds.labels(source.name).observe(batch.seconds)
+                if batch.is_answer:
+                    self._metrics.answer_seconds.labels(source.name).observe(batch.seconds)
                 self._taken.append(Taken(source, batch))
                 yield self._taken[-1]
 
@@ -95,14 +98,26 @@ class Live:
             reader.join(max(0.0, until - time.monotonic()))
 
     def _told(self, source: str, event: str) -> None:
-        self._metrics.sql_events.labels(source, event).inc()
+        self._metrics.system_events.labels(source, event).inc()
         if event in ("connected", "lost", "refused"):
-            self._metrics.sql_connected.labels(source).set(event == "connected")
+            self._metrics.system_connected.labels(source).set(event == "connected")
 
 
-def stream_id(source: SqlSource, stream: str) -> StreamId:
+def stream_id(source: System, stream: str) -> StreamId:
     """Return what names a stream of a source."""
     return StreamId(source.name, source.system, stream)
+
+
+def format_name(source: System) -> str:
+    """Return the format that reads the answers of a source."""
+    return IBMI_TABLES
+
+
+def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Reject]:
+    """Yield what an answer says; `state` is what its format keeps for the next answer, and is updated."""
+    zone = ZoneInfo(source.zone)
+    context = Context(batch.origin, zone, source.system, columns={**batch.named, **source.columns})
+    yield from read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at)
 
 
 def _number(memory: Memory, taken: Taken) -> int:
@@ -110,7 +125,14 @@ def _number(memory: Memory, taken: Taken) -> int:
     return int(known.position.get("n", 0)) if known else 0
 
 
-def _tasks(source: SqlSource, committed: dict[str, Position]) -> Iterator[Task]:
+def _asking(source: System, committed: dict[str, Position], told: Told) -> Reader[Any]:
+    """Return what asks a system, behind what is committed."""
+    connection = source.connection
+    session = Session(driver(connection.driver), connection, connection.password.read)
+    return Reader(source.name, session, list(_tasks(source, committed)), told)
+
+
+def _tasks(source: SqlSource, committed: dict[str, Position]) -> Iterator[Task[Session]]:
     """Yield what the packs of a source ask."""
     for pack in map(load, source.packs):
         of_pack_s = source.intervals.get(pack.pack)

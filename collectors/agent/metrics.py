@@ -37,18 +37,21 @@ class Metrics:
         self.file_errors = Counter(
             f"{_PREFIX}_file_errors_total", "Files and folders that could not be read.", ["source"], registry=registry
         )
-        self.sql_connected = Gauge(
-            f"{_PREFIX}_sql_connected", "Whether the system of the source is connected.", ["source"], registry=registry
+        self.system_connected = Gauge(
+            f"{_PREFIX}_system_connected",
+            "Whether the system of the source is connected.",
+            ["source"],
+            registry=registry,
         )
-        self.sql_events = Counter(
-            f"{_PREFIX}_sql_events_total",
+        self.system_events = Counter(
+            f"{_PREFIX}_system_events_total",
             "Connections made, lost or refused, questions that failed, by what happened.",
             ["source", "event"],
             registry=registry,
         )
-        self.sql_seconds = Histogram(
-            f"{_PREFIX}_sql_query_duration_seconds",
-            "Time from a question to the last row of its answer.",
+        self.answer_seconds = Histogram(
+            f"{_PREFIX}_answer_duration_seconds",
+            "Time from a question to the end of its answer.",
             ["source"],
             buckets=(0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
             registry=registry,

@@ -22,17 +22,16 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Checkpoint, Memory, StreamCheckpoint, StreamId
-from counterflow.collectors.agent.config import Commit, Source, SqlSource
+from counterflow.collectors.agent.config import Commit, Source, System
 from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused, utc_now
-from counterflow.collectors.agent.live import Live, stream_id
+from counterflow.collectors.agent.live import Live, format_name, read, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Lost, Publisher, Stopped
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.ibmi_tables import read_alone
-from counterflow.collectors.formats.ibmi_tables.rows import read_rows
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE as TABLES
 from counterflow.collectors.reading import HEAD_BYTES, beside, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position, Reason, Record, Reject
+from counterflow.collectors.sources.asking.batch import Batch
 from counterflow.collectors.sources.files import (
     EDGE_BYTES,
     FileId,
@@ -43,7 +42,6 @@ from counterflow.collectors.sources.files import (
     unicode,
     window,
 )
-from counterflow.collectors.sources.sql.batch import Batch
 
 log = structlog.get_logger()
 
@@ -102,9 +100,9 @@ class Runner:
         take_turns: bool = True,
         again: bool = False,
         progress: Progress | None = None,
-        systems: Sequence[SqlSource] = (),
+        systems: Sequence[System] = (),
     ) -> None:
-        """Keep the parts; `again` reads files anew that were published before, `systems` are asked over SQL."""
+        """Keep the parts; `again` reads files anew that were published before, `systems` are asked."""
         self.publisher = publisher
         self.metrics = Metrics()
         self.envelope = Envelope(agent_id)
@@ -443,20 +441,18 @@ class Runner:
                 self._send(Record("config", {**fields, "name": name, "value": value}), source, origin, Position(0, 0))
             self._tally.streams[place] = StreamCheckpoint(*place, state=source.labels)
 
-    def _publish_answer(self, source: SqlSource, batch: Batch) -> None:
-        """Send what the rows of a batch say, with the position that is reached and what the format keeps."""
+    def _publish_answer(self, source: System, batch: Batch) -> None:
+        """Send what an answer says, with the position that is reached and what the format keeps."""
         place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
         known = self._tally.streams.get(group) or self._memory.streams.get(group)
         state = copy.deepcopy(known.state) if known else {}
-        origin = Origin(batch.origin, TABLES, source.system, source.run)
+        origin = Origin(batch.origin, format_name(source), source.system, source.run)
         self.envelope.collected_at = utc_now()
         if batch.trouble is not None:
             self._reject(Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table), source, origin, None)
-        elif batch.columns:
-            columns = {**batch.named, **source.columns}
-            context = Context(batch.origin, ZoneInfo(source.zone), source.system, columns=columns)
+        elif batch.is_answer:
             try:
-                for item in read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at):
+                for item in read(source, batch, state):
                     if isinstance(item, Record):
                         self._send(item, source, origin, Position(0, 0))
                     else:
@@ -482,7 +478,7 @@ class Runner:
             return formats()[source.format]
         return recognise(os.pread(fd, HEAD_BYTES, 0))
 
-    def _send(self, record: Record, source: Source | SqlSource, origin: Origin, position: Position) -> None:
+    def _send(self, record: Record, source: Source | System, origin: Origin, position: Position) -> None:
         try:
             message = self.envelope.encode(record.dataset, record.fields, origin.run)
         except Refused as refusal:
@@ -498,7 +494,7 @@ class Runner:
         tally.records[source.name, record.dataset] += 1
         self.publisher.send(message)
 
-    def _reject(self, reject: Reject, source: Source | SqlSource, origin: Origin, path: Path | None) -> None:
+    def _reject(self, reject: Reject, source: Source | System, origin: Origin, path: Path | None) -> None:
         self._tally.rejects[source.name, reject.reason.value] += 1
         if path and reject.line == 0 and reject.reason in (Reason.NOT_THIS_FORMAT, Reason.EMPTY_FILE):
             self._tally.failures[str(path)] = reject.detail

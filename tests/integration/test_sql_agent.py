@@ -184,7 +184,7 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     with Agent(tmp_path, broker, name, first, second, third, metrics_port=port, labels=labels, run="base") as agent:
         until(has_read(broker, name, first, "Q320000000", 6), log=agent.log)
         until(has_read(broker, name, second, "Q320000000", 9), log=agent.log)
-        text = until(lambda: scrape(port, 'sql_connected{source="node2"} 1.0'))
+        text = until(lambda: scrape(port, 'system_connected{source="node2"} 1.0'))
         (third.folder / "down").unlink()
         until(has_read(broker, name, third, "Q320000000", 3), log=agent.log)
         agent.stop()
@@ -198,9 +198,9 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     assert sorted((row["system"], row["reason"], row["file"]) for row in lacking) == [
         (f"NODE{n}", "unreadable", f"NODE{n}:NRG_INFO") for n in (1, 2, 3)
     ]
-    assert 'sql_connected{source="node3"} 0.0' in text
-    assert re.search(r'sql_events_total\{event="lost",source="node3"\} [1-9]', text)
-    assert re.search(r'sql_query_duration_seconds_count\{source="node1"\} [1-9]', text)
+    assert 'system_connected{source="node3"} 0.0' in text
+    assert re.search(r'system_events_total\{event="lost",source="node3"\} [1-9]', text)
+    assert re.search(r'answer_duration_seconds_count\{source="node1"\} [1-9]', text)
     with Agent(tmp_path, broker, name, first, second, third, labels=labels, run="base") as agent:
         until(lambda: agent.log.read_text().count('"connected"') == 3, log=agent.log)
         time.sleep(1)
@@ -240,7 +240,7 @@ def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
     system = System(tmp_path / "prod01")
     system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 4, day=20))
     system.active("Q320000000")
-    monkeypatch.setattr("counterflow.collectors.agent.runner.read_rows", failing)
+    monkeypatch.setattr("counterflow.collectors.agent.live.read_rows", failing)
     monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
     (tmp_path / "agent.yaml").write_text(yaml.safe_dump(configuration(tmp_path, broker, name, system)))
     config, stop = load(tmp_path / "agent.yaml"), threading.Event()

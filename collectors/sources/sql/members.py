@@ -16,9 +16,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from counterflow.collectors.sources.sql.batch import Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import Batch, Position, Stream
+from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
-from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+from counterflow.collectors.sources.sql.session import Session
 
 KEYS = ("INTNUM", "DATETIME")
 """What numbers the intervals of a member: the first that the file has; without one a member is one interval."""
@@ -87,7 +88,7 @@ class Follow:
 
         Raises
         ------
-        SqlError : LOST or REFUSED.
+        AskError : LOST or REFUSED.
         """
         active_library, active = self._active(session)
         library = self._library or active_library or self._members.library
@@ -100,7 +101,7 @@ class Follow:
             if not stream.is_absent:
                 try:
                     parts[file.table] = self._parts(session, library, file, active)
-                except SqlError as error:
+                except AskError as error:
                     yield from stream.troubled(error)
         everywhere = set().union(*listed.values())
         waiting: set[str] = set()
@@ -114,7 +115,7 @@ class Follow:
                     grows = yield from self._member(
                         session, stream, library, member, parts[file.table], file.by, everywhere
                     )
-                except SqlError as error:
+                except AskError as error:
                     if error.kind is not Kind.ABSENT:
                         yield from stream.troubled(error)
                     elif member.name != active:  # listed, and not there: catalogs were found stale
@@ -152,7 +153,7 @@ class Follow:
         if place not in self._found:
             found = [part for name in file.parts if (part := self._part(session, library, name))]
             if not found:
-                raise SqlError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
+                raise AskError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
             self._found = {k: v for k, v in self._found.items() if k[:2] == place[:2]} | {place: found}
         return self._found[place]
 
@@ -250,7 +251,7 @@ def _counted(
 
     Raises
     ------
-    SqlError : ABSENT where no file has it.
+    AskError : ABSENT where no file has it.
     """
     where, parameters = (f" WHERE {key} >= ?", [at[0]]) if key and at else ("", [])
     found, counted, absent = list[_Part](), Counter[Any](), None
@@ -260,7 +261,7 @@ def _counted(
         try:
             session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member})")
             counted.update({_plain(k): int(n) for k, n in session.ask(sql, parameters).rows})
-        except SqlError as error:
+        except AskError as error:
             if error.kind is not Kind.ABSENT:
                 raise
             absent = error
@@ -305,7 +306,7 @@ def _rows(session: Session, sql: str, *parameters: Any) -> list[Any]:
     """Return the rows of a catalog query, none where this release does not have it."""
     try:
         return list(session.ask(sql, parameters).rows)
-    except SqlError as error:
+    except AskError as error:
         if error.kind in (Kind.LOST, Kind.REFUSED):
             raise
         return []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from counterflow.collectors.sources.sql.batch import ABSENT_S, Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Position, Stream
+from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.sql.packs import Query
-from counterflow.collectors.sources.sql.session import Answer, Kind, Session, SqlError
+from counterflow.collectors.sources.sql.session import Answer, Session
 
 
 class Sample:
@@ -32,7 +33,7 @@ class Sample:
         try:
             columns, found = self._ask(session)
             rows = [tuple(row) for row in found]
-        except SqlError as error:
+        except AskError as error:
             yield from self._stream.troubled(error)
             return
         if self._query.baseline and session.number != self._baseline_of:
@@ -45,7 +46,7 @@ class Sample:
         while True:
             try:
                 return session.ask(self._query.sql[self._statement])
-            except SqlError as error:
+            except AskError as error:
                 if error.kind is not Kind.ABSENT:
                     raise
                 self._statement += 1

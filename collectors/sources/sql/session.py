@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
 from typing import Any, NamedTuple
 
+from counterflow.collectors.sources.asking.session import AskError, Kind, Password
 from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection, Driver, Target
 from counterflow.errors import CounterflowError
 
@@ -15,25 +15,6 @@ _ALIVE = "SELECT 1 FROM SYSIBM.SYSDUMMY1"
 # SQLSTATE messages and codes: undefined object, undefined column, no such function (42883 as others say it), no such
 # parameter, no authority to the object or the operation.
 _ABSENT_STATES = ("42704", "42703", "42884", "42883", "4274K", "42501", "42502")
-_LONGEST_TEXT = 500
-
-
-class Kind(StrEnum):
-    """What an error means for what is asked next."""
-
-    LOST = "lost"  # connect again
-    REFUSED = "refused"  # another user or password is needed
-    ABSENT = "absent"  # this release, or this user, does not have it
-    FAILED = "failed"  # this statement failed; others may not
-
-
-class SqlError(Exception):
-    """The system, or the way to it, said no; the text does not hold the password."""
-
-    def __init__(self, kind: Kind, text: str) -> None:
-        """Keep what it means and what was said."""
-        super().__init__(text)
-        self.kind = kind
 
 
 class Answer(NamedTuple):
@@ -51,17 +32,15 @@ class Session:
         self.number = 0
         self._driver = driver
         self._target = target
-        self._password = password
-        self._secret = ""
+        self._password = Password(password)
         self._connection: Connection | None = None
-        self._refused: str | None = None
 
     def open(self) -> None:
         """Connect, unless connected. A password that was refused is not tried again: it would disable the profile.
 
         Raises
         ------
-        SqlError : LOST or REFUSED.
+        AskError : LOST or REFUSED.
         """
         self._opened()
 
@@ -77,7 +56,7 @@ class Session:
 
         Raises
         ------
-        SqlError : of every kind.
+        AskError : of every kind.
         """
         for _ in self.ask(sql).rows:
             pass
@@ -87,7 +66,7 @@ class Session:
 
         Raises
         ------
-        SqlError : of every kind, here and while rows are taken.
+        AskError : of every kind, here and while rows are taken.
         """
         connection = self._opened()
         try:
@@ -100,29 +79,22 @@ class Session:
 
     def text(self, error: BaseException) -> str:
         """Return what an error says, without the password."""
-        text = " ".join(str(error).split()) or type(error).__name__
-        for secret in (self._secret, repr(self._secret)[1:-1]):
-            text = text.replace(secret, "***") if secret else text
-        return text[:_LONGEST_TEXT]
+        return self._password.text(error)
 
     def _opened(self) -> Connection:
         if self._connection is not None:
             return self._connection
+        secret = self._password.offer()
         try:
-            self._secret = self._password()
-            if self._secret == self._refused:
-                raise SqlError(Kind.REFUSED, "waiting for another password; the last one was refused")
-            connection = self._driver.connect(self._target, self._secret)
+            connection = self._driver.connect(self._target, secret)
         except CounterflowError as error:
-            raise SqlError(Kind.LOST, error.message) from None
-        except SqlError:
-            raise
+            raise AskError(Kind.LOST, error.message) from None
         except Exception as error:
             if self._driver.sqlstate(error) == REFUSED_STATE:
-                self._refused = self._secret
-                raise SqlError(Kind.REFUSED, self.text(error)) from None
-            raise SqlError(Kind.LOST, self.text(error)) from None
-        self._refused = None
+                self._password.refused()
+                raise AskError(Kind.REFUSED, self.text(error)) from None
+            raise AskError(Kind.LOST, self.text(error)) from None
+        self._password.accepted()
         self._connection = connection
         self.number += 1
         return connection
@@ -138,13 +110,13 @@ class Session:
                 raise self._error(error) from None
             yield from rows
 
-    def _error(self, error: Exception) -> SqlError:
+    def _error(self, error: Exception) -> AskError:
         """Tell a statement that failed from a connection that is gone: only the first leaves it usable."""
         state, text = self._driver.sqlstate(error), self.text(error)
         if not self._alive():
             self.close()
-            return SqlError(Kind.LOST, text)
-        return SqlError(Kind.ABSENT if state in _ABSENT_STATES else Kind.FAILED, f"{text} ({state or 'no SQLSTATE'})")
+            return AskError(Kind.LOST, text)
+        return AskError(Kind.ABSENT if state in _ABSENT_STATES else Kind.FAILED, f"{text} ({state or 'no SQLSTATE'})")
 
     def _alive(self) -> bool:
         if self._connection is None:

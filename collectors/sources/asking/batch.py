@@ -1,4 +1,4 @@
-"""What a SQL source hands over: rows of one table, and the position that is reached with them."""
+"""What a system answered: rows of one table or a document, and the position that is reached with them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from counterflow.collectors.sources.sql.session import Kind, Session, SqlError
+from counterflow.collectors.sources.asking.session import AskError, Kind, Session
 
 ABSENT_S = 3600.0
 """What a release does not have is asked for again after so long."""
@@ -19,10 +19,11 @@ Position = dict[str, Any]
 
 @dataclass(slots=True)
 class Batch:
-    """Rows of one table, or why there are none (`trouble`), or only a position.
+    """Rows of one table, a document (`body`), or why there are none (`trouble`), or only a position.
 
     `stream` names the question within its source, `position` is to be committed with the rows. `origin` names system
-    and table for people. `sampled_at` is the UTC time of rows that carry none, `seconds` how long the system took.
+    and question for people, `table` is the table or report that was asked for. `sampled_at` is the UTC time of rows
+    that carry none, `seconds` how long the system took.
     `named` are columns of datasets that were found to be filled by a column of these rows. Streams that share a `group`
     are read with one memory: what one of their tables says explains the others.
     """
@@ -38,9 +39,18 @@ class Batch:
     seconds: float = 0.0
     trouble: str | None = None
     named: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @property
+    def is_answer(self) -> bool:
+        """Say whether the system answered."""
+        return bool(self.columns or self.body)
 
 
-class Task(Protocol):
+_Asked = TypeVar("_Asked", bound=Session, contravariant=True)
+
+
+class Task(Protocol[_Asked]):
     """Something asked again and again of one system."""
 
     @property
@@ -48,12 +58,12 @@ class Task(Protocol):
         """How long after the beginning of one reading the next is due."""
         ...
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: _Asked) -> Iterator[Batch]:
         """Ask and yield what is new.
 
         Raises
         ------
-        SqlError : LOST or REFUSED; the rest is in a batch.
+        AskError : LOST or REFUSED; the rest is in a batch.
         """
         ...
 
@@ -78,12 +88,12 @@ class Stream:
         self.position = {k: v for k, v in self.position.items() if k != "trouble"} | reached
         return self._batch(columns, rows, datetime.now(UTC), time.monotonic() - began)
 
-    def troubled(self, error: SqlError) -> Iterator[Batch]:
+    def troubled(self, error: AskError) -> Iterator[Batch]:
         """Yield a batch that says what is wrong, unless that was the last thing said.
 
         Raises
         ------
-        SqlError : the connection is gone, which is not this question's trouble.
+        AskError : the connection is gone, which is not this question's trouble.
         """
         if error.kind in (Kind.LOST, Kind.REFUSED):
             raise error

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, Queue
 from threading import Event, Thread
+from typing import Generic, TypeVar
 
 import structlog
 from tenacity import (
@@ -24,8 +25,8 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
-from counterflow.collectors.sources.sql.batch import Batch, Task
-from counterflow.collectors.sources.sql.session import Session, SqlError
+from counterflow.collectors.sources.asking.batch import Batch, Task
+from counterflow.collectors.sources.asking.session import AskError, Session
 
 log = structlog.get_logger()
 
@@ -40,10 +41,13 @@ Told = Callable[[str], None]
 """Called with `connected`, `lost`, `refused`, `failed` or `broken`, when that happens."""
 
 
-class Reader:
+_Asked = TypeVar("_Asked", bound=Session)
+
+
+class Reader(Generic[_Asked]):
     """The thread of one system. Times are multiples of the interval, so that several systems are asked at once."""
 
-    def __init__(self, name: str, session: Session, tasks: Sequence[Task], told: Told) -> None:
+    def __init__(self, name: str, session: _Asked, tasks: Sequence[Task[_Asked]], told: Told) -> None:
         """Keep the parts; nothing runs yet."""
         self._name = name
         self._session = session
@@ -51,7 +55,7 @@ class Reader:
         self._told = told
         self._stop = Event()
         self._queue: Queue[Batch] = Queue()
-        self._thread = Thread(target=self._run, name=f"sql-{name}", daemon=True)
+        self._thread = Thread(target=self._run, name=f"asking-{name}", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -77,7 +81,7 @@ class Reader:
             try:
                 self._connect()
                 self._ask_what_is_due()
-            except SqlError as error:
+            except AskError as error:
                 self._put_off()
                 self._told(error.kind.value)
                 log.warning("connection lost", source=self._name, error=str(error))
@@ -95,7 +99,7 @@ class Reader:
         """Connect, unless connected; tried again and again until it is, or until told to stop."""
         number = self._session.number
         retrying = Retrying(
-            retry=retry_if_exception_type(SqlError),
+            retry=retry_if_exception_type(AskError),
             wait=wait_exponential_jitter(FIRST_WAIT_S, LONGEST_WAIT_S),
             stop=stop_when_event_set(self._stop),
             sleep=sleep_using_event(self._stop),
@@ -111,13 +115,13 @@ class Reader:
 
     def _say(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, SqlError):
+        if isinstance(error, AskError):
             self._told(error.kind.value)
             log.warning("not connected", source=self._name, why=error.kind.value, error=str(error))
 
     def _ask_what_is_due(self) -> None:
         """Ask until nothing is due; those that have much to say take turns, batch by batch."""
-        asking: dict[Task, Iterator[Batch]] = {}
+        asking: dict[Task[_Asked], Iterator[Batch]] = {}
         while not self._stop.is_set():
             now = time.time()
             due = [task for task, at in self._due.items() if at <= now and task not in asking]
@@ -135,7 +139,7 @@ class Reader:
     def _next(self, answers: Iterator[Batch]) -> Batch | None:
         try:
             batch = next(answers, None)
-        except SqlError:
+        except AskError:
             raise
         except Exception as error:  # a defect: the others go on
             self._told("broken")

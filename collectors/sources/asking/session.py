@@ -1,0 +1,92 @@
+"""What a reader needs of a connection, its errors told apart, and passwords that are neither shown nor tried twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Protocol
+
+from counterflow.errors import CounterflowError
+
+_LONGEST_TEXT = 500
+
+
+class Kind(StrEnum):
+    """What an error means for what is asked next."""
+
+    LOST = "lost"  # connect again
+    REFUSED = "refused"  # another user or password is needed
+    ABSENT = "absent"  # this release, or this user, does not have it
+    FAILED = "failed"  # this question failed; others may not
+
+
+class AskError(Exception):
+    """The system, or the way to it, said no; the text does not hold the password."""
+
+    def __init__(self, kind: Kind, text: str) -> None:
+        """Keep what it means and what was said."""
+        super().__init__(text)
+        self.kind = kind
+
+
+class Session(Protocol):
+    """A connection to one system. `number` counts those made."""
+
+    number: int
+
+    def open(self) -> None:
+        """Connect, unless connected.
+
+        Raises
+        ------
+        AskError : LOST or REFUSED.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection, whatever state it is in."""
+        ...
+
+    def text(self, error: BaseException) -> str:
+        """Return what an error says, without the password."""
+        ...
+
+
+class Password:
+    """A password, read at each connect, so it may be changed; one that was refused is not tried again."""
+
+    def __init__(self, read: Callable[[], str]) -> None:
+        """Keep how it is read."""
+        self._read = read
+        self._last = ""
+        self._refused: str | None = None
+
+    def offer(self) -> str:
+        """Return it, unless it is the one that was refused: a few wrong tries disable a user.
+
+        Raises
+        ------
+        AskError : REFUSED; LOST where it cannot be read.
+        """
+        try:
+            self._last = self._read()
+        except CounterflowError as error:
+            raise AskError(Kind.LOST, error.message) from None
+        if self._last == self._refused:
+            raise AskError(Kind.REFUSED, "waiting for another password; the last one was refused")
+        return self._last
+
+    def refused(self) -> None:
+        """Remember that the system refused what was offered."""
+        self._refused = self._last
+
+    def accepted(self) -> None:
+        """Forget what was refused."""
+        self._refused = None
+
+    def text(self, error: BaseException) -> str:
+        """Return what an error says, without the password."""
+        text = " ".join(str(error).split()) or type(error).__name__
+        for secret in (self._last, repr(self._last)[1:-1]):
+            text = text.replace(secret, "***") if secret else text
+        return text[:_LONGEST_TEXT]
