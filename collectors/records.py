@@ -40,6 +40,7 @@ class Reason(StrEnum):
     RECORDER_MESSAGE = "recorder_message"
     RECORDER_DEFECT = "recorder_defect"
     READ_WITH_ANOTHER = "read_with_another"
+    INVALID_ENTRY = "invalid_entry"
     SCHEMA = "schema"
 
 

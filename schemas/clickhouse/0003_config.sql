@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS counterflow.config {on_cluster}
   `boot_id` LowCardinality(Nullable(String)) COMMENT 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]' CODEC(ZSTD(1)),
   `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
   `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
-  `section` LowCardinality(String) COMMENT 'Where it stands in its source: AAA, BBBL, UARG, lscpu.' CODEC(ZSTD(1)),
+  `section` LowCardinality(String) COMMENT 'Where it stands in its source: AAA, BBBL, UARG, lscpu, log_ceiling.' CODEC(ZSTD(1)),
   `item` LowCardinality(String) COMMENT 'Number or instance within the section; empty where there is none.' CODEC(ZSTD(1)),
   `name` LowCardinality(String) COMMENT 'Name of the setting.' CODEC(ZSTD(1)),
   `value` String COMMENT 'Its value as written by the source.' CODEC(ZSTD(1)),

@@ -1,0 +1,133 @@
+"""From the text of a file to its entries and its mistakes; an entry with a mistake is refused, the rest goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import ValidationError
+
+from counterflow.collectors.formats.site.entries import LISTS, Entry
+from counterflow.collectors.records import Reason, Reject
+from counterflow.collectors.yaml_lines import dotted, mark_of, not_known, repeated
+
+LONGEST_BYTES = 2**20
+"""Of the file: that of a site of some hundred systems is a tenth of it."""
+
+
+class Written(NamedTuple):
+    """An entry and where it stands."""
+
+    entry: Entry
+    node: yaml.Node
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a file says; `site` is its name, None where it has none."""
+
+    text: str = ""
+    site: str | None = None
+    entries: list[Written] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+
+    def refuse(self, what: str, node: yaml.Node, at: yaml.Mark | None = None, *, section: str | None = None) -> None:
+        """Refuse an entry or a list; the mistake stands `at` a place in it, its beginning where left out."""
+        at = at or node.start_mark
+        raw = self.text[node.start_mark.index : node.end_mark.index].encode()
+        offset = len(self.text[: at.index].encode())
+        self.rejects.append(Reject(Reason.INVALID_ENTRY, what, "none", at.line + 1, offset, section, raw=raw))
+
+
+def read(data: bytes) -> Reading:
+    """Return the entries that hold no mistake, in the order of the file, and every mistake."""
+    if not data:
+        return Reading(rejects=[Reject(Reason.EMPTY_FILE, "the file is empty", "none")])
+    if len(data) > LONGEST_BYTES:
+        detail = f"{len(data)} bytes: up to {LONGEST_BYTES} are read, split the file"
+        return Reading(rejects=[Reject(Reason.LINE_TOO_LONG, detail, "none", raw=data)])
+    try:
+        text = data.decode()
+        tree = yaml.compose(text, Loader=yaml.BaseLoader)
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        return Reading(rejects=[_unreadable(error, data)])
+    reading = Reading(text)
+    if isinstance(tree, yaml.MappingNode):
+        _read_lists(tree, reading)
+    else:
+        what = f"expected `site: NAME` and lists: {', '.join(LISTS)}"
+        reading.rejects.append(Reject(Reason.INVALID_ENTRY, what, "none", 1, raw=data))
+    return reading
+
+
+def _unreadable(error: Exception, data: bytes) -> Reject:
+    if isinstance(error, UnicodeDecodeError):
+        reason, what, offset = Reason.WRONG_ENCODING, f"not UTF-8 at byte {error.start}", error.start
+    else:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        at = mark.index if mark else getattr(error, "position", 0)
+        offset = len(data.decode()[:at].encode())
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "nested too deeply"
+        reason, what = Reason.INVALID_ENTRY, f"not YAML: {problem}"
+    line = data.count(b"\n", 0, offset) + 1
+    return Reject(reason, f"{what}; nothing of the file is read until that is mended", "none", line, offset, raw=data)
+
+
+def _read_lists(tree: yaml.MappingNode, reading: Reading) -> None:
+    lines: dict[str, int] = {}
+    said: dict[tuple[object, ...], int] = {}
+    for key, node in tree.value:
+        name = key.value if isinstance(key, yaml.ScalarNode) else ""
+        if name in lines:
+            reading.refuse(f"`{name}` stands already in line {lines[name]}; put them together", node, key.start_mark)
+            continue
+        lines[name] = key.start_mark.line + 1
+        if name == "site":
+            if isinstance(node, yaml.ScalarNode) and node.value:
+                reading.site = node.value
+            else:
+                reading.refuse("site: expected the site's name", node, key.start_mark)
+        elif name not in LISTS:
+            reading.refuse(f"{name:.60}: {not_known(name, ['site', *LISTS])}", node, key.start_mark)
+        elif isinstance(node, yaml.SequenceNode):
+            for at, entry in enumerate(node.value):
+                _read_entry(name, at, entry, said, reading)
+        elif node.value:
+            reading.refuse(f"{name}: expected a list: `- ` before each entry", node, key.start_mark)
+
+
+def _read_entry(name: str, at: int, node: yaml.Node, said: dict[tuple[object, ...], int], reading: Reading) -> None:
+    mistakes = [(key.start_mark, f".{key.value}: {what}") for key, what in repeated(node)]
+    try:
+        content = yaml.BaseLoader("").construct_document(node)
+        entry = LISTS[name].model_validate(content)
+    except (yaml.YAMLError, RecursionError) as error:
+        mistakes.append((node.start_mark, f": {getattr(error, 'problem', None) or 'nested too deeply'}"))
+    except ValidationError as error:
+        mistakes += [_mistake(node, LISTS[name], told) for told in error.errors(include_url=False)]
+    else:
+        keys = {(name, *key) for key in entry.about()}
+        if stands := next((said[key] for key in keys if key in said), None):
+            mistakes.append((node.start_mark, f": line {stands} is about the same; remove one of them"))
+        elif not mistakes:
+            said |= dict.fromkeys(keys, node.start_mark.line + 1)
+            reading.entries.append(Written(entry, node))
+    for mark, what in mistakes:
+        reading.refuse(f"{name}[{at}]{what}", node, mark, section=name)
+
+
+def _mistake(node: yaml.Node, model: type[Entry], told: Any) -> tuple[yaml.Mark, str]:
+    """Return where a mistake stands and what is to be done about it."""
+    place, kind, found = told["loc"], told["type"], told["input"]
+    where = f".{dotted(place)}" if place else ""
+    fields = {f.alias or name: f for name, f in model.model_fields.items()}
+    if kind == "extra_forbidden":
+        what = not_known(str(place[-1]), list(fields))
+    elif not place:
+        what = told["msg"] if kind == "entry" else f"expected {', '.join(f'`{name}`' for name in fields)}"
+    else:
+        expected = f"expected {fields[str(place[0])].description}"
+        what = f"is missing; {expected}" if kind == "missing" else expected
+        what += f", found `{found:.60}`" if isinstance(found, str) else ""
+    return mark_of(node, place), f"{where}: {what}"
