@@ -34,6 +34,7 @@ class Reason(StrEnum):
     STAMP_MISSING = "stamp_missing"
     STAMP_INVALID = "stamp_invalid"
     EMPTY_SNAPSHOT = "empty_snapshot"
+    SAMPLE_MISSING = "sample_missing"
     NEGATIVE_DELTA = "negative_delta"
     CLOCK_CHANGE = "clock_change"
     RESTARTED = "restarted"
