@@ -93,14 +93,14 @@ def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, An
     if before["unit"] != sample["unit"]:
         detail = f"run {run_id!r} counts {before['unit']!r}: give what counts {sample['unit']!r} another name"
         return Reject(Reason.OUT_OF_RANGE, detail, "none")
-    if ts == before["ts"]:
+    elapsed = round((instant - datetime.fromisoformat(before["ts"])).total_seconds(), 3)
+    if elapsed == 0:
         return Reject(Reason.DUPLICATE_ROW, f"run {run_id!r} has a row of {ts} already", "none")
-    if ts < before["ts"]:
+    if elapsed < 0:
         return Reject(Reason.LATE_ROW, f"the row of run {run_id!r} before is of {before['ts']}: sort by time", "none")
     if done >= before["done"]:
         runs[run_id] = sample
-        elapsed = (instant - datetime.fromisoformat(before["ts"])).total_seconds()
-        return {"interval_s": round(elapsed, 3), "prev_ts": before["ts"], "prev_done": before["done"]}
+        return {"interval_s": elapsed, "prev_ts": before["ts"], "prev_done": before["done"]}
     went = f"{done:.15g} done after {before['done']:.15g} at {before['ts']}"
     if done < before.get("refused", float("inf")):
         before["refused"] = done

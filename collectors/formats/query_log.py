@@ -1,0 +1,151 @@
+"""Queries of a workload with their begin and end, as CSV; see docs/formats/query_log.md.
+
+Queries run beside each other and a log may be in order of begin or of end, so that how many were done when is known
+once all of it was read. Queries an hour = completed x 3600 / (last end - first begin): a run has a record of nothing
+done at its first begin, and one at each end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import Any, BinaryIO, NamedTuple
+
+from counterflow.collectors.formats.csv_rows import CsvRows, Row, is_csv_of, utc
+from counterflow.collectors.formats.ibmi_tables.times import iso
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+REQUIRED = ("workload", "query", "start", "end")
+OPTIONAL = ("run_id", "user", "status")
+WAY_OUT = f"a first line with the columns {','.join(REQUIRED)}[,{','.join(OPTIONAL)}]"
+
+COMPLETED = frozenset(("", "0", "ok", "success", "completed"))
+"""What `status` says of a query that was completed, in lower case; any other failed."""
+
+MAX_QUERIES = 100_000
+"""Queries of a log that are held until all of it was read."""
+MAX_RUNS = 1000
+"""Runs of a file that are remembered."""
+
+
+class Query(NamedTuple):
+    """One query."""
+
+    query: str
+    user: str
+    begin: datetime
+    end: datetime
+    completed: bool
+
+
+Run = tuple[str, str]
+Memory = dict[str, Any]
+
+
+class QueryLog:
+    """CSV of queries."""
+
+    name = "query_log"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether the first line of `head` names the columns."""
+        return is_csv_of(head, _is_header)
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every run, by the time of their ends; only where the data is complete."""
+        if not context.complete:
+            return
+        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
+        runs: dict[Run, list[Query]] = {}
+        seen: set[tuple[Run, Query]] = set()
+        end: Position | None = None
+        for item in rows.items():
+            if isinstance(item, Position):
+                end = item
+            elif isinstance(item, Reject):
+                yield item
+            elif isinstance(found := _query(item, rows.memory), Reject):
+                yield item.placed(found)
+            elif found in seen:
+                yield item.placed(Reject(Reason.DUPLICATE_ROW, "the log has this query already", "none"))
+            elif len(seen) >= MAX_QUERIES:
+                detail = f"more than the {MAX_QUERIES} queries that are read of one log: give each run a file"
+                yield item.placed(Reject(Reason.OUT_OF_RANGE, detail, "none"))
+            else:
+                seen.add(found)
+                runs.setdefault(found[0], []).append(found[1])
+        told = "status" in (rows.columns or ())
+        for run, queries in runs.items():
+            for record in _records(run, queries, rows.memory, str(context.system)):
+                if not told:
+                    del record.fields["failed"]
+                yield record
+        while len(rows.memory) > MAX_RUNS:
+            del rows.memory[next(iter(rows.memory))]
+        if end is not None:
+            yield Position(end.byte_offset, end.line, end.state | {"memory": rows.memory})
+
+
+def _is_header(names: Collection[str]) -> bool:
+    return set(REQUIRED) <= set(names)
+
+
+def _query(row: Row, memory: Memory) -> tuple[Run, Query] | Reject:
+    values = {"run_id": "", "user": "", "status": ""} | row.values
+    if not values["workload"]:
+        return Reject(Reason.OUT_OF_RANGE, "expected workload, found nothing", "none")
+    if not values["end"]:
+        return Reject(Reason.STAMP_MISSING, "the query has no end: it is not counted", "none")
+    times = []
+    for name in ("start", "end"):
+        try:
+            times.append(utc(values[name]))
+        except (ValueError, OverflowError) as error:
+            reason = Reason.STAMP_INVALID if values[name] else Reason.STAMP_MISSING
+            return Reject(reason, f"{name}: {error}", "none")
+    begin, end = times
+    if end < begin:
+        return Reject(Reason.OUT_OF_RANGE, f"the query ends at {iso(end)}, before its start at {iso(begin)}", "none")
+    run = values["workload"], values["run_id"]
+    before = memory.get(_key(run))
+    if before is not None and end <= datetime.fromisoformat(before["ts"]):
+        detail = f"the run was read up to {before['ts']} before, when nothing was added to the log for a while"
+        return Reject(Reason.LATE_ROW, detail, "none")
+    return run, Query(values["query"], values["user"], begin, end, values["status"].lower() in COMPLETED)
+
+
+def _records(run: Run, queries: list[Query], memory: Memory, system: str) -> Iterator[Record]:
+    """Yield what the run had done at its first begin and at each end; memory holds what was read of it before."""
+    workload, run_id = run
+    common: Fields = {"system": system, "source": QueryLog.name, "workload": workload, "run_id": run_id}
+    common |= {"unit_of_work": "queries", "operation": ""}
+    told = memory.pop(_key(run), None)
+    begin = min(query.begin for query in queries)
+    first = begin if told is None else min(begin, datetime.fromisoformat(told["begin"]))
+    if (told is None or iso(first) != told["begin"]) and all(query.end > first for query in queries):
+        yield Record("workload", {"ts": iso(first), **common, "done": 0.0, "failed": 0.0})
+    state = told or {"ts": iso(first), "done": 0, "failed": 0}
+    ended: dict[str, list[Query]] = defaultdict(list)
+    for query in queries:
+        ended[iso(query.end)].append(query)
+    for ts in sorted(ended, key=datetime.fromisoformat):
+        completed = [query for query in ended[ts] if query.completed]
+        done, failed = state["done"] + len(completed), state["failed"] + len(ended[ts]) - len(completed)
+        fields: Fields = {"ts": ts, **common, "done": float(done), "failed": float(failed)}
+        elapsed = (datetime.fromisoformat(ts) - datetime.fromisoformat(state["ts"])).total_seconds()
+        if elapsed > 0:
+            fields |= {"interval_s": round(elapsed, 3), "prev_ts": state["ts"], "prev_done": float(state["done"])}
+        if completed:
+            took_ms = [(query.end - query.begin).total_seconds() * 1000 for query in completed]
+            fields["response_ms"] = round(sum(took_ms) / len(took_ms), 3)
+        yield Record("workload", fields)
+        state = {"ts": ts, "done": done, "failed": failed}
+    memory[_key(run)] = state | {"begin": iso(first)}
+
+
+def _key(run: Run) -> str:
+    return repr(run)
+
+
+FORMAT = QueryLog()
