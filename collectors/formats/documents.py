@@ -1,0 +1,123 @@
+"""JSON documents one behind the other: one that is cut or damaged costs no other.
+
+For formats whose files are answers of a service, joined or appended. A document is found by how it begins, which no
+text inside another can look like: its quotes would be escaped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from counterflow.collectors.records import Position, Reason, Reject
+
+MAX_DOCUMENT = 64 * 2**20
+"""Longest accepted document in bytes."""
+LONGEST_START = 320
+"""No `Documents.start` matches more bytes."""
+
+_CHUNK = 2**20
+_WHITE = b" \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+class Documents(NamedTuple):
+    """How a document begins, an example of that for people, and what else than white space may stand between two."""
+
+    start: re.Pattern[bytes]
+    example: str
+    between: bytes = b""
+
+
+class Part(NamedTuple):
+    """A document (`tree`), or why there is none, or neither where only what may stand between two was read.
+
+    `text` begins at `line` and `offset`; the next part begins at `end_line` and `end`.
+    """
+
+    line: int
+    offset: int
+    end_line: int
+    end: int
+    text: bytes = b""
+    tree: Any = None
+    reject: Reject | None = None
+
+
+def read(stream: BinaryIO, position: Position, documents: Documents, *, complete: bool) -> Iterator[Part]:
+    """Yield what the data from `position` on holds, without a gap; what may still be written at its end is left."""
+    blank = _WHITE + documents.between
+    line = position.line
+    for piece in _pieces(stream, position.byte_offset, documents.start):
+        data, offset = piece.text, piece.start
+        while rest := data.lstrip(blank):
+            line += data[: len(data) - len(rest)].count(b"\n")
+            offset += len(data) - len(rest)
+            text, tree, reject = _first(rest.rstrip(_WHITE), piece, documents)
+            if reject is not None:
+                if piece.last and not complete:
+                    return
+                reject.line, reject.byte_offset, reject.raw = line, offset, text
+            end, end_line = offset + len(text), line + text.count(b"\n")
+            yield Part(line, offset, end_line, end, text, tree, reject)
+            data, offset, line = rest[len(text) :], end, end_line
+        if data:
+            line += data.count(b"\n")
+            yield Part(line, offset, line, offset + len(data))
+
+
+class _Piece(NamedTuple):
+    """The bytes up to the next beginning of a document or the end of the data; `start` is where they begin."""
+
+    text: bytes
+    start: int
+    last: bool
+    whole: bool = True
+
+
+def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any, Reject | None]:
+    """Return the document that `data` begins with and its bytes, or all of the bytes and why there is none."""
+    if not piece.whole:
+        detail = f"the document is longer than {MAX_DOCUMENT} bytes"
+        return data, None, Reject(Reason.LINE_TOO_LONG, detail, "none")
+    if not documents.start.match(data):
+        return data, None, Reject(Reason.UNKNOWN_LINE, f"expected a document, `{documents.example}`", "none")
+    try:
+        written = data.decode(errors="surrogateescape")
+        tree, end = _DECODER.raw_decode(written)
+    except (ValueError, RecursionError) as error:
+        reason = Reason.CUT_FILE if piece.last else Reason.UNKNOWN_LINE
+        return data, None, Reject(reason, f"the document is not JSON: {error}", "none")
+    text = written[:end].encode(errors="surrogateescape")
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return text, None, Reject(Reason.WRONG_ENCODING, f"the document is not UTF-8: {error}", "none")
+    return text, tree, None
+
+
+def _pieces(stream: BinaryIO, offset: int, start: re.Pattern[bytes]) -> Iterator[_Piece]:
+    """Yield the data from `offset` piece by piece without a gap; each but the first begins with a document."""
+    stream.seek(offset)
+    data = b""
+    searched = 1  # the beginning of the piece itself
+    while True:
+        if (following := start.search(data, searched)) is not None:
+            yield _Piece(data[: following.start()], offset, last=False)
+            offset += following.start()
+            data, searched = data[following.start() :], 1
+            continue
+        searched = max(searched, len(data) - LONGEST_START)
+        if len(data) > MAX_DOCUMENT:
+            yield _Piece(data[:searched], offset, last=False, whole=False)
+            offset += searched
+            data, searched = data[searched:], 0
+            continue
+        more = stream.read(_CHUNK)
+        if not more:
+            if data:
+                yield _Piece(data, offset, last=True)
+            return
+        data += more
