@@ -1,1 +1,1 @@
-"""What would happen if: published measurements applied to what is measured here, each assumption beside its figure."""
+"""Studies: published measurements applied to what is measured here, and measured runs set side by side."""

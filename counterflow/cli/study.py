@@ -1,0 +1,101 @@
+"""`counterflow study`: labelled runs side by side, and published figures recomputed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import orjson
+
+from counterflow.cli._reader import period, reader
+from counterflow.cli._table import console, table
+from counterflow.errors import CounterflowError
+
+if TYPE_CHECKING:
+    from counterflow.clickhouse import ClickHouse
+    from counterflow.pipelines.studies.compare import Comparison
+    from counterflow.pipelines.studies.figures import Measured
+
+
+@click.group()
+def command() -> None:
+    """Compare labelled runs, and recompute what the studied documents publish."""
+
+
+@command.command()
+@click.option("--baseline", required=True, metavar="RUN", help="Label of the run that the others are set against.")
+@click.option("--scenario", "scenarios", required=True, multiple=True, metavar="RUN", help="May be repeated.")
+@click.option("--warm-up", "warm_up_s", type=click.FloatRange(0, 1e6), help="Seconds; instead of the configured.")
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Components a system.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Markdown, CSV and JSON have all components; CSV and JSON are unrounded.",
+)
+def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, top: int, form: str) -> None:
+    """Set labelled runs side by side: what each did a second and for a unit of work, and what differs.
+
+    A run is the label of its records (`publish --run`), or an entry of section `run` of the site file.
+    docs/studies/compare.md says what each figure is made of.
+    """
+    from counterflow.pipelines.studies import written
+    from counterflow.pipelines.studies.compare import compare as compared
+
+    names = (baseline, *scenarios)
+    if len(set(names)) < len(names):
+        raise click.UsageError("a run is set against itself")
+    with reader() as client:
+        comparison = compared([_measured(client, name, warm_up_s) for name in names])
+    match form:
+        case "markdown":
+            click.echo(written.markdown(comparison))
+        case "csv":
+            click.echo(written.as_csv(comparison), nl=False)
+        case "json":
+            sys.stdout.buffer.write(orjson.dumps(written.as_dict(comparison), option=orjson.OPT_APPEND_NEWLINE))
+        case _:
+            _print(comparison, top)
+
+
+def _measured(client: ClickHouse, name: str, warm_up_s: float | None) -> Measured:
+    from datetime import UTC, datetime
+
+    from counterflow.pipelines.studies.figures import SLACK_S, measured
+    from counterflow.pipelines.studies.runs import RunError, found
+    from counterflow.pipelines.studies.stored import OF_A_NAME, queries
+
+    statements = queries()
+    # a value of a parameter is escaped text
+    escaped = name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    known = {of: client.rows(statements[of], {"param_run": escaped}) for of in OF_A_NAME}
+    try:
+        run = found(name, known["labelled"], known["configured"], warm_up_s)
+    except RunError as error:
+        raise CounterflowError(str(error), hint=error.hint, exit_code=2) from None
+    begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
+    during = period(run.systems, begin, end)
+    rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
+    return measured(run, rows)
+
+
+def _print(comparison: Comparison, top: int) -> None:
+    from counterflow.pipelines.studies import written
+    from counterflow.pipelines.studies.compare import largest
+    from counterflow.pipelines.studies.price import FORMULA
+
+    out = console()
+    out.print(table(list(written.header(comparison.runs))))
+    for warning in comparison.warnings:
+        out.print(f"warning: {warning}", style="yellow", markup=False)
+    for name, rows in written.tables(comparison).items():
+        shown = largest(rows, top) if name == "components" else rows
+        out.print()
+        out.print(table([dict(written.cells(row, comparison.runs)) for row in shown], name))
+        if len(shown) < len(rows):
+            out.print("and components that used less: --top", style="dim")
+    for line in (FORMULA, *comparison.formulas) if comparison.formulas else ():
+        out.print(line, markup=False)

@@ -1,0 +1,187 @@
+"""Labelled runs: when each was and what is known of it, from the label of its records and from configuration."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+Row = Mapping[str, Any]
+
+REUSED_AFTER_S = 3600.0
+"""A longer pause in the recordings of a label, longer than four of their intervals too, is between two runs."""
+
+
+class RunError(ValueError):
+    """A run cannot be told from what is stored; says which, why, and in `hint` the way out."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        """Keep the way out beside the message."""
+        super().__init__(message)
+        self.hint = hint
+
+
+class Run(NamedTuple):
+    """A labelled run.
+
+    Parameters
+    ----------
+    name : its label.
+    begin_s, end_s : what is compared of it, before the warm-up is trimmed; seconds since 1970, UTC.
+    systems : whose records belong to it.
+    warm_up_s : left out at the begin.
+    workload : whose units of work are counted; None: the one workload there is.
+    units : what they are, as stated.
+    engines : processors by type that 100 % is of, instead of what the records say.
+    cost, currency : what the configuration costs.
+    notes : what the reader should know of how the run was found.
+    """
+
+    name: str
+    begin_s: float
+    end_s: float
+    systems: tuple[str, ...]
+    warm_up_s: float = 0.0
+    workload: str | None = None
+    units: str | None = None
+    engines: Mapping[str, float] = MappingProxyType({})
+    cost: float | None = None
+    currency: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Length of what is compared."""
+        return max(0.0, self.end_s - self.begin_s - self.warm_up_s)
+
+
+def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_s: float | None = None) -> Run:
+    """Return the run `name`.
+
+    Parameters
+    ----------
+    intervals : of the records that carry the label: `system`, `source`, `end_s`, `seconds`.
+    settings : of the sections `run` and `price` of the configuration, of this item: `section`, `system`, `name`,
+        `value`, `since_s`. A run that is configured is as configured, whatever the label; a price holds from its time.
+    warm_up_s : instead of the configured one.
+
+    Raises
+    ------
+    RunError : nothing is known of it, the label was used twice, or the configuration says what cannot be.
+    """
+    rows, lines = list(intervals), list(settings)
+    of_run = [line for line in lines if line["section"] == "run"]
+    newest = max((line["since_s"] for line in of_run), default=None)
+    stated = {line["name"]: line["value"] for line in of_run if line["since_s"] == newest}
+    systems = {line["system"] for line in of_run if line["since_s"] == newest} or {row["system"] for row in rows}
+    notes: list[str] = []
+    if "begin" in stated:
+        begin_s = _moment(name, "begin", stated["begin"])
+        last_s = max((row["end_s"] for row in rows), default=None)
+        if "end" not in stated and last_s is None:
+            raise RunError(f"run `{name}` has no end yet", "give it one in section `run` of the site file")
+        end_s = _moment(name, "end", stated["end"]) if "end" in stated else float(last_s or 0.0)
+    elif rows:
+        begin_s, end_s, notes = _common(name, rows)
+    else:
+        raise RunError(
+            f"there is no run `{name}`: no record carries the label, and the configuration does not name it",
+            "counterflow publish --run NAME labels records; section `run` of the site file says when a run was",
+        )
+    warm_up_s = _number(name, "warm_up_s", stated.get("warm_up_s", "0")) if warm_up_s is None else warm_up_s
+    if end_s - warm_up_s <= begin_s:
+        raise RunError(f"nothing is left of run `{name}` after its warm-up", "mend its begin, end and warm_up_s")
+    if len({line["since_s"] for line in of_run}) > 1:
+        notes.append(f"{name}: configured more than once; the newest begin is used")
+    engines = {
+        key.removeprefix("engines_"): _number(name, key, value)
+        for key, value in stated.items()
+        if key.startswith("engines_")
+    }
+    price = _newest(line for line in lines if line["section"] == "price" and line["since_s"] <= end_s)
+    cost = _number(name, "amount", price["amount"]) if "amount" in price else None
+    return Run(
+        name,
+        begin_s,
+        end_s,
+        tuple(sorted(systems)),
+        warm_up_s,
+        stated.get("workload"),
+        stated.get("units"),
+        engines,
+        cost,
+        price.get("currency"),
+        tuple(notes),
+    )
+
+
+def _newest(lines: Iterable[Row]) -> dict[str, str]:
+    """Return name and value of the newest version of the item."""
+    return {line["name"]: line["value"] for line in sorted(lines, key=lambda line: line["since_s"])}
+
+
+def _common(name: str, rows: list[Row]) -> tuple[float, float, list[str]]:
+    """Return the time that every recording of the run covers."""
+    recordings: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in rows:
+        recordings[row["system"], row["source"]].append((row["end_s"] - (row["seconds"] or 0.0), row["end_s"]))
+    spans = []
+    for (system, source), intervals in sorted(recordings.items()):
+        intervals.sort()
+        _once(name, system, source, intervals)
+        begin_s, end_s = intervals[0][0], max(end for _, end in intervals)
+        if end_s > begin_s:  # a listing of one moment is no recording
+            spans.append((begin_s, end_s))
+    if not spans:
+        raise RunError(f"run `{name}` has no interval with a length", "check what was published with its label")
+    begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
+    longest = max(end - begin for begin, end in spans)
+    if end_s <= begin_s:
+        raise RunError(
+            f"the recordings of run `{name}` have no time in common",
+            "check clocks and zones, or give begin and end in section `run` of the site file",
+        )
+    cut = end_s - begin_s < 0.9 * longest
+    note = f"{name}: compared over the {end_s - begin_s:.0f} s that all recordings have, of {longest:.0f} s"
+    return begin_s, end_s, [note] if cut else []
+
+
+def _once(name: str, system: str, source: str, intervals: list[tuple[float, float]]) -> None:
+    usual = max((end - begin for begin, end in intervals), default=0.0)
+    pause = max(REUSED_AFTER_S, 4 * usual)
+    reached = intervals[0][1]
+    for begin, end in intervals:
+        if begin - reached > pause:
+            raise RunError(
+                f"run `{name}` was recorded more than once on {system} ({source}): until {_iso(reached)}, and again "
+                f"from {_iso(begin)}",
+                "give begin and end of the one you mean in section `run` of the site file",
+            )
+        reached = max(reached, end)
+
+
+def _iso(moment_s: float) -> str:
+    return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _moment(name: str, key: str, text: str) -> float:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise RunError(
+            f"run `{name}`: `{key}` is {text!r}, expected a time as 2026-01-31T10:00:00Z", "mend the site file"
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _number(name: str, key: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise RunError(f"run `{name}`: `{key}` is {text!r}, expected a number of 0 or more", "mend the site file")
+    return number
