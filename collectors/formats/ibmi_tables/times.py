@@ -39,9 +39,9 @@ def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None) ->
     """
     utc = values.get("UTCTIME") or values.get("SAMPLE_TIME")
     if utc:
-        return Stamp(_timestamp(utc).replace(tzinfo=UTC))
+        return Stamp(timestamp(utc).replace(tzinfo=UTC))
     if local := values.get("DATETIME"):
-        return Stamp(*to_utc(_timestamp(local).replace(microsecond=0), zone, after))
+        return Stamp(*to_utc(timestamp(local).replace(microsecond=0), zone, after))
     if local := values.get("DTETIM"):
         century = str(values.get("DTECEN") or values.get("DTCEN") or "").strip()
         return Stamp(*to_utc(_dtetim(str(local), century), zone, after))
@@ -54,7 +54,13 @@ def iso(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
 
 
-def _timestamp(value: object) -> datetime:
+def timestamp(value: object) -> datetime:
+    """Return the time of a timestamp of Db2, in its own spelling or that of ISO 8601; `Z` is read over.
+
+    Raises
+    ------
+    ValueError : it is none, or of a year that a record cannot hold.
+    """
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
     found = _TIMESTAMP.fullmatch(str(value).strip())
