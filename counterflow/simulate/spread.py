@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, cycle, islice
+from math import exp
 from random import Random
 
 
@@ -20,3 +21,34 @@ def apportion(total: int, weights: Sequence[float]) -> list[int]:
     ends = [round(total * reached / whole) for reached in accumulate(weights)]
     ends[-1] = total
     return [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def between(low: int, mean: float, high: int, profile: Sequence[float]) -> list[int]:
+    """Return whole figures that follow `profile`: its 0 becomes `low`, its 1 `high`, and the mean is `mean`.
+
+    The mean is that of a whole total. Between the two the profile is bent as far as the mean needs.
+
+    Parameters
+    ----------
+    low, mean, high : in this order.
+    profile : from 0 to 1, both of which occur.
+    """
+    wanted = (mean - low) / (high - low)
+    least, most = -10.0, 10.0
+    for _ in range(100):
+        bend = (least + most) / 2
+        reached = sum(p ** exp(bend) for p in profile) / len(profile)
+        least, most = (bend, most) if reached > wanted else (least, bend)
+    bent = [round(low + (high - low) * p ** exp(bend)) for p in profile]
+    missing = round(mean * len(profile)) - sum(bent)
+    step = 1 if missing > 0 else -1
+    free = (at for at in cycle(range(len(bent))) if low < bent[at] + step < high and low < bent[at] < high)
+    for at in islice(free, abs(missing)):
+        bent[at] += step
+    return bent
+
+
+def profile(parts: int, random: Random) -> list[float]:
+    """Return figures from 0 to 1, both of which occur, in no order."""
+    inner = [random.uniform(0.02, 0.98) for _ in range(parts - 2)]
+    return random.sample([0.0, 1.0, *inner], parts)

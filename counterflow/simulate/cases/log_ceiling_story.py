@@ -1,0 +1,40 @@
+"""A log at the ceiling of zHPF, zHyperLink switched on, and its writes falling back, from the zHyperLink study of z17.
+
+From the document: the runs of z17 with zHPF and with zHyperLink. Assumed: first the batch is slowed to 70 %; once
+zHyperLink is on it is slowed to 70 % of what that carried; then all but 4.36 % of its writes go asynchronously (the
+share in the sample that IBM prints of D SMS,...,STATS(ZHLWRITE)) and the log does what it did over zHPF, at the same
+processor time an account. What else is assumed: `_zhyperlink`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from counterflow.simulate.cases._zhyperlink import log_run
+from counterflow.simulate.zos import DOCUMENT, LogCase
+
+SYSTEM, BATCH = "ZSTORY", "night"
+ZHPF, ZHL = "z17-zhpf-ds8a50", "z17-zhl-ds8a50"
+SYNC_PCT = 4.36
+
+AT_CEILING = log_run(ZHPF, SYSTEM, 8, name="zhpf-ceiling", run_id=BATCH)
+SWITCHED = log_run(ZHL, SYSTEM, 10, name="zhl-on", scale=0.7, run_id=BATCH)
+FALLEN = replace(
+    SWITCHED,
+    name="zhl-fallen-back",
+    log_mb_s=AT_CEILING.log_mb_s,
+    accounts_h=AT_CEILING.accounts_h,
+    gcp_pct=AT_CEILING.gcp_pct,
+    ziip_pct=AT_CEILING.ziip_pct,
+    waiting_share=AT_CEILING.waiting_share,
+    sync_pct=SYNC_PCT,
+    intervals=6,
+)
+
+CASE = LogCase(
+    title="A log at its ceiling: zHPF, zHyperLink switched on, its writes fall back (from the zHyperLink study)",
+    document=DOCUMENT,
+    interval_s=60,
+    runs=(log_run(ZHPF, SYSTEM, 4, name="zhpf-slowed", scale=0.7, run_id=BATCH), AT_CEILING, SWITCHED, FALLEN),
+    noise=0.005,
+)

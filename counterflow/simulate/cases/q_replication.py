@@ -1,0 +1,78 @@
+"""Overhead of Q Replication for a Db2 OLTP workload on AIX: with and without, source and target.
+
+From the document: transactions a second, processor time in all and of each command, memory of each command, I/O, rows
+and transactions applied, latencies; 8 logical processors, which are 4 cores; 64 GB; an hour, which the totals show to
+have been 3,660 s.
+
+Assumed: the percentages are of 4 cores, as the physical figures show; what a busy interval is busier by; 8 disks that
+share the I/O evenly; how many processes a command has; memory of the MQ channel, which is not printed; the trans/s of
+the target are Db2 transactions, about two for one of the workload.
+"""
+
+from __future__ import annotations
+
+from counterflow.simulate.published import Row, table
+from counterflow.simulate.qrep import DOCUMENT, Applied, Component, Node, QrepCase, QrepRun
+
+SYSTEMS = {"source": "QSRC", "target": "QTGT"}
+PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}
+USERS = {"asnqcap": "qrepl", "asnqapp": "qrepl", "amqzlaa": "mqm"}
+CHANNEL_MB = 10
+"""Memory of amqzlaa."""
+
+
+def _node(row: Row) -> Node:
+    components = tuple(
+        Component(
+            command,
+            count,
+            float(row[f"{command}_pct"]),
+            float(row.get(f"{command}_mb", CHANNEL_MB)),
+            USERS.get(command, "db2inst1"),
+        )
+        for command, count in PROCESSES.items()
+        if f"{command}_pct" in row
+    )
+    return Node(
+        SYSTEMS[row["node"]],
+        float(row["cpu_avg_pct"]),
+        float(row["cpu_max_pct"]),
+        components,
+        int(row["read_mb"]),
+        int(row["written_mb"]),
+    )
+
+
+def _applied(row: Row) -> Applied:
+    capture_ms, queue_ms, apply_ms = (round(1000 * float(row[f"{part}_s"])) for part in ("capture", "queue", "apply"))
+    return Applied(int(row["rows"]), int(row["trans"]), capture_ms, queue_ms, apply_ms)
+
+
+def _run(name: str, source: Row, target: Row | None = None) -> QrepRun:
+    return QrepRun(
+        name=name,
+        intervals=61,
+        nodes=tuple(_node(row) for row in (source, target) if row),
+        tps_min=int(source["tps_min"]),
+        tps_avg=int(source["tps_avg"]),
+        tps_max=int(source["tps_max"]),
+        applied=_applied(target) if target else None,
+        published={
+            f"{row['node']} {figure}": printed
+            for row in (source, target)
+            if row
+            for figure, printed in row.items()
+            if figure not in ("run", "node")
+        },
+    )
+
+
+WITHOUT, SOURCE, TARGET = table("q_replication")
+
+CASE = QrepCase(
+    title="Q Replication of a Db2 OLTP workload on AIX, with and without (Q Replication overhead page)",
+    document=DOCUMENT,
+    interval_s=60,
+    runs=(_run("without", WITHOUT), _run("with", SOURCE, TARGET)),
+    pause=5,
+)

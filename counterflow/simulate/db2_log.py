@@ -1,0 +1,73 @@
+"""Running counts of the active log as a site exports them under IFCID names (docs/formats/db2_log_csv.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import TYPE_CHECKING
+
+from counterflow.simulate.spread import apportion
+
+if TYPE_CHECKING:
+    from counterflow.simulate.timeline import Placed
+    from counterflow.simulate.zos import LogRun
+
+CI_BYTES, COPIES = 4096, 2
+WRITTEN_PER_CREATED = 3_056_832 / 1_352_938
+"""CIs written, both copies and rewrites, for one created: of the report that IBM prints for OMEGAMON."""
+CIS_PER_IO = 3_056_832 / 696_824
+"""CIs of a log write, of the same report."""
+WAITS_PER_ACCOUNT = 10
+THRESHOLD_SHARE = 0.6
+
+BEFORE = ("time_utc", "sysid", "ssid", "member", "log_path", "copies", "active_threads")
+COUNTERS = (
+    "QJSTLOGW",
+    "QJSTCIWR",
+    "QJSTBFFL",
+    "QJSTBFWR",
+    "QJSTWTB",
+    "QJSTBPAG",
+    "QJSTTHRW",
+    "QJSTSERW",
+    "zhl_log_writes",
+    "zhl_log_write_fail_sync",
+    "SWACAWLG_us",
+    "SWACARLG",
+)
+
+
+def lines(placed: Sequence[Placed[LogRun]], random: Random) -> Iterator[str]:
+    """Yield the rows of one subsystem; its Db2 has run for a while, and idles between two runs."""
+    yield ",".join((*BEFORE, *COUNTERS))
+    up_s = random.randrange(10**6)
+    counts = [round(rate * up_s) for rate in _rates(placed[0])]
+    now = placed[0].begin
+    yield _row(placed[0].run, now, counts)
+    for one in placed:
+        while now < one.begin:
+            now += timedelta(seconds=one.intervals[0].seconds)
+            yield _row(one.run, now, counts)
+        grown = [apportion(round(rate * one.seconds), one.weights) for rate in _rates(one)]
+        for interval, *by_interval in zip(one.intervals, *grown, strict=True):
+            counts = [count + more for count, more in zip(counts, by_interval, strict=True)]
+            yield _row(one.run, interval.end, counts)
+        now = one.end
+
+
+def _row(run: LogRun, at: datetime, counts: Sequence[int]) -> str:
+    before = (f"{at:%Y-%m-%dT%H:%M:%SZ}", run.system, run.subsystem, run.subsystem, run.path, COPIES, run.jobs)
+    return ",".join(map(str, (*before, *counts)))
+
+
+def _rates(one: Placed[LogRun]) -> Iterator[float]:
+    """Yield what each counter grows by in a second."""
+    run = one.run
+    written = run.log_mb_s * 1e6 * COPIES / CI_BYTES
+    ios = written / CIS_PER_IO
+    zhl = ios if run.path == "zhl" else 0.0
+    yield from (ios, written, written / WRITTEN_PER_CREATED, ios / COPIES)
+    yield from (run.buffer_waits / one.intervals[0].seconds, 0.0, THRESHOLD_SHARE * ios / COPIES, 0.0)
+    yield from (zhl, zhl * (1 - run.sync_pct / 100))
+    yield from (run.waiting_share * run.jobs * 1e6, run.accounts_h / 3600 * WAITS_PER_ACCOUNT)

@@ -1,0 +1,142 @@
+"""Databases on LinuxONE over direct NVMe storage and over a storage server: nmon, YCSB output, logs of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from counterflow.simulate import nmon_linux, query_log, site, ycsb
+from counterflow.simulate.case import Case
+from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.nmon import Disk
+from counterflow.simulate.nmon_linux import Host, Snapshot
+from counterflow.simulate.spread import uneven
+from counterflow.simulate.timeline import Placed
+
+DOCUMENT = "docs/studies/linuxone-nvme.md"
+PROCESSORS = 30
+MEMBERS, PATHS = 4, 4
+"""NVMe devices of the RAID-10, each with one partition; paths of the multipath device."""
+NVME = tuple(f"nvme{n}n1" for n in range(MEMBERS))
+DEVICES = (
+    *("dasda", "dasda1", "dasda2", "dasda3"),
+    *(name for member in NVME for name in (member, f"{member}p1")),
+    "md0",
+    *(f"sd{letter}" for letter in "abcd"[:PATHS]),
+    "dm-0",
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a database asks of its storage, a second, means of the run; `burst` is how uneven it is, as a ratio."""
+
+    read_mb_s: float
+    write_mb_s: float
+    read_kb: float
+    write_kb: float
+    burst: float
+
+
+@dataclass(frozen=True)
+class LinuxRun:
+    """One run.
+
+    Parameters
+    ----------
+    name : how it is told from the others of the case.
+    system : the LPAR of the database; its driver's output is kept with it.
+    storage : `nvme` or `fcp`.
+    service_ms : of a transfer on that storage.
+    operations : of YCSB, a second, by kind; empty for queries.
+    queries : completed in the run; 0 for YCSB.
+    users : threads of YCSB, users of queries.
+    memory_gb : of the LPAR.
+    price : of the storage, as a share of another price.
+    """
+
+    name: str
+    system: str
+    storage: str
+    intervals: int
+    load: Load
+    service_ms: float
+    cpu_pct: float
+    users: int
+    memory_gb: int
+    price: float
+    operations: Mapping[str, float] = field(default_factory=dict)
+    queries: int = 0
+    published: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Return the LPAR of the database."""
+        return (self.system,)
+
+    @property
+    def workload(self) -> str:
+        """Return what the driver is called."""
+        return "ycsb" if self.operations else "bdi"
+
+
+class LinuxCase(Case[LinuxRun]):
+    """Runs over one storage and the other; the files are a folder an LPAR, and `SITE`."""
+
+    def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:  # noqa: D102
+        files: list[Written] = []
+
+        def add(system: str | None, name: str, lines: Iterator[str]) -> None:
+            path = out / (system or "SITE") / name
+            write_lines(path, lines)
+            files.append(Written(system, path))
+
+        for one in placed:
+            run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise
+            add(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
+            if run.operations:
+                output = ycsb.lines(run.operations, run.users, one.begin, one.seconds, random)
+                add(run.system, f"{run.workload}_{run.name}.txt", output)
+            else:
+                log = query_log.lines(run.workload, run.name, run.users, run.queries, one.begin, one.seconds, random)
+                add(run.system, f"{run.workload}_{run.name}.csv", log)
+        add(None, "site.yaml", site.lines(_site(placed)))
+        return files
+
+
+def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:
+    run = one.run
+    host = Host(run.system, PROCESSORS, run.memory_gb * 1024, DEVICES)
+    bursts = uneven(run.intervals, random, run.load.burst)
+    mean = sum(bursts) / len(bursts)
+    snapshots = [Snapshot(one.begin, 1.0, 0.0, _devices(run, 0.0))]
+    for interval, over in zip(one.intervals, bursts, strict=True):
+        snapshots.append(Snapshot(interval.end, run.cpu_pct, 5.0, _devices(run, over / mean)))
+    return nmon_linux.recording(host, interval_s, snapshots)
+
+
+def _devices(run: LinuxRun, over: float) -> list[Disk]:
+    """Return what each device shows: the logical load, and below it that of RAID-10 members or of paths.
+
+    A write to the RAID-10 goes to two of its four members; a path carries a part of what the multipath device does.
+    """
+    load = run.load
+    reads, writes = (mb_s * 1024 * over for mb_s in (load.read_mb_s, load.write_mb_s))
+    shares = {
+        "nvme": {"md0": (1.0, 1.0)} | {n: (1 / MEMBERS, 2 / MEMBERS) for n in DEVICES if n.startswith("nvme")},
+        "fcp": {"dm-0": (1.0, 1.0)} | {n: (1 / PATHS, 1 / PATHS) for n in DEVICES if n.startswith("sd")},
+    }[run.storage]
+    parts = (shares.get(name, (0.0, 0.0)) for name in DEVICES)
+    return [Disk(reads * read, writes * write, load.read_kb, load.write_kb, run.service_ms) for read, write in parts]
+
+
+def _site(placed: Sequence[Placed[LinuxRun]]) -> Iterator[site.Entry]:
+    begin = placed[0].begin
+    for one in placed:
+        run = one.run
+        yield "prices", {"from": begin, "name": run.name, "amount": run.price, "currency": "XXX"}
+        units = "operations" if run.operations else "queries"
+        what: site.Fields = {"workload": run.workload, "units": units, "engines": {"core": PROCESSORS}}
+        yield "runs", {"name": run.name, "systems": [run.system], "begin": one.begin, "end": one.end, **what}

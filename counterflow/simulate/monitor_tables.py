@@ -1,0 +1,78 @@
+"""Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (docs/formats/qrep_monitor.md).
+
+MONITOR_TIME is local time of the server, which here is UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import TYPE_CHECKING
+
+from counterflow.simulate.spread import apportion, uneven
+
+if TYPE_CHECKING:
+    from counterflow.simulate.qrep import Applied, QrepRun
+    from counterflow.simulate.timeline import Placed
+
+MONITOR_S = 30
+"""Default of MONITOR_INTERVAL on Linux, UNIX and Windows."""
+TRANSACTION_BYTES = 2400
+SEND_QUEUE, RECEIVE_QUEUE = "ASN.QM1_TO_QM2.DATAQ", "ASN.QM1_TO_QM2.DATAQ"
+LATENCY_NOISE = 0.1
+
+
+def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float], random: Random) -> Iterator[str]:
+    """Yield IBMQREP_APPLYMON: latencies are means of the transactions of an interval."""
+    yield (
+        '"MONITOR_TIME","RECVQ","QSTART_TIME","CURRENT_MEMORY","QDEPTH","END2END_LATENCY","QLATENCY","APPLY_LATENCY",'
+        '"TRANS_APPLIED","ROWS_APPLIED","ROWS_PROCESSED","OLDEST_TRANS"'
+    )
+    ends, (rows, transactions) = _monitored(one, busy, (applied.rows, applied.transactions))
+    noises = [uneven(len(ends), random, LATENCY_NOISE) for _ in range(3)]
+    for end, row, done, *noise in zip(ends, rows, transactions, *noises, strict=True):
+        means = (applied.capture_ms, applied.queue_ms, applied.apply_ms)
+        capture, queue, apply = (round(ms * around) for ms, around in zip(means, noise, strict=True))
+        oldest = end - timedelta(milliseconds=capture + queue + apply)
+        yield (
+            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(one.begin)}",1048576,{round(done * queue / MONITOR_S / 1000)},'
+            f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{_stamp(oldest)}"'
+        )
+
+
+def capture(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> Iterator[str]:
+    """Yield IBMQREP_CAPMON: how far Capture has read the log."""
+    yield (
+        '"MONITOR_TIME","CURRENT_LOG_TIME","CURRENT_MEMORY","MAX_TRANS_SIZE","TRANS_SPILLED","LOGREAD_API_TIME",'
+        '"NUM_LOGREAD_CALLS","NUM_END_OF_LOGS","LOGRDR_SLEEPTIME","MQCMIT_TIME"'
+    )
+    ends, (calls,) = _monitored(one, busy, (applied.transactions // 50,))
+    for end, n in zip(ends, calls, strict=True):
+        log = end - timedelta(milliseconds=applied.capture_ms)
+        yield f'"{_stamp(end)}","{_stamp(log)}",67108864,65536,0,{n},{n},0,0,{2 * n}'
+
+
+def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> Iterator[str]:
+    """Yield IBMQREP_CAPQMON: what Capture put on its send queue; a message is a transaction."""
+    yield (
+        '"MONITOR_TIME","SENDQ","ROWS_PUBLISHED","XMITQDEPTH","MQ_BYTES","MQ_MESSAGES","MQPUT_TIME",'
+        '"QFULL_ERROR_COUNT","LOBS_TOO_BIG"'
+    )
+    ends, (rows, messages) = _monitored(one, busy, (applied.rows, applied.transactions))
+    for end, row, sent in zip(ends, rows, messages, strict=True):
+        yield f'"{_stamp(end)}","{SEND_QUEUE}",{row},0,{sent * TRANSACTION_BYTES},{sent},{sent // 50},0,0'
+
+
+def _monitored(
+    one: Placed[QrepRun], busy: Sequence[float], totals: Sequence[int]
+) -> tuple[list[datetime], list[list[int]]]:
+    """Return the ends of the monitor intervals of a run, and of each total what falls into which."""
+    parts = one.intervals[0].seconds // MONITOR_S
+    ends = [one.begin + timedelta(seconds=n * MONITOR_S) for n in range(1, parts * len(busy) + 1)]
+    weights = [0.5 + share for share in busy for _ in range(parts)]
+    return ends, [apportion(total, weights) for total in totals]
+
+
+def _stamp(at: datetime) -> str:
+    return f"{at:%Y-%m-%d-%H.%M.%S.%f}"

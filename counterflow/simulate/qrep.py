@@ -1,0 +1,172 @@
+"""Q Replication between two AIX systems: nmon on both, its monitor tables, and what the driver says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from counterflow.simulate import monitor_tables, nmon_aix, site, workload
+from counterflow.simulate.case import Case
+from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.nmon import Disk
+from counterflow.simulate.nmon_aix import Host, Process, Snapshot
+from counterflow.simulate.spread import apportion, between, profile
+from counterflow.simulate.timeline import Placed
+
+DOCUMENT = "docs/studies/q-replication.md"
+WORKLOAD, UNITS, USERS = "order_entry", "transactions", 64
+CORES, THREADS, MEMORY_MB = 4, 8, 65_536
+DISKS = tuple(f"hdisk{n}" for n in range(8))
+READ_KB, WRITE_KB, SERVICE_MS = 16, 64, 3.0
+
+
+class Component(NamedTuple):
+    """Processes of one command; `cpu_pct` is of all cores of the system, memory that of all of them together."""
+
+    command: str
+    processes: int
+    cpu_pct: float
+    memory_mb: float
+    user: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """One system during a run; sizes are totals of the run, in MB of 1,048,576 bytes."""
+
+    system: str
+    cpu_avg_pct: float
+    cpu_max_pct: float
+    components: tuple[Component, ...]
+    read_mb: int
+    written_mb: int
+
+
+class Applied(NamedTuple):
+    """What one receive queue applied in a run, and the means of its latencies."""
+
+    rows: int
+    transactions: int
+    capture_ms: int
+    queue_ms: int
+    apply_ms: int
+
+
+@dataclass(frozen=True)
+class QrepRun:
+    """One run of the workload; the driver is on the first node.
+
+    Parameters
+    ----------
+    tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
+    applied : what was replicated from the first node to the second.
+    """
+
+    name: str
+    intervals: int
+    nodes: tuple[Node, ...]
+    tps_min: int
+    tps_avg: int
+    tps_max: int
+    applied: Applied | None = None
+    published: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Return the nodes by name."""
+        return tuple(node.system for node in self.nodes)
+
+
+class QrepCase(Case[QrepRun]):
+    """Runs with and without replication; the files are a folder a system, and `SITE`."""
+
+    def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:  # noqa: D102
+        files: list[Written] = []
+
+        def add(system: str | None, name: str, lines: Iterator[str]) -> None:
+            path = out / (system or "SITE") / name
+            write_lines(path, lines)
+            files.append(Written(system, path))
+
+        executions = []
+        for one in placed:
+            run = one.run
+            random = Random(f"{seed}/{run.name}")  # noqa: S311 - noise
+            busy = profile(run.intervals, random)
+            for node in run.nodes:
+                host = Host(node.system, CORES, THREADS, MEMORY_MB, DISKS)
+                add(node.system, f"{node.system}_{run.name}.nmon", _recording(host, self.interval_s, one, node, busy))
+            low, mean, high = (tps * self.interval_s for tps in (run.tps_min, run.tps_avg, run.tps_max))
+            done = between(low, mean, high, busy)
+            executions.append((run.systems[0], _execution(one, done)))
+            if run.applied:
+                source, target = run.systems
+                add(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
+                add(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
+                add(target, f"applymon_{run.name}.csv", monitor_tables.receive_queue(one, run.applied, busy, random))
+        for system in dict.fromkeys(system for system, _ in executions):
+            add(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
+        add(None, "site.yaml", site.lines(_site(placed)))
+        return files
+
+
+def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:
+    ends = [interval.end for interval in one.intervals]
+    return workload.Execution(WORKLOAD, one.run.name, UNITS, USERS, one.begin, ends, done)
+
+
+def _recording(host: Host, interval_s: int, one: Placed[QrepRun], node: Node, busy: Sequence[float]) -> Iterator[str]:
+    """Yield what nmon wrote of a node: an interval before the run, which has no processes yet, and the run."""
+    low = max(1.0, node.cpu_avg_pct - (node.cpu_max_pct - node.cpu_avg_pct) * _mean(busy) / (1 - _mean(busy)))
+    cpu = between(round(low * 10), node.cpu_avg_pct * 10, round(node.cpu_max_pct * 10), busy)
+    processes = _processes(node, cpu)
+    reads, writes = (_spread(mb * 1024 * 10 / interval_s, cpu) for mb in (node.read_mb, node.written_mb))
+    idle = Snapshot(one.begin, 1.0, (), [Disk(0.0, 0.0, READ_KB, WRITE_KB, SERVICE_MS)] * len(DISKS))
+    snapshots = [idle]
+    for at, interval in enumerate(one.intervals):
+        disks = [
+            Disk(r / 10, w / 10, READ_KB, WRITE_KB, SERVICE_MS) for r, w in zip(reads[at], writes[at], strict=True)
+        ]
+        snapshots.append(Snapshot(interval.end, cpu[at] / 10, processes[at], disks))
+    return nmon_aix.recording(host, interval_s, snapshots)
+
+
+def _spread(tenths: float, weights: Sequence[float]) -> list[list[int]]:
+    """Return tenths of a KB/s of each disk in each interval that add up to `tenths`."""
+    parts = apportion(round(tenths), [weight for weight in weights for _ in DISKS])
+    return [parts[at : at + len(DISKS)] for at in range(0, len(parts), len(DISKS))]
+
+
+def _processes(node: Node, weights: Sequence[float]) -> list[list[Process]]:
+    """Return the processes of each interval: hundredths of a percent of one core that average to the component's."""
+    found: list[list[Process]] = [[] for _ in weights]
+    pid = 100_000
+    for component in node.components:
+        count = component.processes
+        hundredths = round(component.cpu_pct * CORES * 100 * len(weights))
+        used = apportion(hundredths, [weight for weight in weights for _ in range(count)])
+        text_kb = 96
+        data_kb = apportion(round(component.memory_mb * 1024) - text_kb, [1.0] * count)
+        for at in range(len(weights)):
+            for n in range(count):
+                pct = used[at * count + n] / 100
+                process = Process(pid + n * 4, component.command, component.user, 8, pct, text_kb, data_kb[n])
+                found[at].append(process)
+        pid += 10_000
+    return found
+
+
+def _mean(figures: Sequence[float]) -> float:
+    return sum(figures) / len(figures)
+
+
+def _site(placed: Sequence[Placed[QrepRun]]) -> Iterator[site.Entry]:
+    for one in placed:
+        what: site.Fields = {"workload": WORKLOAD, "units": UNITS, "engines": {"core": CORES}}
+        yield (
+            "runs",
+            {"name": one.run.name, "systems": list(one.run.systems), "begin": one.begin, "end": one.end, **what},
+        )

@@ -1,0 +1,28 @@
+"""The site's own file, as docs/formats/site.md describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+Fields = Mapping[str, object]
+Entry = tuple[str, Fields]
+"""The list an entry belongs to, and its fields."""
+
+
+def lines(entries: Iterable[Entry], name: str = "simulated") -> Iterator[str]:
+    """Yield the file; an entry is one line of YAML."""
+    yield "# Generated: no real site wrote this."
+    yield f"site: {name}"
+    lists: dict[str, list[Fields]] = {}
+    for of, fields in entries:
+        lists.setdefault(of, []).append(fields)
+    for of, items in lists.items():
+        yield f"{of}:"
+        for fields in items:
+            yield "  - {" + ", ".join(f"{key}: {_shown(value)}" for key, value in fields.items()) + "}"
+
+
+def _shown(value: object) -> str:
+    return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else json.dumps(value)
