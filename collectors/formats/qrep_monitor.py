@@ -1,0 +1,288 @@
+"""Exports of the monitor tables of Q Replication as CSV; see docs/formats/qrep_monitor.md.
+
+One row a queue, or a Capture program, and monitor interval. Tables and releases differ in columns: they are read by
+name, and what no dataset holds goes to `counter`. Source: IBM, IBMQREP_APPLYMON table; IBM's scripts that make and
+migrate the control tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, tzinfo
+from typing import Any, BinaryIO, NamedTuple
+
+from counterflow.collectors.formats.csv_rows import CsvRows, as_kept, first_line, is_csv_of, read_items, utc
+from counterflow.collectors.formats.ibmi_tables.times import iso, timestamp
+from counterflow.collectors.formats.ibmi_tables.values import number_of
+from counterflow.collectors.formats.nmon.stamps import to_utc
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+
+class Table(NamedTuple):
+    """A monitor table: its column of queues, and which columns fill which of the dataset."""
+
+    name: str
+    component: str
+    queue: str | None
+    numbers: Mapping[str, str]
+    times: Mapping[str, str]
+    schema: str
+
+
+TABLES = (
+    Table(
+        "IBMQREP_APPLYMON",
+        "apply",
+        "recvq",
+        {
+            "current_memory": "memory_bytes",
+            "qdepth": "queue_depth",
+            "q_percent_full": "queue_full_pct",
+            "end2end_latency": "end_to_end_ms",
+            "qlatency": "queue_ms",
+            "apply_latency": "apply_ms",
+            "rows_applied": "rows_applied",
+            "rows_processed": "rows_processed",
+            "trans_applied": "transactions_applied",
+            "heartbeat_latency": "heartbeat_ms",
+        },
+        {"qstart_time": "started_at", "oldest_trans": "oldest_transaction_at"},
+        "apply_schema",
+    ),
+    Table(
+        "IBMQREP_CAPQMON",
+        "capture_queue",
+        "sendq",
+        {
+            "xmitqdepth": "queue_depth",
+            "rows_published": "rows_published",
+            "mq_bytes": "mq_bytes",
+            "mq_messages": "mq_messages",
+            "mqput_time": "mq_put_ms",
+            "qfull_error_count": "queue_full_errors",
+            "lobs_too_big": "lobs_too_big",
+        },
+        {},
+        "capture_schema",
+    ),
+    Table(
+        "IBMQREP_CAPMON",
+        "capture",
+        None,
+        {
+            "current_memory": "memory_bytes",
+            "max_trans_size": "largest_transaction_bytes",
+            "rows_processed": "rows_processed",
+            "trans_spilled": "transactions_spilled",
+            "logread_api_time": "log_read_ms",
+            "num_logread_calls": "log_reads",
+            "num_end_of_logs": "ends_of_log",
+            "logrdr_sleeptime": "log_reader_sleep_ms",
+            "mqcmit_time": "mq_commit_ms",
+        },
+        {"current_log_time": "current_log_at"},
+        "capture_schema",
+    ),
+)
+TIME = "monitor_time"
+"""The first column of each table."""
+WAY_OUT = (
+    "the names of the columns in a first line, MONITOR_TIME with RECVQ, SENDQ or CURRENT_LOG_TIME; or their numbers in "
+    '`columns` of the source, as in `queue: "2"`, where MONITOR_TIME is the first'
+)
+
+_LATENCIES = ("end_to_end_ms", "queue_ms", "apply_ms")
+_NULL = frozenset(("", "-", "null"))
+_NEVER = ("1900-01-01", "0001-01-01")
+_LOG_POSITION = re.compile(r"(seq|lsn)$")
+_DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\d\d-\d\d-\d\d\.|[A-Za-z])')
+
+
+class QrepMonitor:
+    """CSV of the monitor tables of Q Replication."""
+
+    name = "qrep_monitor"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether `head` begins with the columns of a monitor table, or with a row such as Db2's EXPORT writes."""
+        return is_csv_of(head, _is_header) or _DEL.match(first_line(head)) is not None
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield a record a row, and a counter for each number that the dataset does not hold."""
+
+        def unnamed(cells: list[str]) -> list[str] | None:
+            return _unnamed(cells, context.columns)
+
+        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
+        yield from read_items(rows, lambda values: _Row(values, context, rows.memory).items())
+
+
+class _Row:
+    """One row on its way to records."""
+
+    def __init__(self, values: dict[str, str], context: Context, memory: dict[str, Any]) -> None:
+        found = _table(values)
+        assert found is not None  # noqa: S101 - its header was one
+        self._table = found
+        self._context = context
+        self._memory = memory
+        named = {column.strip().lower(): name for name, column in context.columns.items()}
+        self._numbers = {**found.numbers, **{c: n for c, n in named.items() if n in found.numbers.values()}}
+        self._times = {**found.times, **{c: n for c, n in named.items() if n in found.times.values()}}
+        self._values = {name: value for name, value in values.items() if value.lower() not in _NULL}
+
+    def items(self) -> Iterator[Record | Reject]:
+        table, values = self._table, self._values
+        queue = values.get(table.queue, "") if table.queue else ""
+        if table.queue and not queue:
+            yield Reject(Reason.OUT_OF_RANGE, f"expected {table.queue.upper()}, found nothing", "none")
+            return
+        if TIME not in values:
+            yield Reject(Reason.STAMP_MISSING, "expected MONITOR_TIME, found nothing", "none")
+            return
+        known = self._memory.setdefault("before", {})
+        key = " ".join((table.component, values.get(table.schema, ""), queue))
+        before = datetime.fromisoformat(known[key]) if key in known else None
+        try:
+            instant, ambiguous = _instant(values[TIME], self._context.zone, before)
+        except (ValueError, OverflowError) as error:
+            yield Reject(Reason.STAMP_INVALID, f"MONITOR_TIME: {error}", "none")
+            return
+        if instant == before:
+            yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {known[key]} already", "none")
+            return
+        if ambiguous:
+            detail = "the clock shows this hour twice and no row before tells which: read as the first"
+            yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+        fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
+        fields |= {"component": table.component, "queue": queue}
+        if table.schema in values:
+            fields["program_schema"] = values[table.schema]
+        yield from self._fill(fields, instant)
+        yield from self._interval(fields, instant, before)
+        if before is None or instant > before:
+            known[key] = fields["ts"]
+        yield Record("replication", fields)
+        yield from self._leftovers(fields)
+
+    def _interval(self, fields: Fields, instant: datetime, before: datetime | None) -> Iterator[Reject]:
+        """Add how long the interval is: the time since the row before, if the queue was not started in between."""
+        if before is None:
+            return
+        if instant < before:
+            detail = (
+                f"the row before is of {iso(before)}: sort by MONITOR_TIME; the length of the interval is not known"
+            )
+            yield Reject(Reason.LATE_ROW, detail, "all")
+        elif "started_at" in fields and datetime.fromisoformat(fields["started_at"]) > before:
+            detail = f"the queue was started at {fields['started_at']}: the time since the row before is no interval"
+            yield Reject(Reason.RESTARTED, detail, "all")
+        else:
+            fields["interval_s"] = round((instant - before).total_seconds(), 3)
+
+    def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
+        """Add what the dataset holds."""
+        for column, name in self._times.items():
+            if column not in self._values or self._values[column].startswith(_NEVER):
+                continue
+            try:
+                fields[name] = iso(_earlier(self._values[column], self._context.zone, instant))
+            except (ValueError, OverflowError) as error:
+                yield Reject(Reason.STAMP_INVALID, f"{column.upper()}: {error}", "part")
+        for column, name in self._numbers.items():
+            try:
+                number = number_of(self._values.get(column))
+            except ValueError:
+                detail = f"{column.upper()}: expected a number, found {self._values[column][:40]!r}"
+                yield Reject(Reason.NOT_A_NUMBER, detail, "part")
+                continue
+            if number is not None and number < 0:
+                yield Reject(Reason.OUT_OF_RANGE, f"{column.upper()}: {number:g} is below 0: not known", "part")
+            elif number is not None:
+                fields[name] = number
+        applied = fields.get("transactions_applied", fields.get("rows_applied"))
+        for name in _LATENCIES if applied == 0 else ():
+            if fields.pop(name, 0):
+                yield Reject(Reason.OUT_OF_RANGE, f"{name} is of no transaction: nothing was applied", "part")
+
+    def _leftovers(self, fields: Fields) -> Iterator[Record | Reject]:
+        """Yield the numbers that the dataset does not hold; a column with other values is noted once."""
+        table = self._table
+        noted: list[str] = self._memory.setdefault("noted", [])
+        read = {TIME, table.queue, table.schema, *self._numbers, *self._times}
+        envelope: Fields = {name: fields[name] for name in ("ts", "interval_s", "system", "source") if name in fields}
+        for column, value in self._values.items():
+            if column in read:
+                continue
+            try:
+                number = None if _LOG_POSITION.search(column) else number_of(value)
+            except ValueError:
+                number = None
+            if number is None:
+                if column not in noted:
+                    noted.append(column)
+                    detail = f"{column.upper()} is not read where it holds no figure, as {value[:40]!r}"
+                    yield Reject(Reason.NOT_A_NUMBER, detail, "part")
+                continue
+            counter = {"section": table.name, "instance": fields["queue"], "counter": column.upper(), "value": number}
+            yield Record("counter", {**envelope, **counter})
+
+
+def _is_header(names: Collection[str]) -> bool:
+    return _table(names) is not None
+
+
+def _table(names: Collection[str]) -> Table | None:
+    """Return the table that has these columns."""
+    if TIME not in names:
+        return None
+    for table in TABLES:
+        if table.queue in names or (table.queue is None and not {*table.numbers, *table.times}.isdisjoint(names)):
+            return table
+    return None
+
+
+def _unnamed(cells: list[str], columns: Mapping[str, str]) -> list[str] | None:
+    """Return the columns of rows without a header, if the site numbers those of one table that it needs."""
+    places = {name: int(place) - 1 for name, place in columns.items() if place.isdecimal()}
+    if not places or not all(0 < place < len(cells) for place in places.values()):
+        return None
+    fitting = []
+    for table in TABLES:
+        by_name = {name: column for column, name in {**table.numbers, **table.times}.items()}
+        by_name |= {"program_schema": table.schema} | ({"queue": table.queue} if table.queue else {})
+        if places.keys() <= by_name.keys() and ("queue" in places) == (table.queue is not None):
+            found = [TIME, *(f"column_{place + 1}" for place in range(1, len(cells)))]
+            for name, place in places.items():
+                found[place] = by_name[name]
+            fitting.append(found)
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _instant(written: str, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:
+    """Return a time, and whether it is one of two that nothing decides between; `after` is the row before.
+
+    Raises
+    ------
+    ValueError : it is none.
+    """
+    if written[-1] in "zZ":
+        return utc(written), False
+    found, ambiguous = to_utc(timestamp(written), zone, after)
+    return as_kept(found), ambiguous
+
+
+def _earlier(written: str, zone: tzinfo, latest: datetime) -> datetime:
+    """Return a time that lies before `latest`: of two that the clock shows alike, the one that is nearer.
+
+    Raises
+    ------
+    ValueError : it is none.
+    """
+    first, ambiguous = _instant(written, zone, None)
+    second = _instant(written, zone, first)[0] if ambiguous else first
+    return second if second <= latest else first
+
+
+FORMAT = QrepMonitor()
