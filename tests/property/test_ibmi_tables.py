@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
 from counterflow.collectors.formats.ibmi_tables.export import Export, write
+from counterflow.collectors.formats.ibmi_tables.values import number_of, numbers_of
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, Reject
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -154,3 +155,22 @@ def test_a_half_that_comes_while_the_first_is_read_changes_nothing_of_it() -> No
     assert found(parse(content, "QAPMJOBMI.csv", position=stored(position))) == found(items[at:])
     assert read_alone(position)
     assert not any(read_alone(i) for i in parse(content, "QAPMJOBMI.csv") if isinstance(i, Position))
+
+
+WRITTEN = st.one_of(
+    st.decimals(-(10**9), 10**9, places=3).map(str),
+    st.integers(0, 10**20).map(str),
+    st.sampled_from([".5", "-.5", "007", "+3", " 4 ", "1E3", "1e3", "1,5", "1,2,3", "", "true", "null", "[1]", '"1"']),
+)
+
+
+@settings(max_examples=200)
+@given(values=st.lists(WRITTEN, min_size=1, max_size=6))
+def test_the_numbers_of_a_row_are_those_of_each_value(values: list[str]) -> None:
+    try:
+        together = numbers_of(values)
+    except ValueError:
+        assert any(not value.isdecimal() for value in values)
+    else:
+        assert together == tuple(map(number_of, values))
+        assert min(together) >= 0

@@ -15,7 +15,7 @@ import orjson
 
 from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
-from counterflow.collectors.formats.ibmi_tables.rows import Reader, read_rows
+from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.text import (
     FromEbcdic,
     decode,
@@ -133,7 +133,11 @@ class _Reading:
             except Unusable as error:
                 yield self._placed(Reject(error.reason, str(error), "none"), line)
                 return
-            yield from self._row(cells, line)
+            assert self.reader is not None  # noqa: S101 - rows follow a header
+            if self.reader.begins(cells):
+                yield from self._end()
+                yield self._position(line.offset, line.number - 1)
+            yield from self._row(self.reader, cells, line)
         if not self._context.complete:
             return
         end, number = self._read_to
@@ -160,26 +164,21 @@ class _Reading:
                 except csv.Error as error:
                     yield line, Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
 
-    def _row(self, cells: list[str], line: Line) -> Iterator[Item]:
-        assert self.reader is not None  # noqa: S101 - rows follow a header
-        if len(cells) != len(self.reader.layout.columns):
-            if line.fault is Reason.CUT_LINE:
-                yield self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)
-                return
-        else:
-            if not line.data.isascii() and has_ebcdic(cells):
-                detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
-                yield self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)
-                return
-            if line.fault is Reason.CUT_LINE:
-                detail = "the last line has no line end: read as it is, its last value may be cut"
-                yield self._placed(Reject(Reason.CUT_LINE, detail, "all"), line)
-        if self.reader.begins(cells):
-            yield from self._end()
-            yield self._position(line.offset, line.number - 1)
-        items = self.reader.row(cells, line)
-        self._place_rejects(self.reader)
-        yield from items if self._beside is None else self._joined(items)
+    def _row(self, reader: Reader, cells: list[str], line: Line) -> Iterable[Item]:
+        """Return what a row says; a list, for it is done a million times a day."""
+        cut = line.fault is Reason.CUT_LINE
+        if cut and len(cells) != len(reader.layout.columns):
+            return [self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)]
+        if not line.data.isascii() and len(cells) == len(reader.layout.columns) and has_ebcdic(cells):
+            detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
+            return [self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)]
+        items: Items = reader.row(cells, line)
+        if reader.rejected:
+            self._place_rejects(reader)
+        if cut:
+            detail = "the last line has no line end: read as it is, its last value may be cut"
+            items.insert(0, self._placed(Reject(Reason.CUT_LINE, detail, "all"), line))
+        return items if self._beside is None else self._joined(items)
 
     # headers
 
@@ -318,19 +317,19 @@ class _Reading:
         neighbours = beside and (lambda _, other: beside(table, other))
         return replace(self._context, file=f"{self._context.file} (beside it)", complete=complete, beside=neighbours)
 
-    def _joined(self, items: Iterable[Record | Reject]) -> Iterator[Item]:
-        """Yield items of this file, jobs with what QAPMJOBOS says of them."""
+    def _joined(self, items: Items) -> Iterable[Item]:
+        """Return items of this file, jobs with what QAPMJOBOS says of them."""
+        return self._begin_join(items) if self._join is None else self._join.completed(items)
+
+    def _begin_join(self, items: Items) -> Iterator[Item]:
+        """Yield what QAPMJOBOS has before the interval of the items, and them, completed."""
         assert self._beside is not None  # noqa: S101 - there is a file beside it
-        for item in items:
-            if type(item) is Record:
-                if self._join is None:
-                    ts = item.fields["ts"]
-                    yield from self._beside.before(ts)
-                    self._join = Join(self._beside.of(ts))
-                if item.dataset == "job":
-                    yield self._join.complete(item)
-                    continue
-            yield item
+        ts = next((item.fields["ts"] for item in items if isinstance(item, Record)), None)
+        if ts is not None:
+            yield from self._beside.before(ts)
+            self._join = Join(self._beside.of(ts))
+            items = self._join.completed(items)
+        yield from items
 
     def _end(self) -> Iterator[Item]:
         """End the open interval."""

@@ -98,8 +98,11 @@ class Join:
             else:
                 self._others.append(item)
 
-    def complete(self, record: Record) -> Record:
-        """Return the record of a job with what the other file says of it."""
+    def completed(self, items: list[Record | Reject]) -> list[Record | Reject]:
+        """Return the items, records of jobs with what the other file says of them."""
+        return [self._complete(item) if type(item) is Record and item.dataset == "job" else item for item in items]
+
+    def _complete(self, record: Record) -> Record:
         other = self._jobs.pop(_key(record.fields), None)
         return record if other is None else Record("job", {**other, **record.fields})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, iso, stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, number_of, system, text_of
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, number_of, numbers_of, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 
 _FORGET = timedelta(hours=1)
@@ -253,10 +252,7 @@ class Reader:
         refused: dict[Reason, list[str]] = {}
         numbers: Sequence[float | None]
         try:
-            plain = tuple(map(float, layout.numbers(row)))
-            numbers = plain
-            if self._overflows or (plain and (min(plain) < 0 or not math.isfinite(sum(plain)))):
-                numbers = self._repaired(row, refused)
+            numbers = self._repaired(row, refused) if self._overflows else numbers_of(layout.numbers(row))
         except (ValueError, TypeError, OverflowError):
             numbers = self._repaired(row, refused)
         try:
