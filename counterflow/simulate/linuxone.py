@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
@@ -107,11 +108,13 @@ class LinuxCase(Case[LinuxRun]):
 
 
 def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:
+    """Yield what nmon wrote: two snapshots before the run, the first of which is short, and the run."""
     run = one.run
     host = Host(run.system, PROCESSORS, run.memory_gb * 1024, DEVICES)
     bursts = uneven(run.intervals, random, run.load.burst)
     mean = sum(bursts) / len(bursts)
-    snapshots = [Snapshot(one.begin, 1.0, 0.0, _devices(run, 0.0))]
+    before = timedelta(seconds=interval_s)
+    snapshots = [Snapshot(at, 1.0, 0.0, _devices(run, 0.0)) for at in (one.begin - before, one.begin)]
     for interval, over in zip(one.intervals, bursts, strict=True):
         snapshots.append(Snapshot(interval.end, run.cpu_pct, 5.0, _devices(run, over / mean)))
     return nmon_linux.recording(host, interval_s, snapshots)
