@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from counterflow.clickhouse import ClickHouse
     from counterflow.pipelines.studies.compare import Comparison
     from counterflow.pipelines.studies.figures import Measured
+    from counterflow.pipelines.studies.golden import Outcome
 
 
 @click.group()
@@ -59,6 +60,57 @@ def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
             sys.stdout.buffer.write(orjson.dumps(written.as_dict(comparison), option=orjson.OPT_APPEND_NEWLINE))
         case _:
             _print(comparison, top)
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a check and line; the last line counts them.")
+@click.pass_context
+def golden(ctx: click.Context, as_json: bool) -> None:
+    """Recompute the published figures of the studied documents with the formulas of this product.
+
+    Errors of a document have to show: its own numbers give another figure. docs/studies/golden.md lists them.
+    Exit status 1: a figure is not as expected.
+    """
+    from counterflow.pipelines.studies.golden import documents, outcomes, totals
+
+    found = list(outcomes(documents()))
+    counted = totals(found)
+    if as_json:
+        lines = [*(outcome._asdict() for outcome in found), counted]
+        sys.stdout.buffer.writelines(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+    else:
+        out = console()
+        for document in dict.fromkeys(outcome.document for outcome in found):
+            of = [outcome for outcome in found if outcome.document == document]
+            out.print(table([_row(outcome) for outcome in of], f"{document}: {len(of)}"))
+            out.print()
+        out.print(
+            f"{counted['checks']} checks: {counted['reproduced']} reproduced, {counted['source_errors']} errors of the "
+            f"documents, {counted['counter_checks']} formula that must not fit, {len(counted['failed'])} failed"
+        )
+    ctx.exit(1 if counted["failed"] else 0)
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    says = outcome.published if outcome.range is None else "{:g} to {:g}".format(*outcome.range)
+    kind = {
+        "reproduced": "reproduced",
+        "cut": "reproduced: cut, not rounded",
+        "source_error": f"the document says {says}, its own numbers give {outcome.computed:.5g}"
+        if outcome.computed is not None
+        else "",
+        "counter_check": "must not fit, and does not",
+    }[outcome.expect]
+    return {
+        "check": outcome.id,
+        "what": outcome.what,
+        "computed": None if outcome.computed is None else float(f"{outcome.computed:.6g}"),
+        "document": says,
+        "unit": outcome.unit,
+        "result": kind if outcome.ok else "FAILED",
+        "place": outcome.place,
+        "note": outcome.note,
+    }
 
 
 def _measured(client: ClickHouse, name: str, warm_up_s: float | None) -> Measured:

@@ -209,6 +209,11 @@ def distance_us(km: float, round_trips: float) -> float:
     return US_PER_KM_ROUND_TRIP * km * round_trips
 
 
+def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) -> float:
+    """Return the bytes of changed rows a second; table 7-4 is of rows a byte longer than 7.5.1 states."""
+    return rows_per_s * row_bytes
+
+
 def bytes_per_row_change(row_bytes: float) -> float:
     """Return the bytes on the line for a changed row: measured at 1,301, with the same around rows of other lengths."""
     return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes

@@ -38,9 +38,9 @@ def mb_of_work(bytes_a_unit: Number, units_per_s: Number) -> Number:
     return None if bytes_a_unit is None or units_per_s is None else bytes_a_unit * units_per_s / 1e6
 
 
-def per_second(per_hour: Number) -> Number:
-    """Return a rate an hour as a rate a second."""
-    return per(per_hour, 3600)
+def of_millions_per_hour(millions: Number) -> Number:
+    """Return a rate of millions an hour as a rate a second."""
+    return None if millions is None else millions * 1e6 / 3600
 
 
 def elapsed(units: Number, rate: Number) -> Number:

@@ -1,0 +1,104 @@
+"""Published figures recomputed: how many, and that neither an input nor an expectation may be another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from counterflow.cli import cli
+from counterflow.pipelines.studies.golden import Check, Document, documents, evaluated, outcomes, totals
+
+TOTALS = {"checks": 175, "reproduced": 162, "source_errors": 12, "counter_checks": 1, "failed": []}
+
+
+EVERY = [check for document in documents() for check in document.checks]
+PRINTED = [check for check in EVERY if check.published is not None]
+
+
+def test_every_published_figure_is_accounted_for() -> None:
+    answer = CliRunner().invoke(cli, ["study", "golden", "--json"])
+    *checks, counted = map(orjson.loads, answer.stdout.splitlines())
+    assert (answer.exit_code, counted) == (0, TOTALS)
+    assert answer.stdout.splitlines()[-1] == orjson.dumps(TOTALS).decode()
+    assert Counter(check["expect"] for check in checks) == {
+        "reproduced": 156,
+        "cut": 6,
+        "source_error": 12,
+        "counter_check": 1,
+    }
+    names = [(check["document"], check["id"]) for check in checks]
+    assert len(set(names)) == len(names) == 175
+
+
+def test_an_error_of_a_document_shows_what_it_says_and_what_its_numbers_give() -> None:
+    answer = CliRunner().invoke(cli, ["study", "golden"])
+    text = " ".join(answer.output.split())
+    assert "175 checks: 162 reproduced, 12 errors of the documents, 1 formula that must not fit, 0 failed" in text
+    found = {outcome.id: outcome for outcome in outcomes(documents())}
+    differs = found["zhpf-z17-elapsed"]
+    assert (differs.published, differs.computed) == ("2", pytest.approx(1.1966, abs=1e-4))
+    assert found["performance-per-price"].computed == pytest.approx(258)
+
+
+def changed(check: Check, **to: Any) -> list[str]:
+    """Return what fails when a check is another."""
+    [document] = [d for d in documents() if check in d.checks]
+    checks = tuple(c.model_copy(update=to) if c is check else c for c in document.checks)
+    failed: list[str] = totals(outcomes([Document(document=document.document, checks=checks)]))["failed"]
+    return failed
+
+
+@pytest.mark.parametrize("check", PRINTED, ids=lambda check: check.id)
+def test_another_expectation_fails(check: Check) -> None:
+    """Of an error of the document: what its own numbers give is no error."""
+    first = next(o for o in outcomes(documents()) if o.id.split("/")[0] == check.id)
+    assert first.computed is not None
+    wrong = first.computed if check.expect in ("source_error", "counter_check") else first.computed * 1.5 + 3
+    assert changed(check, published=f"{wrong:.4f}", tolerance=None)
+
+
+@pytest.mark.parametrize("check", EVERY, ids=lambda check: check.id)
+def test_another_input_gives_another_figure(check: Check) -> None:
+    """Each cell and number matters: doubled, the computed side moves, so it does not come from what is expected."""
+    before = [o.computed for o in outcomes(documents()) if o.id.split("/")[0] == check.id]
+
+    def doubled(expression: Any, wanted: int, seen: list[int]) -> Any:
+        if isinstance(expression, dict):
+            return {name: doubled(value, wanted, seen) for name, value in expression.items()}
+        if isinstance(expression, list):
+            return [doubled(value, wanted, seen) for value in expression]
+        seen.append(1)
+        return {"total": [expression, expression]} if len(seen) == wanted else expression
+
+    seen: list[int] = []
+    doubled(check.computed, 0, seen)
+    assert seen
+    for number in range(1, len(seen) + 1):
+        other = check.model_copy(update={"computed": doubled(check.computed, number, [])})
+        [document] = [d for d in documents() if check in d.checks]
+        after = [o.computed for o in outcomes([document.model_copy(update={"checks": (other,)})])]
+        assert after != before, number
+
+
+@pytest.mark.parametrize(
+    ("expression", "mistake"),
+    [
+        ({"__import__": ["zhyperlink/z17-zhl-ds8a50/log_mb_s"]}, "there is no formula `__import__`"),
+        ({"total": ["1 + 1"]}, "there is no cell `1 \\+ 1`"),
+        ("zhyperlink/z17/log_mb_s", "names 0 cells"),
+    ],
+)
+def test_a_check_names_formulas_and_cells_and_nothing_else(expression: Any, mistake: str) -> None:
+    with pytest.raises(LookupError, match=mistake):
+        evaluated(expression, {})
+
+
+def test_cut_is_not_rounded() -> None:
+    [check] = [c for c in EVERY if c.id == "z17-zhl-log-rate"]  # 177.57
+    assert changed(check, published="178")
+    assert changed(check, expect="reproduced")
+    assert not changed(check, published="177.5")
