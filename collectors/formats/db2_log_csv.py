@@ -1,0 +1,225 @@
+"""Log statistics of Db2 for z/OS as CSV: the counters of SMF 100 IFCID 1 and 369 under their names, a row a sample.
+
+Columns are matched by name, in any order. Names in lower case are ours, where IBM's name is not public; see
+docs/formats/db2_log_csv.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, BinaryIO, Literal
+
+from counterflow.collectors.formats.nmon.lines import BOM, Line, read_lines
+from counterflow.collectors.formats.nmon.text import text
+from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.formats.zos_text import instant, iso
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+SOURCE = "db2_log_csv"
+
+TIME, SYSTEM, SUBSYSTEM = "time_utc", "sysid", "ssid"
+COUNTS = {
+    "QJSTCIWR": "ci_written",
+    "QJSTBFFL": "ci_created",
+    "QJSTLOGW": "write_ios",
+    "QJSTBFWR": "write_calls",
+    "QJSTWTB": "buffer_waits",
+    "QJSTBPAG": "buffers_paged_in",
+    "QJSTTHRW": "threshold_writes",
+    "QJSTSERW": "serial_ci_written",
+    "zhl_log_writes": "zhl_log_writes",
+    "zhl_log_write_fail_sync": "zhl_log_write_fail_sync",
+    "SWACAWLG_us": "log_write_wait_us",
+    "SWACARLG": "log_write_waits",
+}
+"""The running counts, by the names of the file."""
+GAUGES = ("copies", "active_threads", "zhl_sync_pct")
+TEXTS = ("member", "log_path")
+PATHS = ("zhpf", "zhl")
+_CUMULATIVE = ("QJSTWRW", "QJSTWRNW", "QJSTWRF", "QJSTLSUS")
+"""Further running counts of the same IFCID, which no dataset models."""
+_NO_NUMBER = ("", "N/A", "N/C", "N/P")
+_SEPARATORS = ",;\t"
+_BLANK = b" \t\r\x00\x1a"
+LINES_A_POSITION = 1000
+
+
+@dataclass
+class Memory:
+    """What rows need of those before: the header and its separator, the last sample of each member. JSON values."""
+
+    columns: list[str] = field(default_factory=list)
+    separator: str = ","
+    samples: dict[str, Sample] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+    def state(self) -> dict[str, Any]:
+        """Return the values as they are now; a sample is replaced, never changed."""
+        return {**vars(self), "samples": dict(self.samples), "config": dict(self.config)}
+
+
+class Db2LogCsv:
+    """Rows of log statistics."""
+
+    name = SOURCE
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether the first line of `head` names the columns."""
+        first = text(head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r"))
+        return _header(first) is not None
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield a record a row, running counts beside those of the row before it of the same member."""
+        position = position or Position(0, 0)
+        memory = Memory(**position.state)
+        last: Line | None = None
+        for line in read_lines(stream, position.byte_offset, position.line):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                break  # the rest of it is still to be written
+            last = line
+            if line.data.strip(_BLANK):
+                yield from _line(line, memory, context)
+            if line.number % LINES_A_POSITION == 0:
+                yield Position(line.end, line.number, memory.state())
+        if last is not None:
+            yield Position(last.end, last.number, memory.state())
+        elif context.complete and position.byte_offset == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+def _line(line: Line, memory: Memory, context: Context) -> Iterator[Item]:
+    written = text(line.data)
+    if line.fault is Reason.LINE_TOO_LONG:
+        yield _refused(line, line.fault, "the line is longer than any row")
+        return
+    if (header := _header(written)) is not None:
+        memory.columns, memory.separator = header
+        return
+    if not memory.columns:
+        detail = f"expected a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
+        yield _refused(line, Reason.NO_HEADER, detail)
+        return
+    cells = _cells(written, memory.separator)
+    if len(cells) != len(memory.columns):
+        reason = line.fault or Reason.FIELD_COUNT
+        yield _refused(line, reason, f"{len(cells)} values for {len(memory.columns)} columns")
+        return
+    if line.fault is Reason.CUT_LINE:
+        if memory.columns[-1] in (TIME, SYSTEM, SUBSYSTEM):
+            yield _refused(line, line.fault, f"the file ends within {memory.columns[-1]}")
+            return
+        cells[-1] = ""
+        detail = f"the last line has no line end: {memory.columns[-1]} may be cut and is left out"
+        yield Reject(line.fault, detail, "part", line.number, line.offset)
+    yield from _row(dict(zip(memory.columns, cells, strict=True)), line, memory, context)
+
+
+def _row(cells: Mapping[str, str], line: Line, memory: Memory, context: Context) -> Iterator[Item]:
+    system, subsystem = context.system or cells[SYSTEM], cells[SUBSYSTEM]
+    if not system or not subsystem:
+        yield _refused(line, Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}")
+        return
+    now = instant(cells[TIME], UTC)
+    if now is None:
+        reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
+        detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"
+        yield _refused(line, reason, detail, system)
+        return
+    ts = iso(now)
+    numbers: dict[str, float] = {}
+    for name in (*COUNTS, *GAUGES):
+        problem, value = _number(cells.get(name, ""), name)
+        if problem is not None:
+            yield _noted(line, problem, f"{name}: `{cells[name]:.40}`", "part", system, ts)
+        elif value is not None:
+            numbers[name] = value
+    counts = {COUNTS[name]: value for name, value in numbers.items() if name in COUNTS}
+    known = f"{system} {subsystem}"
+    try:
+        found = beside(memory.samples.get(known), now, counts)
+    except NotLaterError as error:
+        yield _refused(line, error.reason, f"{subsystem}: {error}", system, ts)
+        return
+    memory.samples[known] = found.sample
+    if found.reason is not None:
+        yield _noted(line, found.reason, f"{subsystem}: {found.detail}", "all", system, ts)
+    texts = {name: cells[name] for name in TEXTS if cells.get(name, "") not in _NO_NUMBER}
+    if texts.get("log_path", PATHS[0]) not in PATHS:
+        detail = f"log_path: expected {' or '.join(PATHS)}, found `{texts.pop('log_path'):.40}`"
+        yield _noted(line, Reason.OUT_OF_RANGE, detail, "part", system, ts)
+    gauges = {name: numbers[name] for name in GAUGES if name in numbers}
+    envelope: Fields = {"ts": ts, "system": system, "source": SOURCE}
+    if "interval_s" in found.fields:
+        envelope["interval_s"] = found.fields["interval_s"]
+    yield Record("db_log", {**envelope, "subsystem": subsystem, **texts, **gauges, **counts, **found.fields})
+    yield from _further(cells, subsystem, envelope, memory)
+    counted = {"counted": "db_log", "row_count": 1}
+    yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
+
+
+def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, memory: Memory) -> Iterator[Record]:
+    """Yield the columns that db_log has none for: numbers as counters, texts where they differ from the row before."""
+    for name, cell in cells.items():
+        if name in COUNTS or name in (TIME, SYSTEM, SUBSYSTEM, *GAUGES, *TEXTS, *_NO_NUMBER) or cell in _NO_NUMBER:
+            continue
+        common = {**envelope, "section": SOURCE}
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
+            yield Record("counter", {**common, "instance": subsystem, "counter": name, "value": value, **kind})
+        elif memory.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
+            memory.config[known] = cell
+            yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
+
+
+def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
+    """Return why a cell is no figure of its column, or the figure; None for one that is missing."""
+    if cell in _NO_NUMBER:
+        return None, None
+    try:
+        value = float(cell)
+    except ValueError:
+        return Reason.NOT_A_NUMBER, None
+    if not math.isfinite(value):
+        return Reason.NOT_A_NUMBER, None
+    if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
+        return Reason.OUT_OF_RANGE, None
+    return None, value
+
+
+def _header(written: str) -> tuple[list[str], str] | None:
+    """Return the columns that a line names, and what separates them; None for any other line."""
+    separator = max(_SEPARATORS, key=written.count)
+    names = _cells(written, separator)
+    canonical = {name.upper(): name for name in (TIME, SYSTEM, SUBSYSTEM, *COUNTS, *GAUGES, *TEXTS)}
+    found = [canonical.get(name.upper(), name) for name in names]
+    if {TIME, SYSTEM, SUBSYSTEM} <= set(found) and set(COUNTS) & set(found) and len(set(found)) == len(found):
+        return found, separator
+    return None
+
+
+def _cells(written: str, separator: str) -> list[str]:
+    written = written.strip("\x00\x1a\r")
+    try:
+        cells = next(csv.reader([written], delimiter=separator), []) if '"' in written else written.split(separator)
+        return [cell.strip() for cell in cells]
+    except csv.Error:
+        return [written]
+
+
+def _refused(line: Line, reason: Reason, detail: str, system: str | None = None, ts: str | None = None) -> Reject:
+    return Reject(reason, detail, "none", line.number, line.offset, None, None, system, ts, line.raw)
+
+
+def _noted(line: Line, reason: Reason, detail: str, kept: Literal["all", "part"], system: str, ts: str) -> Reject:
+    return Reject(reason, detail, kept, line.number, line.offset, None, None, system, ts)
+
+
+FORMAT = Db2LogCsv()

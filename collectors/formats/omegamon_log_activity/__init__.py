@@ -1,0 +1,164 @@
+"""LOG ACTIVITY of OMEGAMON for Db2: statistics reports and traces, and the record trace of IFCID 1, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from counterflow.collectors.formats.nmon.lines import Line, read_lines
+from counterflow.collectors.formats.nmon.text import text
+from counterflow.collectors.formats.omegamon_log_activity.blocks import (
+    COUNTS,
+    DELTAS,
+    RATE,
+    Block,
+    Columnar,
+    Dotted,
+    begins,
+    is_log,
+)
+from counterflow.collectors.formats.omegamon_log_activity.pages import Pages
+from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.formats.zos_text import UnplacedError, iso
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+SOURCE = "omegamon_log_activity"
+SECTION = "LOG ACTIVITY"
+MAX_LINE_CHARACTERS = 1000
+"""A print has 133 columns."""
+
+
+@dataclass
+class Memory:
+    """What is needed of the report so far: JSON values.
+
+    `pages` is what stands around the blocks; `samples` the last record of each subsystem, `seen` the end of its last
+    interval.
+    """
+
+    pages: dict[str, Any] = field(default_factory=dict)
+    samples: dict[str, Sample] = field(default_factory=dict)
+    seen: dict[str, str] = field(default_factory=dict)
+
+
+class OmegamonLogActivity:
+    """Reports with the figures of the log manager."""
+
+    name = SOURCE
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a block of the log begins in `head`."""
+        return is_log(text(head))
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield what every block of the log says; the rest of the report is read over."""
+        position = position or Position(0, 0)
+        memory = Memory(**position.state)
+        pages = Pages(**memory.pages)
+        opened: Columnar | Dotted | None = None
+        blocks = 0
+        last: Line | None = None
+        for line in read_lines(stream, position.byte_offset, position.line):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                return  # the rest of it is still to be written
+            last = line
+            written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
+            if opened is not None and opened.take(written, line):
+                continue
+            if opened is not None:
+                blocks += _is_log(opened)
+                yield from _items(opened, pages, memory, context)
+                yield Position(line.offset, line.number - 1, {**asdict(memory), "pages": asdict(pages)})
+            opened = begins(written, line)
+            if isinstance(opened, Dotted):
+                opened.take(written, line)
+            elif opened is None:
+                pages.read(written)
+        if not context.complete:
+            return
+        if opened is not None and last is not None:
+            blocks += _is_log(opened)
+            yield from _items(opened, pages, memory, context)
+            yield Position(last.end, last.number, {**asdict(memory), "pages": asdict(pages)})
+        if not blocks and position.byte_offset == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
+
+
+def _is_log(opened: Columnar | Dotted) -> bool:
+    return opened.is_log if isinstance(opened, Dotted) else True
+
+
+def _items(opened: Columnar | Dotted, pages: Pages, memory: Memory, context: Context) -> Iterator[Item]:
+    if not _is_log(opened):
+        return
+    block = opened.block
+    system = subsystem = ts = None
+    try:
+        system, subsystem = pages.system(context), pages.subsystem()
+        known = f"{system} {subsystem}"
+        sample = memory.samples.get(known)
+        before = (sample and sample["ts"]) if block.cumulative else memory.seen.get(known)
+        after = datetime.fromisoformat(before) if before else None
+        moment = (pages.moment if block.cumulative else pages.interval)(context, after)
+        ts = iso(moment.instant)
+        envelope: Fields = {"ts": ts, "system": system, "source": SOURCE}
+        if moment.seconds is not None:
+            envelope["interval_s"] = moment.seconds
+        fields: Fields = {}
+        if block.cumulative:
+            counts = {COUNTS[name]: value for name, value in _figures(block).items() if name in COUNTS}
+            found = beside(sample, moment.instant, counts)
+            memory.samples[known] = found.sample
+            fields = {**counts, **found.fields}
+            if found.reason is not None:
+                block.rejects.append(_noted(block, found.reason, f"{subsystem}: {found.detail}"))
+        else:
+            if before == ts:
+                raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a block of the interval until {ts} already")
+            memory.seen[known] = ts
+            fields = {DELTAS[name]: value for name, value in _figures(block).items() if name in DELTAS}
+            if RATE in block.rates:
+                fields["log_rate_mb_s"] = block.rates[RATE]
+    except (UnplacedError, NotLaterError) as error:
+        refused = _noted(block, error.reason, str(error))
+        refused.kept, refused.raw = "none", b"\n".join(block.raw)
+        items: list[Item] = [refused]
+    else:
+        if moment.ambiguous:
+            detail = "the clock shows this hour twice and no interval before tells which: read as the first"
+            block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, detail))
+        items = [*block.rejects, *_records(block, fields, subsystem, pages.member, envelope)]
+    for item in items:
+        if isinstance(item, Reject):
+            item.section, item.system, item.ts = SECTION, system, ts
+        yield item
+
+
+def _records(block: Block, fields: Fields, subsystem: str, member: str | None, envelope: Fields) -> Iterator[Item]:
+    if not fields:
+        yield _noted(block, Reason.EMPTY_SNAPSHOT, "the block shows none of the figures that db_log has")
+    else:
+        named = {"subsystem": subsystem, **({"member": member} if member else {})}
+        yield Record("db_log", {**envelope, **named, **fields})
+        counted = {"counted": "db_log", "row_count": 1}
+        yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
+    for name, value in _figures(block).items():
+        if name not in DELTAS and name not in COUNTS:
+            percent = name.endswith("(%)")
+            kind = "percent" if percent else "cumulative" if block.cumulative else "delta"
+            facts = {"kind": kind, **({"unit": "%"} if percent else {})}
+            counter = {"section": SECTION, "instance": subsystem, "counter": name, "value": value}
+            yield Record("counter", {**envelope, **counter, **facts})
+
+
+def _figures(block: Block) -> dict[str, float]:
+    return {name: value for name, value in block.figures.items() if value is not None}
+
+
+def _noted(block: Block, reason: Reason, detail: str) -> Reject:
+    return Reject(reason, detail, "all", block.first.number, block.first.offset)
+
+
+FORMAT = OmegamonLogActivity()

@@ -1,0 +1,168 @@
+"""The two layouts of the log manager's figures: the block LOG ACTIVITY, and the record of IFCID 1 with dotted labels.
+
+Source: IBM OMEGAMON for Db2 Performance Expert 5.5, Statistics - Log Activity, and IFCID 001 - Log Manager Data.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from counterflow.collectors.formats.nmon.lines import Line
+from counterflow.collectors.records import Reason, Reject
+
+DELTAS = {
+    "LOG CI WRITTEN (LOG1&2)": "ci_written_delta",
+    "LOG CI CREATED": "ci_created_delta",
+    "LOG WRITE I/O REQ (LOG1&2)": "write_ios_delta",
+    "UNAVAILABLE OUTPUT LOG BUFF": "buffer_waits_delta",
+    "OUTPUT LOG BUFFER PAGED IN": "buffers_paged_in_delta",
+}
+RATE = "LOG RATE FOR 1 LOG (MB)"
+COUNTS = {
+    "CI WRITTEN": "ci_written",
+    "CI CREATED-ACTIVE LOG": "ci_created",
+    "WRITE I/O REQUESTS": "write_ios",
+    "WAIT FOR UNAVAILABLE LOG BUFFER": "buffer_waits",
+    "TOTAL ZHYPERLINKLOG WRITES": "zhl_log_writes",
+    "TOTAL ZHYPERLINKLOG WRITE FAILED SYNC": "zhl_log_write_fail_sync",
+}
+SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+"""Figures that do not fit are rounded, with the letter of their magnitude."""
+
+_VALUE = r"-?\d[\d,]*(?:\.\d+)?[KMGTPE]?|N/[ACP]"
+_HEADING = re.compile(r"\bLOG ACTIVITY\s+QUANTITY\s+/SECOND(?:\s+/THREAD)?(?:\s+/COMMIT)?")
+_COLUMN = re.compile(r"QUANTITY|/SECOND|/THREAD|/COMMIT")
+_ROW = re.compile(rf"(?P<label>\S.*?)\s+(?P<values>(?:{_VALUE})(?:\s+(?:{_VALUE}))*)\s*")
+_RULE = re.compile(r"[\s-]*")
+_DOTTED = re.compile(rf"(?P<label>[A-Z](?:[^.:]*[^.:\s])?)[\s.]*:\s*(?P<value>{_VALUE})(?!\S)")
+_DOTS = re.compile(r"\.{3,}\s*:")
+
+MAX_ROWS = 500
+"""Lines of one block."""
+
+_CANONICAL = {re.sub(r"\s", "", label): label for label in (*DELTAS, RATE, *COUNTS)}
+
+
+@dataclass
+class Block:
+    """The figures of one block by label; of the columnar layout QUANTITY, and /SECOND by column in `rates`."""
+
+    first: Line
+    cumulative: bool
+    figures: dict[str, float | None] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
+
+
+class Columnar:
+    """Reads the block LOG ACTIVITY between the columns where its heading stands; beside it may stand another."""
+
+    def __init__(self, match: re.Match[str], line: Line) -> None:
+        """Take the places of its columns from the heading."""
+        self.block = Block(line, cumulative=False, raw=[line.raw])
+        self._begin, self._end = match.span()
+        self._ends = {found.end() - self._begin: found[0] for found in _COLUMN.finditer(match[0], 0)}
+        self._ends = {end + self._begin: name for end, name in self._ends.items()}
+
+    def take(self, written: str, line: Line) -> bool:
+        """Take in a line; return False where the block has ended."""
+        part = written[self._begin : self._end]
+        if _RULE.fullmatch(part):
+            return True
+        match = _ROW.fullmatch(part)
+        if match is None or part[:1].isspace() or len(self.block.raw) > MAX_ROWS:
+            return False
+        self.block.raw.append(line.raw)
+        label = _label(match["label"])
+        names = list(self._ends.values())
+        begin = match.start("values")
+        found = [(value[0], self._ends.get(begin + value.end())) for value in re.finditer(r"\S+", match["values"])]
+        if len(found) == len(names):
+            found = [(value, name) for (value, _), name in zip(found, names, strict=True)]
+        if any(name is None for _, name in found):
+            detail = f"{label}: {len(found)} figures that do not stand below the {len(names)} columns"
+            self.block.rejects.append(_reject(line, Reason.FIELD_COUNT, detail, "none"))
+            return True
+        by_name = {name: value for value, name in found if name is not None}
+        if "QUANTITY" in by_name:
+            _keep(self.block, label, by_name["QUANTITY"], line)
+        if (rate := _number(by_name.get("/SECOND", "N/A"))) is not None:
+            self.block.rates[label] = rate
+        return True
+
+
+class Dotted:
+    """Reads lines of `LABEL ....: figure`, two of them on a line; a line without any ends them."""
+
+    def __init__(self, line: Line) -> None:
+        """Begin at a line."""
+        self.block = Block(line, cumulative=True)
+
+    def take(self, written: str, line: Line) -> bool:
+        """Take in a line; return False where the block has ended."""
+        found = list(_DOTTED.finditer(written))
+        if not found or len(self.block.raw) >= MAX_ROWS:
+            return not written.strip()
+        self.block.raw.append(line.raw)
+        if line.fault is Reason.CUT_LINE and found[-1].end() == len(written):
+            detail = f"the file ends within the line: {_label(found.pop()['label'])} may be cut and is left out"
+            self.block.rejects.append(_reject(line, line.fault, detail, "part"))
+        for match in found:
+            _keep(self.block, _label(match["label"]), match["value"], line)
+        if rest := _DOTTED.sub("", written).strip():
+            detail = f"expected LABEL ....: figure, found `{rest:.80}`"
+            self.block.rejects.append(_reject(line, Reason.NOT_A_NUMBER, detail, "part"))
+        return True
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is the data of the log manager: other records of a trace have dotted labels too."""
+        return bool(set(self.block.figures) & set(COUNTS))
+
+
+def begins(written: str, line: Line) -> Columnar | Dotted | None:
+    """Return the reader of the block that begins with a line, None where none does."""
+    if match := _HEADING.search(written):
+        return Columnar(match, line)
+    return Dotted(line) if _DOTS.search(written) and _DOTTED.search(written) else None
+
+
+def is_log(head: str) -> bool:
+    """Say whether a block of the log begins in the text."""
+    if _HEADING.search(head):
+        return True
+    labels = {
+        _label(match["label"]) for line in head.split("\n") if _DOTS.search(line) for match in _DOTTED.finditer(line)
+    }
+    return len(labels & set(COUNTS)) >= 2
+
+
+def _keep(block: Block, label: str, value: str, line: Line) -> None:
+    number = _number(value)
+    if number is not None and number < 0:
+        block.rejects.append(_reject(line, Reason.OUT_OF_RANGE, f"{label}: {value} cannot be", "part"))
+        number = None
+    if label in block.figures:
+        block.rejects.append(_reject(line, Reason.DUPLICATE_ROW, f"the block has a row {label} already", "none"))
+    else:
+        block.figures[label] = number
+
+
+def _number(value: str) -> float | None:
+    """Return a figure, None for one that is not shown."""
+    if value.startswith("N/"):
+        return None
+    letter = value[-1] if value[-1].isalpha() else ""
+    return float(value.rstrip("KMGTPE").replace(",", "")) * SCALES[letter]
+
+
+def _label(written: str) -> str:
+    """Return the label as it is known, whatever blanks stand in it, else with single ones."""
+    return _CANONICAL.get(re.sub(r"\s", "", written), " ".join(written.split()))
+
+
+def _reject(line: Line, reason: Reason, detail: str, kept: Literal["part", "none"]) -> Reject:
+    return Reject(reason, detail, kept, line.number, line.offset, raw=line.raw if kept == "none" else b"")
