@@ -19,6 +19,9 @@ _DEDUPLICATION = (
     "replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800"
 )
 
+_COMPACT = "min_bytes_for_wide_part = 134217728"
+"""Parts as inserted are one file, not three a column: making the files took a third of an insert's processor time."""
+
 _LANDED_AT = (
     f"{LANDED_AT} DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' "
     "CODEC(Delta, ZSTD(1))"
@@ -78,7 +81,7 @@ ENGINE = {{engine_prefix}}{table_engine(dataset)}
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY ({sorting_key(dataset)})
 TTL {LANDED_AT} + {RETENTION}
-SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1
+SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1, {_COMPACT}
 COMMENT {_literal(dataset.row)}"""
 
 

@@ -139,7 +139,7 @@ class Limits(NamedTuple):
     """When a batch is full: rows or bytes, whichever first; when it is old: seconds since its first message came."""
 
     rows: int = 100_000
-    size: int = 16_000_000
+    size: int = 48_000_000
     linger_s: float = 1.0
 
 

@@ -34,7 +34,7 @@ GROUP = "counterflow.lander"
 
 _FETCH = 10_000  # messages a read, at most
 _FETCH_S = 0.1
-_HELD = 96_000_000  # bytes in memory at which reading stops
+_HELD = 160_000_000  # bytes in memory at which reading stops
 _SILENT_S = 10.0  # of which Kafka is told nothing; it would pass the work on after max.poll.interval.ms
 _INSERTS = 2  # at a time
 _LONGEST_WAIT_S = 10.0

@@ -12,7 +12,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (agent_id, dataset, day)
 TTL day + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
 
 CREATE VIEW IF NOT EXISTS counterflow.loss {on_cluster} AS

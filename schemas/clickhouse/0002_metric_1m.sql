@@ -16,5 +16,5 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (metric, system, instance, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'One-minute rollup of every metric.';

@@ -22,7 +22,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, section, instance, counter, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'One counter that no other dataset models, of one instance over one interval; nothing is lost.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.counter_to_ledger {on_cluster} TO counterflow.ledger AS

@@ -23,7 +23,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, task, bucket, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'What one task, or all of a system together (`task` = `*`), spent in one wait bucket over one interval. A bucket without time and without waits has no row.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.wait_to_ledger {on_cluster} TO counterflow.ledger AS

@@ -41,5 +41,5 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, link_type, link, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'One link over one interval, with what the physical port below it carried meanwhile. Outbound and inbound are never added.';

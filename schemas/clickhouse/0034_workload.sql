@@ -35,7 +35,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, workload, run_id, operation, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'What one workload had done at one sample, or did in one interval.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.workload_to_ledger {on_cluster} TO counterflow.ledger AS

@@ -33,5 +33,5 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, workload, basis, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'What one unit of work (account, transaction) of one workload cost over one interval, by one way of counting processor time.';
