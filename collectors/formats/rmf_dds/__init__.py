@@ -1,0 +1,59 @@
+"""Reports of RMF Monitor III as the Distributed Data Server (DDS) answers them in JSON: one, several, appended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import BinaryIO
+
+from counterflow.collectors.formats.documents import Documents, read
+from counterflow.collectors.formats.rmf_dds.items import Memory, items
+from counterflow.collectors.formats.rmf_dds.report import Newest, Unusable, newest
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+
+__all__ = ["FORMAT", "Newest", "newest"]
+
+# A response begins with any of its keys; inside it only a report may begin with one of them, `message`, and that of a
+# report is not a list.
+_KEYS = (
+    rb"attributeList|containedResourcesList|filterInstancesList|metricList|postprocessor|report|server|workscopeList"
+)
+_DOCUMENTS = Documents(
+    re.compile(rb'\{\s{0,64}"(?:(?:' + _KEYS + rb')"\s{0,64}:|message"\s{0,64}:\s{0,64}\[)'),
+    '{"report": …}',
+    between=b"[],",
+)
+
+
+class RmfDds:
+    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE; see docs/formats/rmf_dds.md."""
+
+    name = "rmf_dds"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether a response begins in `head` that tells of a resource of RMF, or who answered."""
+        return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield what every report says; a response that is damaged becomes a reject, and the next is read."""
+        position = position or Position(0, 1)
+        memory, end = Memory(**position.state), position.byte_offset
+        for part in read(stream, position, _DOCUMENTS, complete=context.complete):
+            if part.reject is not None:
+                yield part.reject
+            elif part.tree is not None:
+                try:
+                    for item in items(part.tree, memory, context):
+                        if isinstance(item, Reject):
+                            item.line, item.byte_offset = part.line, part.offset
+                        yield item
+                except Unusable as error:
+                    yield Reject(error.reason, str(error), "none", part.line, part.offset, raw=part.text)
+            end = part.end
+            yield Position(end, part.end_line, asdict(memory))
+        if context.complete and end == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+FORMAT = RmfDds()

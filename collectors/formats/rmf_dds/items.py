@@ -1,0 +1,250 @@
+"""From the reports of one response to records: SYSINFO to `system_cpu`, PROCU to `job`, the rest to `counter`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from counterflow.collectors.formats.nmon import stamps
+from counterflow.collectors.formats.rmf_dds import names
+from counterflow.collectors.formats.rmf_dds.names import Semantics
+from counterflow.collectors.formats.rmf_dds.report import (
+    NOTHING,
+    Body,
+    Header,
+    Unusable,
+    body_of,
+    header_of,
+    mapping,
+    mappings,
+    message_of,
+    number,
+    text,
+)
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+
+
+@dataclass
+class Memory:
+    """What is needed of the responses before: JSON values, written with every commit.
+
+    `seen` is the end of the last interval that was read, by report and system; `config` holds what was published last
+    of each item.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
+    """Yield the records of a response and what is wrong in it; `memory` is updated.
+
+    Raises
+    ------
+    Unusable : it holds neither a report nor a message.
+    """
+    response = mapping(tree)
+    reports, messages = mappings(response.get("report")), mappings(response.get("message"))
+    for said in map(message_of, messages):
+        if said is not None:
+            kept = "all" if said.acceptable else "none"
+            yield Reject(Reason.RECORDER_MESSAGE, said.text, kept, system=context.system)  # type: ignore[arg-type]
+    if not reports and not messages:
+        raise Unusable(Reason.EMPTY_SNAPSHOT, "expected a report in the response")
+    for report in reports:
+        place = _place(report, memory, context)
+        for item in _report(report, memory, context):
+            if isinstance(item, Reject):
+                item.section, item.system, item.ts = place
+            yield item
+
+
+def _place(report: Mapping[str, Any], memory: Memory, context: Context) -> tuple[str | None, str | None, str | None]:
+    """Return report, system and time of what is wrong in a report, where they are known."""
+    try:
+        found = header_of(report, context, memory.seen)
+    except Unusable:
+        return text(mapping(report.get("metric")).get("id")) or None, context.system, None
+    return found.name, found.system, stamps.iso(found.end)
+
+
+def _report(report: Mapping[str, Any], memory: Memory, context: Context) -> Iterator[Item]:
+    raw, content = json.dumps(report).encode(), body_of(report)
+    said = message_of(report.get("message"))
+    if said is not None and not said.acceptable:
+        yield Reject(Reason.RECORDER_MESSAGE, said.text, "none", raw=b"" if content.is_empty else raw)
+        return
+    if said is not None:
+        yield Reject(Reason.RECORDER_MESSAGE, said.text, "all")
+    elif content.is_empty:
+        yield Reject(Reason.EMPTY_SNAPSHOT, "the report has neither variables nor rows", "none")
+    if content.is_empty:
+        return
+    try:
+        found = header_of(report, context, memory.seen)
+        if found.name not in _READERS:
+            raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}")
+        yield from _READERS[found.name](_Reading(found, content, memory))
+    except Unusable as error:
+        yield Reject(error.reason, str(error), "none", raw=b"" if error.reason is Reason.DUPLICATE_ROW else raw)
+
+
+class _Reading:
+    """One report that is read: what its records have in common, and the figures that were refused."""
+
+    def __init__(self, found: Header, content: Body, memory: Memory) -> None:
+        """Keep the parts.
+
+        Raises
+        ------
+        Unusable : it was read before, or a later one was.
+        """
+        self.content = content
+        self._found, self._memory, self._refused = found, memory, dict[Reason, list[str]]()
+        self._ts: Fields = {"ts": stamps.iso(found.end), "system": found.system, "source": "rmf_dds"}
+        self._measured = self._ts | ({} if found.seconds is None else {"interval_s": found.seconds})
+        if (last := memory.seen.get(found.key)) is not None:
+            if last == self._ts["ts"]:
+                raise Unusable(Reason.DUPLICATE_ROW, "the interval was read before")
+            if found.end - timedelta(seconds=found.seconds or 0) < stamps.from_iso(last):
+                raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
+
+    def needs(self, column: str) -> None:
+        """Make sure that rows have what tells them apart, and each column once.
+
+        Raises
+        ------
+        Unusable : they do not.
+        """
+        found = [name for name, _ in self.content.columns]
+        if column not in found:
+            raise Unusable(Reason.BAD_HEADER, f"expected a column {column}")
+        if len(found) != len(set(found)):
+            raise Unusable(Reason.BAD_HEADER, "expected each column once")
+
+    def figure(self, place: str, written: str | None) -> float | None:
+        """Return a figure; None where there is none, and where it is refused."""
+        try:
+            return None if written is None else number(written)
+        except Unusable as error:
+            self._refused.setdefault(error.reason, []).append(f"{place}: {written!r:.60}")
+            return None
+
+    def record(self, dataset: str, fields: Mapping[str, Any]) -> Record:
+        """Return a record of the interval, without what is null."""
+        return Record(dataset, self._measured | {name: value for name, value in fields.items() if value is not None})
+
+    def counter(self, section: str, instance: str, name: str, written: str, semantics: Semantics) -> Iterator[Record]:
+        """Yield a figure that no column models."""
+        if (value := self.figure(f"{instance}.{name}".lstrip("."), written)) is not None:
+            fields = {"section": section, "instance": instance, "counter": name, "value": value}
+            yield self.record("counter", {**fields, **semantics._asdict()})
+
+    def config(self, item: str, texts: Mapping[str, str]) -> Iterator[Record]:
+        """Yield the texts of an item that differ from what was published last."""
+        published = self._memory.config.setdefault(f"{self._ts['system']} {self._found.name} {item}", {})
+        for name, value in texts.items():
+            if value.upper() not in NOTHING and published.get(name) != value:
+                published[name] = value
+                fields = {"section": self._found.name, "item": item, "name": name, "value": value}
+                yield Record("config", {**self._ts, **fields})
+
+    def end(self, dataset: str | None = None, rows: int = 0) -> Iterator[Item]:
+        """Yield how many rows of a dataset there are, and what was refused; the interval was read."""
+        self._memory.seen[self._found.key] = self._ts["ts"]
+        if dataset is not None and rows:
+            yield self.record("manifest", {"counted": dataset, "row_count": rows})
+        if misfits := self.content.misfits:
+            detail = f"{len(misfits)} rows have more or fewer values than the {len(self.content.columns)} columns"
+            yield Reject(Reason.FIELD_COUNT, detail, "part", raw=json.dumps(misfits).encode())
+        for reason, places in self._refused.items():
+            yield Reject(reason, f"{len(places)} figures: {'; '.join(places[:20])}", "part")
+
+
+def _sysinfo(reading: _Reading) -> Iterator[Item]:
+    caption, rows = dict(reading.content.caption), 0
+    for engine_type, (busy, online) in names.ENGINES.items():
+        figures = {
+            "busy_pct": reading.figure(busy, caption.pop(busy, None)),
+            "logical_engines": reading.figure(online, caption.pop(online, None)),
+        }
+        if set(figures.values()) != {None}:
+            rows += 1
+            yield reading.record("system_cpu", {"engine_type": engine_type, "engine": "all", **figures})
+    if not rows:
+        yield Reject(Reason.EMPTY_SNAPSHOT, "neither utilisation nor number of processors in the caption", "part")
+    texts = {}
+    for name, written in caption.items():
+        if name in names.SYSINFO:
+            yield from reading.counter("SYSINFO", "", name, written, names.SYSINFO[name])
+        elif name in names.SYSINFO_TEXTS or not _is_number(written):
+            texts[name] = written
+        else:
+            yield from reading.counter("SYSINFO", "", name, written, Semantics(None, None))
+    yield from reading.config("", texts)
+    yield from reading.end("system_cpu", rows)
+
+
+def _procu(reading: _Reading) -> Iterator[Item]:
+    reading.needs("PRUPJOB")
+    seen: Counter[str] = Counter()
+    for row in reading.content.rows:
+        identity = "/".join(row[name] for name in names.PROCU_IDENTITY if row.get(name))
+        job = _one_more(identity, seen)
+        fields: Fields = {"job": job, "command": row["PRUPJOB"], "job_name": row["PRUPJOB"]}
+        fields |= {column: row.get(name) for column, name in names.PROCU_TEXTS.items() if row.get(name)}
+        fields |= {c: reading.figure(f"{job}.{name}", row.get(name)) for c, name in names.PROCU_MS.items()}
+        yield reading.record("job", fields)
+    yield from _repeated(seen)
+    yield from reading.end("job", seen.total())
+
+
+def _pcie(reading: _Reading) -> Iterator[Item]:
+    reading.needs(names.PCIE_FUNCTION)
+    types = dict(reading.content.columns)
+    functions: Counter[str] = Counter()
+    links: set[str] = set()
+    for row in reading.content.rows:
+        function = _one_more(row[names.PCIE_FUNCTION], functions)
+        link = "/".join(row[name] for name in names.PCIE_LINK if row.get(name)) or function
+        texts = {}
+        for name, written in row.items():
+            if name in names.PCIE_CPC:
+                if link not in links:  # every function on a link says the same of it
+                    yield from reading.counter("PCIE_CPC", link, name, written, names.PCIE_CPC[name])
+            elif name in names.PCIE:
+                yield from reading.counter("PCIE", function, name, written, names.PCIE[name])
+            elif name in names.PCIE_TEXTS or types[name] != "N":
+                texts[name] = written
+            elif name != names.PCIE_FUNCTION:
+                yield from reading.counter("PCIE", function, name, written, Semantics(None, None))
+        links.add(link)
+        yield from reading.config(function, {name: t for name, t in texts.items() if name != names.PCIE_FUNCTION})
+    yield from _repeated(functions)
+    yield from reading.end()
+
+
+_READERS: dict[str, Callable[[_Reading], Iterator[Item]]] = {"SYSINFO": _sysinfo, "PROCU": _procu, "PCIE": _pcie}
+
+
+def _one_more(name: str, seen: Counter[str]) -> str:
+    """Return a name for one more row, so that no two rows of an interval are one."""
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name}#{seen[name]}"
+
+
+def _repeated(seen: Counter[str]) -> Iterator[Reject]:
+    if again := [name for name, count in seen.items() if count > 1]:
+        detail = f"{len(again)} have several rows, numbered from the second on: {', '.join(again[:20])}"
+        yield Reject(Reason.DUPLICATE_ROW, detail, "all")
+
+
+def _is_number(written: str) -> bool:
+    try:
+        return number(written) is not None
+    except Unusable as error:
+        return error.reason is Reason.OUT_OF_RANGE

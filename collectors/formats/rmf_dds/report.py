@@ -1,0 +1,225 @@
+"""One report of a response: of which system, of which interval, what it says of itself, its variables and rows.
+
+Source: github.com/IBM/RMF, grafana/rmf-app (pkg/plugin/dds/response.go, frame/frame.go), and the responses of a DDS of
+z/OS 3.2 that IBM keeps beside it (mock-dds/data). Every figure is text there, but for those of `timeData`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from counterflow.collectors.formats.nmon import stamps
+from counterflow.collectors.records import Context, Reason
+
+ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
+"""Messages with which a report is still read: data missing or partial, a policy or cycle changed, an IPL, a filter."""
+NOTHING = frozenset({"", "-", "****", "*NODATA*", "DEACT", "N/A", "NAN"})
+"""What stands, in any case, where there is no figure."""
+
+_NO_DATA = "*NoData*"
+_STAMP = re.compile(r"\d{14}", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([Ee][-+]?\d{1,3})?", re.ASCII)
+_TOO_LARGE = 2.0**63
+
+
+class Unusable(ValueError):  # noqa: N818 - not an error of the program
+    """A response or a report is refused, for `reason`."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+class Header(NamedTuple):
+    """Which report of which system, when its interval ended (UTC), and how many seconds that was, where it is said."""
+
+    name: str
+    system: str
+    end: datetime
+    seconds: float | None
+
+    @property
+    def key(self) -> str:
+        """What tells the reports of one kind and system from others."""
+        return f"{self.name} {self.system}"
+
+
+class Message(NamedTuple):
+    """What the DDS says of a report."""
+
+    id: str
+    text: str
+
+    @property
+    def acceptable(self) -> bool:
+        """Say whether the report is to be read all the same."""
+        return self.id in ACCEPTABLE
+
+
+class Body(NamedTuple):
+    """Variables of the caption by name, and rows by column; columns have a type, N (number) or T (text).
+
+    `misfits` are rows that have more or fewer values than there are columns.
+    """
+
+    caption: dict[str, str]
+    columns: list[tuple[str, str]]
+    rows: list[dict[str, str]]
+    misfits: list[list[str]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether the report says nothing."""
+        return not self.caption and not self.rows and not self.misfits
+
+
+class Newest(NamedTuple):
+    """What tells a response from the one before: the end of its interval, and what is said of it where it is empty.
+
+    `interval_s` is how often RMF gathers (MINTIME), None where it is not said.
+    """
+
+    end: str
+    interval_s: float | None
+
+
+def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, str]) -> Header:
+    """Return what a report says of itself; `seen` is when the last one ended by key: it decides a repeated local hour.
+
+    Raises
+    ------
+    Unusable : it names no report, no system or no time.
+    """
+    name = text(mapping(report.get("metric")).get("id"))
+    if not name:
+        raise Unusable(Reason.BAD_HEADER, "expected the name of the report in metric.id")
+    label = [part.strip() for part in text(mapping(report.get("resource")).get("reslabel")).split(",")]
+    kind = text(mapping(report.get("resource")).get("restype")) or (label[2] if len(label) == 3 else "")
+    if len(label) != 3 or kind != "MVS_IMAGE" or not (context.system or label[1]):
+        found = ",".join(label)
+        raise Unusable(Reason.BAD_HEADER, f"expected resource.reslabel `,SYSTEM,MVS_IMAGE`, found `{found}` ({kind})")
+    time = mapping(report.get("timeData"))
+    clock = "utc" if text(time.get("utcEnd")) else "local"
+    written = text(time.get(f"{clock}End"))
+    if not written:
+        raise Unusable(Reason.STAMP_MISSING, "expected timeData.utcEnd or timeData.localEnd")
+    end = _instant(written)
+    if end is None:
+        raise Unusable(Reason.STAMP_INVALID, f"expected timeData.{clock}End as yyyymmddhhmmss, found `{written:.40}`")
+    start = _instant(text(time.get(f"{clock}Start")))
+    seconds = (end - start).total_seconds() if start is not None and start < end else _seconds(time.get("dataRange"))
+    header = Header(name, context.system or label[1], end.replace(tzinfo=UTC), seconds)
+    if clock == "utc":
+        return header
+    before = seen.get(header.key)
+    return header._replace(end=stamps.to_utc(end, context.zone, stamps.from_iso(before) if before else None)[0])
+
+
+def message_of(found: Any) -> Message | None:
+    """Return a message, None where there is none."""
+    said = mapping(found)
+    if not said:
+        return None
+    severity = text(said.get("severity"))
+    id, description = text(said.get("id")), text(said.get("description"))
+    return Message(id, f"{id or 'no id'}, severity {severity or 'none'}: {description}")
+
+
+def body_of(report: Mapping[str, Any]) -> Body:
+    """Return variables and rows; rows that say that there is no data are left out, those that do not fit counted."""
+    caption = {
+        text(var.get("name")): text(var.get("value"))
+        for var in mappings(mapping(report.get("caption")).get("var"))
+        if text(var.get("name"))
+    }
+    headers = mappings(mapping(report.get("columnHeaders")).get("col"))
+    columns = [(text(col.get("value")), text(col.get("type"))) for col in headers]
+    rows, misfits = [], []
+    for row in mappings(report.get("row")):
+        cells = row.get("col")
+        values = [text(cell) for cell in cells] if isinstance(cells, list) else []
+        if _NO_DATA in values[:1]:
+            continue
+        if len(values) != len(columns):
+            misfits.append(values)
+        else:
+            rows.append({name: value for (name, _), value in zip(columns, values, strict=True)})
+    return Body(caption, columns, rows, misfits)
+
+
+def newest(content: bytes) -> Newest | None:
+    """Return what tells a response from the one before; None where it cannot be told."""
+    try:
+        reports = mappings(mapping(json.loads(content)).get("report"))
+    except (ValueError, RecursionError):
+        return None
+    if len(reports) != 1:
+        return None
+    (report,) = reports
+    time, said = mapping(report.get("timeData")), message_of(report.get("message"))
+    end = text(time.get("utcEnd")) or text(time.get("localEnd"))
+    if said is not None and (not said.acceptable or body_of(report).is_empty):
+        end = f"{end} {said.text}".strip()  # the same interval may be there a moment later
+    return Newest(end, _seconds(time.get("gathererInterval"))) if end else None
+
+
+def number(written: str) -> float | None:
+    """Return a figure, None for none.
+
+    Raises
+    ------
+    Unusable : it is no number, or one that no figure can be.
+    """
+    if written.upper() in NOTHING:
+        return None
+    if not _NUMBER.fullmatch(written):
+        raise Unusable(Reason.NOT_A_NUMBER, "expected a number")
+    value = float(written)
+    if not 0 <= value < _TOO_LARGE:
+        raise Unusable(Reason.OUT_OF_RANGE, "expected 0 or more")
+    return value + 0.0  # never -0.0
+
+
+def text(value: Any) -> str:
+    """Return a value as text, trimmed and Unicode; what is no scalar is empty."""
+    if value is None or isinstance(value, dict | list):
+        return ""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN"
+    return str(value).strip().encode("utf-8", "backslashreplace").decode()
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object, empty where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a list."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _instant(written: str) -> datetime | None:
+    if not _STAMP.fullmatch(written):
+        return None
+    try:
+        found = datetime.strptime(written, "%Y%m%d%H%M%S")  # noqa: DTZ007 - its clock is known by its name
+    except ValueError:
+        return None
+    return found if 2000 <= found.year < 2300 else None
+
+
+def _seconds(length: Any) -> float | None:
+    """Return a length that is given in seconds."""
+    found = mapping(length)
+    try:
+        value = number(text(found.get("value")))
+    except Unusable:
+        return None
+    return value if value and text(found.get("unit")).upper() == "SECONDS" else None

@@ -1,0 +1,148 @@
+"""Responses of a DDS: however they are joined, split or damaged."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats.rmf_dds import FORMAT, newest
+from counterflow.collectors.records import Context, Item, Position, Record, Reject
+
+GOLDEN = Path(__file__).parent.parent / "golden/rmf_dds"
+INPUTS = [GOLDEN / case / "input.json" for case in ("text_between_responses", "json_lines", "interval_late", "no_data")]
+
+
+class Trickle(io.BytesIO):
+    """Reads that return what came through a pipe: any number of bytes."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size)
+
+
+def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
+    context = Context("file", ZoneInfo("Asia/Tokyo"), complete=complete)
+    return list(FORMAT.parse(Trickle(content, size), context, position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+def records(items: list[Item], dataset: str) -> list[dict[str, Any]]:
+    return [item.fields for item in items if isinstance(item, Record) and item.dataset == dataset]
+
+
+def sysinfo(end: datetime, gcp_pct: float) -> dict[str, Any]:
+    start = end - timedelta(seconds=60)
+    return {
+        "report": [
+            {
+                "metric": {"id": "SYSINFO"},
+                "resource": {"reslabel": ",SYS1,MVS_IMAGE", "restype": "MVS_IMAGE"},
+                "timeData": {"utcStart": f"{start:%Y%m%d%H%M%S}", "utcEnd": f"{end:%Y%m%d%H%M%S}"},
+                "caption": {"var": [{"name": "SYSCUVVC", "value": str(gcp_pct)}]},
+                "row": [],
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.parent.name)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_split_anywhere_changes_nothing(path: Path, data: st.DataObject) -> None:
+    content = path.read_bytes()
+    cut = data.draw(st.integers(0, len(content)))
+    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
+    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
+    if position is not None:
+        position = Position(**orjson.loads(orjson.dumps(position)))
+    assert found(first) + found(parse(content, position=position)) == found(parse(content))
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.parent.name)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_raises_nothing(path: Path, data: st.DataObject) -> None:
+    content = bytearray(path.read_bytes())
+    begin = data.draw(st.integers(0, len(content) - 1))
+    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    for item in parse(bytes(content)):
+        if isinstance(item, Record):
+            orjson.dumps(item.fields)
+    newest(bytes(content))
+
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.sampled_from(["", "NaN", ",SYS1,MVS_IMAGE", "SYSINFO"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["value", "name", "col"]), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    part=st.sampled_from(["metric", "resource", "timeData", "message", "caption", "columnHeaders", "row"]), value=_json
+)
+def test_any_structure_raises_nothing(part: str, value: Any) -> None:
+    response = sysinfo(datetime(2026, 7, 10, 9, 7, tzinfo=UTC), 14.0)
+    response["report"][0][part] = value
+    content = json.dumps(response).encode()
+    for item in parse(content):
+        if isinstance(item, Record):
+            orjson.dumps(item.fields)
+    newest(content)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shares=st.lists(st.integers(0, 1000).map(lambda tenths: tenths / 10), min_size=1, max_size=4),
+    begin=st.integers(10**9, 10**10).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)),
+    indent=st.sampled_from([None, 1]),
+    joined=st.sampled_from(["", "\n", "\n\n", ",", "[]"]),
+)
+def test_however_responses_are_joined_their_figures_are_the_same(
+    shares: list[float], begin: datetime, indent: int | None, joined: str
+) -> None:
+    ends = [begin + timedelta(minutes=n) for n in range(len(shares))]
+    text = joined.join(json.dumps(sysinfo(*one), indent=indent) for one in zip(ends, shares, strict=True))
+    items = parse(text.encode())
+    rows = [(row["ts"], row["interval_s"], row["busy_pct"]) for row in records(items, "system_cpu")]
+    assert rows == [(f"{end:%Y-%m-%dT%H:%M:%S}Z", 60, share) for end, share in zip(ends, shares, strict=True)]
+    assert [item for item in items if isinstance(item, Reject)] == []
+
+
+@pytest.mark.parametrize(
+    "path", [GOLDEN / case / "input.json" for case in ("sysinfo", "array_of_responses", "no_data")]
+)
+def test_it_is_recognised(path: Path) -> None:
+    assert recognise(path.read_bytes()[:65_536]) is FORMAT
+
+
+def test_an_interval_that_has_no_data_yet_is_told_from_the_one_that_has() -> None:
+    end = datetime(2026, 7, 10, 9, 7, tzinfo=UTC)
+    later = sysinfo(end, 14.0)
+    earlier = sysinfo(end, 14.0)
+    del earlier["report"][0]["caption"]
+    earlier["report"][0]["message"] = {"id": "GPM0507I", "severity": 3, "description": "no data"}
+    ends = [newest(json.dumps(one).encode()) for one in (earlier, later, later)]
+    assert ends[0] is not None
+    assert ends[0] != ends[1] == ends[2]
