@@ -1,0 +1,239 @@
+"""JSON Lines of OMEGAMON Data Provider: one flat object a line, a row of an attribute group of one monitor.
+
+Every number goes to `counter`, every text that names nothing to `config`; datasets are filled where the site says which
+field fills which column. See docs/formats/omegamon_jsonl.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+import orjson
+
+from counterflow.collectors.formats.ibmi_tables.times import iso
+from counterflow.collectors.formats.nmon.lines import BOM, Line, read_lines
+from counterflow.collectors.formats.omegamon_jsonl import known
+from counterflow.collectors.formats.omegamon_jsonl.mapping import Filling, Value, fillings, records, written
+from counterflow.collectors.formats.running_counts import Sample
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+
+STEP = 1000
+"""Lines from one position to the next: each holds a copy of what is remembered."""
+MAX_TEXTS = 1000
+"""Texts whose last value is remembered; one that was forgotten is said again."""
+NAME_CHARS = 64
+"""In a table that is not known, a longer text does not tell rows apart: it is a message."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
+_FRACTION = re.compile(r"(\.\d{6})\d+")
+_NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
+
+
+@dataclass
+class Memory:
+    """What lines need of those before: texts said last, samples of running counts. JSON values."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    samples: dict[str, Sample] = field(default_factory=dict)
+
+
+class OmegamonJsonl:
+    """Lines of any table of any product."""
+
+    name = "omegamon_jsonl"
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether the first line of `head` is an object that names its table and the time it was written."""
+        first = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+        if not first.startswith(b"{"):
+            return False
+        try:
+            line = orjson.loads(first)
+        except orjson.JSONDecodeError:
+            return False
+        return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield what every line says; the last counts without a line end only where the data is complete."""
+        begun = position or Position(0, 0)
+        reading = _Reading(context, Memory(**deepcopy(begun.state)))
+        if position is None:
+            yield from reading.mistakes
+        end, number = begun.byte_offset, begun.line
+        for line in read_lines(stream, end, number):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                break
+            if number % STEP == 0 and end > begun.byte_offset:
+                yield Position(end, number, asdict(reading.memory))
+            yield from reading.line(line)
+            end, number = line.end, line.number
+        if end > begun.byte_offset:
+            yield Position(end, number, asdict(reading.memory))
+        elif end == 0 and context.complete:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+class _Reading:
+    """One reading: what the site says, and what is remembered."""
+
+    def __init__(self, context: Context, memory: Memory) -> None:
+        self.memory = memory
+        self.mistakes: list[Reject] = []
+        self._context = context
+        self._fillings: defaultdict[str, list[Filling]] = defaultdict(list)
+        for item in fillings(context.columns):
+            if isinstance(item, Reject):
+                self.mistakes.append(item)
+            else:
+                self._fillings[item.table].append(item)
+
+    def line(self, line: Line) -> Iterator[Record | Reject]:
+        """Yield what a line says; a reject is told its place."""
+        if not line.data.strip():
+            return
+        for item in self._items(line):
+            if isinstance(item, Reject):
+                item.line, item.byte_offset = line.number, line.offset
+                item.raw = line.raw if item.kept == "none" else b""
+            yield item
+
+    def _items(self, line: Line) -> Iterator[Record | Reject]:
+        if line.fault is Reason.LINE_TOO_LONG:
+            yield Reject(Reason.LINE_TOO_LONG, "the line is longer than any of OMEGAMON Data Provider", "none")
+            return
+        try:
+            found = orjson.loads(line.data)
+        except orjson.JSONDecodeError as error:
+            reason = line.fault or Reason.UNKNOWN_LINE
+            yield Reject(reason, f"expected a JSON object a line: {error.msg}", "none")
+            return
+        if not isinstance(found, dict) or not isinstance(table := found.get(known.TABLE), str) or not table.strip():
+            yield Reject(Reason.UNKNOWN_LINE, f"expected an object with `{known.TABLE}`", "none")
+            return
+        product = found.get(known.PRODUCT)
+        section = f"{product.strip()}.{table.strip()}" if isinstance(product, str) else table.strip()
+        stamp = found.get(known.WRITTEN)
+        instant = _instant(stamp)
+        if instant is None:
+            reason = Reason.STAMP_MISSING if stamp is None else Reason.STAMP_INVALID
+            detail = f"{known.WRITTEN}: expected a time such as 2021-06-23T00:18:28.999-04:00, found {stamp!r:.60}"
+            yield Reject(reason, detail, "none", section=section)
+            return
+        values: dict[str, Value] = {}
+        for name, value in found.items():
+            if isinstance(read := _value(section, name, value), Reject):
+                yield read
+            elif read is not None and name not in known.INTRODUCED:
+                values[name] = read
+        system = self._context.system or _system(values)
+        if system is None:
+            names = ", ".join(f"`{name}`" for name in (*known.SYSTEM, known.NODE))
+            yield Reject(Reason.BAD_HEADER, f"expected {names}, or `system` of the source", "none", section=section)
+            return
+        envelope: Fields = {"ts": iso(instant), "system": system, "source": OmegamonJsonl.name}
+        if isinstance(length_s := found.get(known.INTERVAL_S), int | float) and length_s > 0:
+            envelope["interval_s"] = float(length_s)
+        yield from self._rows(section, values, envelope)
+        mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
+        for item in records(section, mapped, values, envelope, instant, self.memory.samples):
+            if isinstance(item, Reject):
+                item.section, item.system, item.ts = section, system, envelope["ts"]
+                if item.kept == "none":
+                    item.kept = "part"  # its numbers are counters all the same
+            yield item
+
+    def _rows(self, section: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
+        """Yield a counter a number; a text that is neither time nor name is a setting, said when it differs."""
+        names = known.INSTANCE.get(section)
+        if names is None:
+            names = tuple(sorted(name for name, value in values.items() if _tells_apart(name, value)))
+        instance = "/".join(written(values[name]) if name in values else "" for name in names)
+        of = {**envelope, "section": section}
+        for name, value in values.items():
+            if name in names or name in known.PLACE:
+                continue
+            if isinstance(value, float):
+                yield Record("counter", {**of, "instance": instance, "counter": name, "value": value})
+            elif instant := _instant(value):
+                seconds = {"value": instant.timestamp(), "unit": "s since 1970", "kind": "gauge"}
+                yield Record("counter", {**of, "instance": instance, "counter": name, **seconds})
+            else:
+                of_subsystem = name in known.OF_SUBSYSTEM and known.SUBSYSTEM in values
+                item = written(values[known.SUBSYSTEM]) if of_subsystem else instance
+                if self._differs(f"{envelope['system']} {section} {item} {name}", value):
+                    yield Record("config", {**of, "item": item, "name": name, "value": value})
+
+    def _differs(self, what: str, value: str) -> bool:
+        texts = self.memory.texts
+        before = texts.pop(what, None)
+        texts[what] = value
+        if len(texts) > MAX_TEXTS:
+            del texts[next(iter(texts))]
+        return before != value
+
+
+def _value(section: str, name: str, value: Any) -> Value | Reject | None:
+    """Return a number as float and a text without blanks around it; None where there is none."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            if not math.isfinite(number := float(value)):
+                return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a finite number", "part", section=section)
+            return None if known.is_unavailable(name, number) else number
+        case str():
+            said = value.strip()
+            if section in known.LONG and name in known.LONG_NUMBERS:
+                return None if said in known.NO_NUMBER else _number(name, said)
+            return said or None
+        case _:
+            detail = f"{name}: expected a number or a text, found {type(value).__name__}"
+            return Reject(Reason.NOT_A_NUMBER, detail, "part", section=section)
+
+
+def _number(name: str, said: str) -> float | Reject:
+    try:
+        number = float(said)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return number
+    return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found `{said:.60}`", "part")
+
+
+def _tells_apart(name: str, value: Value) -> bool:
+    is_text = isinstance(value, str) and len(value) <= NAME_CHARS and not _TIME.fullmatch(value)
+    return is_text and name not in (*known.PLACE, *known.OF_SUBSYSTEM)
+
+
+def _system(values: dict[str, Value]) -> str | None:
+    for name in known.SYSTEM:
+        if isinstance(value := values.get(name), str):
+            return value
+    node = _NODE.fullmatch(str(values.get(known.NODE, "")))
+    return node[1] if node else None
+
+
+def _instant(written: Any) -> datetime | None:
+    """Return the UTC time, cut to the millisecond; None where it is none."""
+    if not isinstance(written, str) or not _TIME.fullmatch(written):
+        return None
+    try:
+        found = datetime.fromisoformat(_FRACTION.sub(r"\1", written)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if not 2000 <= found.year < 2300:
+        return None
+    return found.replace(microsecond=found.microsecond // 1000 * 1000)
+
+
+FORMAT = OmegamonJsonl()

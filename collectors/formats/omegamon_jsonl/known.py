@@ -1,0 +1,67 @@
+"""What public sources show of the tables of OMEGAMON Data Provider, and what is made of them: the one place for it.
+
+Names of fields are those of the filters that its makers publish for their starter dashboards (z-open-data.github.io,
+OMEGAMON for z/OS and for Db2). That a field tells the rows of a table apart is read from its name alone.
+"""
+
+from __future__ import annotations
+
+PRODUCT, TABLE, WRITTEN, INTERVAL_S = "product_code", "table_name", "write_time", "interval_seconds"
+INTRODUCED = (PRODUCT, TABLE, WRITTEN, INTERVAL_S)
+"""Fields that OMEGAMON Data Connect introduces. The last was read in a configuration of its makers, not in a manual."""
+
+SYSTEM = ("smf_id", "mvs_system")
+"""What names the system: in tables of km5, in tables of kd5."""
+NODE = "managed_system"
+"""What names it otherwise: `MYPLEX01:MY01:MVSSYS`."""
+PLACE = (*SYSTEM, NODE, "originnode", "sysplex_name")
+"""Fields that say of the whole line where it comes from."""
+
+SUBSYSTEM, MEMBER = "db2_subsystem", "member_name"
+OF_SUBSYSTEM = (MEMBER, "data_sharing_group", "db2_version")
+"""Texts that say something of the subsystem, whatever the row is of."""
+JOB = ("job_name", "jesjobid", "asid")
+_LONG = (SUBSYSTEM, "fieldname")
+
+INSTANCE: dict[str, tuple[str, ...]] = {
+    "km5.ascpuutil": JOB,
+    "km5.km5msucap": ("record_type", "time_period"),
+    "km5.km5wlmclpx": ("record_type", "lpar_name", "class_type", "workload_name", "class_name", "period"),
+    "km5.km5wlmclrx": ("lpar_name", "class_type", "workload_name", "class_name", "period"),
+    "km5.lpclust": ("cpc_serial", "cluster_name", "lpar_name", "processor_class"),
+    "km5.m5stgcdth": ("job_name", "asid"),
+    "km5.m5stgdeth": ("job_name", "asid"),
+    "km5.m5stgfdth": ("job_name", "asid"),
+    "km5.m5zcxcont": ("job_name", "container"),
+    "km5.m5zcxins": ("job_name",),
+    "km5.mplxcpcsum": ("cpc_serial_number", "lpar_name"),
+    "km5.mrptcls": ("report_class",),
+    "km5.syscpuutil": (),
+    "kd5.dp_srm_log": (SUBSYSTEM,),
+    "kd5.dp_srm_sub": (SUBSYSTEM,),
+    "kd5.dp_sy_exc": (SUBSYSTEM, "idname"),
+    "kd5.edmpool": (SUBSYSTEM,),
+    "kd5.gstqxst": _LONG,
+    "kd5.opersys": (SUBSYSTEM,),
+    "kd5.real225": (SUBSYSTEM, "addr_space_name"),
+    "kd5.real2252": (SUBSYSTEM,),
+    "kd5.real230": (SUBSYSTEM, "group_buffer_pool_id"),
+    "kd5.real254": (SUBSYSTEM, "global_buffer_pool_name"),
+    "kd5.realqbst": (SUBSYSTEM, "buffer_pool_id"),
+    "kd5.realsqlc": (SUBSYSTEM, "description"),
+    "kd5.statedmp": _LONG,
+    "kd5.statlogs": _LONG,
+    "kd5.statlokc": _LONG,
+    "kd5.statqxst": _LONG,
+}
+"""The fields that tell the rows of a table apart. In any other table all its texts do."""
+
+LONG = {table for table, fields in INSTANCE.items() if fields == _LONG}
+"""Tables with a row a counter; `value`, `delta` and `rate` may be texts there."""
+LONG_NUMBERS = ("value", "delta", "rate", "sequence")
+NO_NUMBER = ("N/A", "N/C", "N/P")
+
+
+def is_unavailable(name: str, value: float) -> bool:
+    """Say whether a value stands for none: IBM's help of OMEGAMON for z/OS calls a share of -1 "Unavailable"."""
+    return value == -1 and ("percent" in name or "pct" in name)

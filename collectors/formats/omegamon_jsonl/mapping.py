@@ -1,0 +1,109 @@
+"""Which field of which table fills a column of a dataset, where the site says so: `columns` of its source.
+
+`active_threads: kd5.real2252.active_threads` fills `db_log` of the subsystem that a line names, `gcp_ms: TABLE.FIELD`
+fills `job` of its address space. A type of engines before it fills `system_cpu`, and several may stand behind each
+other: `busy_pct: gcp:TABLE.FIELD ziip:TABLE.FIELD`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from datetime import datetime
+from typing import NamedTuple
+
+from counterflow.collectors.formats.omegamon_jsonl.known import JOB, MEMBER, SUBSYSTEM
+from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.records import Fields, Reason, Record, Reject
+from counterflow.schemas.definition import datasets
+
+_FILLING = re.compile(r"(?:(?P<engine>\w+):)?(?P<table>(?:\w+\.)?\w+)\.(?P<field>\w+)")
+
+Value = str | float
+
+
+class Filling(NamedTuple):
+    """A field of `table` (`product.table` or the table alone) that fills a column; with an engine of `system_cpu`."""
+
+    column: str
+    table: str
+    field: str
+    engine: str | None
+
+
+def fillings(columns: Mapping[str, str]) -> Iterator[Filling | Reject]:
+    """Yield what a site says, and what of it cannot be understood."""
+    for column, said in columns.items():
+        for one in said.split():
+            if match := _FILLING.fullmatch(one):
+                yield Filling(column, match["table"], match["field"], match["engine"])
+            else:
+                detail = f"columns: {column}: expected TABLE.FIELD or ENGINE:TABLE.FIELD, found `{one:.60}`"
+                yield Reject(Reason.INVALID_ENTRY, detail, "none")
+
+
+def records(
+    section: str,
+    found: list[Filling],
+    line: Mapping[str, Value],
+    envelope: Fields,
+    instant: datetime,
+    samples: MutableMapping[str, Sample],
+) -> Iterator[Record | Reject]:
+    """Yield the rows of datasets that a line fills; `samples` are the running counts of each subsystem and table."""
+    rows: dict[tuple[str, str | None], Fields] = {}
+    for filling in found:
+        if filling.field not in line:
+            continue  # keys without data are left out
+        dataset = _dataset(filling, line)
+        column = datasets()[dataset].columns.get(filling.column) if dataset else None
+        value = line[filling.field]
+        if dataset is None or column is None:
+            of = f"`{dataset}` has no such column" if dataset else "the line names no subsystem and no address space"
+            detail = f"columns: {filling.column} from {filling.field}: {of}; for processors write gcp:{filling.table}.…"
+            yield Reject(Reason.INVALID_ENTRY, detail, "part")
+        elif column.type == "Float64" and not isinstance(value, float):
+            yield Reject(Reason.NOT_A_NUMBER, f"{filling.field}: expected a number, found `{value:.60}`", "part")
+        else:
+            rows.setdefault((dataset, filling.engine), {})[filling.column] = value
+    for (dataset, engine), columns in rows.items():
+        fields = {**envelope, **_key(dataset, engine, line), **columns}
+        if dataset == "db_log":
+            kinds = datasets()[dataset].columns
+            counts = {name: columns[name] for name in columns if kinds[name].kind == "cumulative"}
+            if counts:
+                try:
+                    of = f"{envelope['system']} {line[SUBSYSTEM]} {section}"
+                    told = beside(samples.get(of), instant, counts)
+                except NotLaterError as error:
+                    yield Reject(error.reason, f"{line[SUBSYSTEM]}: {error}", "none")
+                    continue
+                samples[of] = told.sample
+                fields |= told.fields
+                if told.reason and told.detail:
+                    yield Reject(told.reason, f"{line[SUBSYSTEM]}: {told.detail}", "all")
+        yield Record(dataset, fields)
+
+
+def _dataset(filling: Filling, line: Mapping[str, Value]) -> str | None:
+    if filling.engine:
+        return "system_cpu"
+    return "db_log" if SUBSYSTEM in line else "job" if JOB[0] in line else None
+
+
+def _key(dataset: str, engine: str | None, line: Mapping[str, Value]) -> Fields:
+    match dataset:
+        case "system_cpu":
+            return {"engine_type": engine, "engine": "all"}
+        case "job":
+            name = str(line[JOB[0]])
+            job = "/".join(written(line[part]) for part in JOB if part in line)
+            return {"job": job, "command": name, "job_name": name}
+        case _:
+            member = {"member": str(line[MEMBER])} if MEMBER in line else {}
+            return {"subsystem": str(line[SUBSYSTEM]), **member}
+
+
+def written(value: Value) -> str:
+    """Return a value as part of a name."""
+    return f"{value:.15g}" if isinstance(value, float) else value

@@ -1,0 +1,79 @@
+"""Lines of OMEGAMON Data Provider: splits and damage anywhere, and no figure lost."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS, STEP
+from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLACE
+from counterflow.collectors.records import Context, Item, Position, Record
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "omegamon_jsonl"
+MAPPED = (GOLDEN / "columns_named_by_the_site/input.jsonl").read_bytes()
+COLUMNS = {"ci_written": "kd5.sitelog.cis", "busy_pct": "gcp:syscpuutil.rmf_lpar_cpu_percent"}
+CONTENT = b"".join((GOLDEN / case / "input.jsonl").read_bytes() for case in ("address_spaces", "long_table")) + MAPPED
+
+names = st.text(st.characters(codec="utf-8"), max_size=8)
+numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70)
+extra = st.dictionaries(names.filter(lambda name: name not in (*INTRODUCED, *PLACE)), numbers, max_size=5)
+
+
+def parse(content: bytes, *, complete: bool = True, position: Position | None = None) -> list[Item]:
+    context = Context("file", UTC, complete=complete, columns=COLUMNS)
+    return list(formats()["omegamon_jsonl"].parse(io.BytesIO(content), context, position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut=st.integers(0, len(CONTENT)))
+def test_a_split_anywhere_changes_nothing(cut: int) -> None:
+    first = parse(CONTENT[:cut], complete=False)
+    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
+    if position is not None:
+        position = Position(**orjson.loads(orjson.dumps(position)))
+    assert found(first) + found(parse(CONTENT, position=position)) == found(parse(CONTENT))
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
+    content = bytearray(CONTENT)
+    begin = data.draw(st.integers(0, len(content) - 1))
+    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    for item in parse(bytes(content)):
+        if isinstance(item, Record):
+            orjson.dumps(item.fields)
+
+
+@settings(max_examples=60, deadline=None)
+@given(fields=extra)
+def test_every_number_is_a_counter(fields: dict[str, float]) -> None:
+    line = {**fields, "write_time": "2025-11-21T01:01:00Z", "table_name": "t", "smf_id": "SYS1"}
+    items = parse(json.dumps(line).encode() + b"\n")
+    rows = [item.fields for item in items if isinstance(item, Record) and item.dataset == "counter"]
+    assert {row["counter"]: row["value"] for row in rows} == {name: float(value) for name, value in fields.items()}
+
+
+@pytest.mark.parametrize("case", [path.name for path in GOLDEN.iterdir() if not path.name.startswith(("bad", "empty"))])
+def test_it_is_recognised(case: str) -> None:
+    assert recognise((GOLDEN / case / "input.jsonl").read_bytes()) is formats()["omegamon_jsonl"]
+
+
+def test_what_is_remembered_is_bounded_and_may_be_resumed_on_the_way() -> None:
+    line = b'{"write_time":"2025-11-21T01:01:00Z","table_name":"ascpuutil","product_code":"km5","smf_id":"SYS1",'
+    rows = [line + b'"job_name":"JOB%d","svcclass":"A","cpu_percent":1}\n' % n for n in range(2 * MAX_TEXTS + 1)]
+    positions = [item for item in parse(b"".join(rows)) if isinstance(item, Position)]
+    assert [p.line for p in positions] == [STEP, 2 * STEP, 2 * STEP + 1]
+    assert all(len(p.state["texts"]) <= MAX_TEXTS for p in positions)
