@@ -70,7 +70,7 @@ def numbers_of(values: Sequence[Any]) -> tuple[float, ...]:
     """
     try:
         text = f",{','.join(values)}".replace(",.", ",0.")
-        if "-" in text or "e" in text:  # e of true and false
+        if "-" in text or "e" in text or '"' in text:  # e of true and false
             raise ValueError(text)
         found = tuple(map(float, orjson.loads(f"[{text[1:]}]")))  # in half the time of a float() each
     except (TypeError, ValueError):  # not text, or not as JSON has it
