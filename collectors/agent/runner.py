@@ -33,7 +33,6 @@ from counterflow.collectors.reading import HEAD_BYTES, beside, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position, Reason, Record, Reject
 from counterflow.collectors.sources.asking.batch import Batch
 from counterflow.collectors.sources.files import (
-    EDGE_BYTES,
     FileId,
     ends_at_line_end,
     find,
@@ -368,7 +367,7 @@ class Runner:
         position = known.position if known else Position(0, 0)
 
         def checkpoint(at: Position, end: int | None) -> Checkpoint:
-            head = min(EDGE_BYTES, size)
+            head = min(HEAD_BYTES, size)  # a short file may be edited anywhere without a change of its size
             hashed = fingerprint(fd, head, at.byte_offset)
             identity = (str(path), stat.st_dev, stat.st_ino)
             return Checkpoint(
