@@ -40,6 +40,7 @@ COUNTS = {
 GAUGES = ("copies", "active_threads", "zhl_sync_pct")
 TEXTS = ("member", "log_path")
 PATHS = ("zhpf", "zhl")
+_KNOWN = frozenset((TIME, SYSTEM, SUBSYSTEM, *COUNTS, *GAUGES, *TEXTS))
 _CUMULATIVE = ("QJSTWRW", "QJSTWRNW", "QJSTWRF", "QJSTLSUS")
 """Further running counts of the same IFCID, which no dataset models."""
 _NO_NUMBER = ("", "N/A", "N/C", "N/P")
@@ -164,7 +165,7 @@ def _row(cells: Mapping[str, str], line: Line, memory: Memory, context: Context)
 def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, memory: Memory) -> Iterator[Record]:
     """Yield the columns that db_log has none for: numbers as counters, texts where they differ from the row before."""
     for name, cell in cells.items():
-        if name in COUNTS or name in (TIME, SYSTEM, SUBSYSTEM, *GAUGES, *TEXTS, *_NO_NUMBER) or cell in _NO_NUMBER:
+        if name in _KNOWN or not name or cell in _NO_NUMBER:
             continue
         common = {**envelope, "section": SOURCE}
         try:
@@ -196,10 +197,11 @@ def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
 
 def _header(written: str) -> tuple[list[str], str] | None:
     """Return the columns that a line names, and what separates them; None for any other line."""
+    if TIME not in written.lower():
+        return None
     separator = max(_SEPARATORS, key=written.count)
-    names = _cells(written, separator)
-    canonical = {name.upper(): name for name in (TIME, SYSTEM, SUBSYSTEM, *COUNTS, *GAUGES, *TEXTS)}
-    found = [canonical.get(name.upper(), name) for name in names]
+    canonical = {name.upper(): name for name in _KNOWN}
+    found = [canonical.get(name.upper(), name) for name in _cells(written, separator)]
     if {TIME, SYSTEM, SUBSYSTEM} <= set(found) and set(COUNTS) & set(found) and len(set(found)) == len(found):
         return found, separator
     return None
