@@ -1,6 +1,6 @@
 """Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (docs/formats/qrep_monitor.md).
 
-MONITOR_TIME is local time of the server, which here is UTC.
+MONITOR_TIME is local time of the server, which here is UTC. A row before the run says since when its first interval is.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float],
         '"TRANS_APPLIED","ROWS_APPLIED","ROWS_PROCESSED","OLDEST_TRANS"'
     )
     ends, (rows, transactions) = _monitored(one, busy, (applied.rows, applied.transactions))
+    started = one.begin - timedelta(seconds=MONITOR_S)
     noises = [uneven(len(ends), random, LATENCY_NOISE) for _ in range(3)]
     for end, row, done, *noise in zip(ends, rows, transactions, *noises, strict=True):
         means = (applied.capture_ms, applied.queue_ms, applied.apply_ms)
-        capture, queue, apply = (round(ms * around) for ms, around in zip(means, noise, strict=True))
+        capture, queue, apply = (round(ms * around) if done else 0 for ms, around in zip(means, noise, strict=True))
         oldest = end - timedelta(milliseconds=capture + queue + apply)
         yield (
-            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(one.begin)}",1048576,{round(done * queue / MONITOR_S / 1000)},'
+            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(started)}",1048576,{round(done * queue / MONITOR_S / 1000)},'
             f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{_stamp(oldest)}"'
         )
 
@@ -67,10 +68,10 @@ def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) ->
 def _monitored(
     one: Placed[QrepRun], busy: Sequence[float], totals: Sequence[int]
 ) -> tuple[list[datetime], list[list[int]]]:
-    """Return the ends of the monitor intervals of a run, and of each total what falls into which."""
+    """Return the begin of a run and the ends of its monitor intervals, and of each total what falls into which."""
     parts = one.intervals[0].seconds // MONITOR_S
-    ends = [one.begin + timedelta(seconds=n * MONITOR_S) for n in range(1, parts * len(busy) + 1)]
-    weights = [0.5 + share for share in busy for _ in range(parts)]
+    ends = [one.begin + timedelta(seconds=n * MONITOR_S) for n in range(parts * len(busy) + 1)]
+    weights = [0.0, *(0.5 + share for share in busy for _ in range(parts))]
     return ends, [apportion(total, weights) for total in totals]
 
 
