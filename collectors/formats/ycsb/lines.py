@@ -1,0 +1,183 @@
+"""The lines that YCSB prints, as its source has them (d9faaac): StatusThread, Client, exporters, OneMeasurement*.
+
+A locale prints decimal commas in status lines; the summary always has points.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+_STATUS = re.compile(
+    r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>\d{1,9}) sec: (?P<done>\d{1,15}) "
+    r"operations;\s?(?:(?P<rate>\S+) current ops/sec;\s?)?(?:est completion in [^\[]*)?(?P<kinds>.*)"
+)
+_KIND = re.compile(
+    r"\[(?P<name>[^\[\]:=]+): (?P<figures>Count=[^\[\]]*)\]"  # hdrhistogram
+    r"|\[(?P<of>[^\[\]:=]+) AverageLatency\(us\)=(?P<mean>[^\[\]]+)\]"  # histogram, timeseries
+    r"|(?P<raw>[A-Za-z][\w-]*) count: (?P<count>\d+), average latency\(us\): (?P<raw_mean>\S+)"  # raw
+)
+_SUMMARY = re.compile(r"\[(?P<name>[^\[\]]+)\], (?P<measurement>[^\[\]]+), (?P<value>\S+)\s*")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
+_NONE = frozenset(("NaN", "Infinity", "-Infinity", "∞", "\ufffd", "?", "-∞"))
+_RAW_DATA = re.compile(
+    r"[A-Za-z][\w-]* latency raw data: op, timestamp\(ms\), latency\(us\)|[A-Za-z][\w-]*,\d{13},-?\d+"
+)
+_OWN = re.compile(
+    r"Loading workload\.\.\.|Starting test\.|DBWrapper: report latency| ?\(might take a few minutes"
+    r"|Unable to retrieve client version|Warning: the threadcount is bigger|.*\b(?:site|com\.yahoo)\.ycsb\.Client\b"
+)
+_FAILED = re.compile(
+    r"(?P<operation>.+)-(?:FAILED|ERROR|NOT_FOUND|NOT_IMPLEMENTED|UNEXPECTED_STATE|BAD_REQUEST|FORBIDDEN"
+    r"|SERVICE_UNAVAILABLE)"
+)
+_BESIDE = frozenset(("CLEANUP", "VERIFY", "THREAD_COUNT", "USED_MEM_MB", "SYS_LOAD_AVG", "GCS", "GCS_TIME"))
+_AGAIN = re.compile(r"Bucket[A-Z]|Raw[A-Z]|Intended-")
+_SETTINGS = ("recordcount", "operationcount", "insertcount", "maxexecutiontime", "target", "threadcount")
+_OPTIONS = {"-threads": "threadcount", "-target": "target", "-db": "db", "-P": "workload", "-l": "label"}
+
+OK = frozenset(("OK", "BATCHED_OK", "0"))
+"""Return codes of operations that succeeded; versions before 0.5 print numbers."""
+
+
+class Kind(NamedTuple):
+    """What is measured under a name: an operation, operations of it that failed, or nothing that counts as work."""
+
+    operation: str
+    what: Literal["done", "failed", "other"]
+
+
+class Measured(NamedTuple):
+    """What a status line prints of one name, in its words; None for no number."""
+
+    name: str
+    figures: dict[str, float | None]
+
+
+class Status(NamedTuple):
+    """A status line: local time, seconds and operations since the run began, the rate of the interval."""
+
+    label: str
+    time: datetime | None
+    elapsed_s: int
+    done: int
+    rate: float | None
+    measured: list[Measured]
+
+
+class Summed(NamedTuple):
+    """A line of the summary; the value is None for NaN."""
+
+    name: str
+    measurement: str
+    value: float | None
+
+
+def status(line: str) -> Status | None:
+    """Return what a status line says, None for another line.
+
+    Raises
+    ------
+    ValueError : its time is none.
+    """
+    found = _STATUS.fullmatch(line) if " operations;" in line else None
+    if found is None:
+        return None
+    time = datetime.strptime(f"{found['time']}000", "%Y-%m-%d %H:%M:%S:%f") if found["time"] else None  # noqa: DTZ007
+    rate = number(found["rate"]) if found["rate"] else None
+    return Status(
+        found["label"].strip(), time, int(found["elapsed"]), int(found["done"]), rate, list(measured(found["kinds"]))
+    )
+
+
+def measured(text: str) -> Iterator[Measured]:
+    """Yield what is measured under each name in the rest of a status line, or in a line that continues one."""
+    for found in _KIND.finditer(text):
+        if found["name"]:
+            pairs = (figure.partition("=") for figure in found["figures"].split(", "))
+            yield Measured(found["name"], {name: number(value) for name, _, value in pairs})
+        elif found["of"]:
+            yield Measured(found["of"], {"Avg": number(found["mean"])})
+        else:
+            yield Measured(found["raw"], {"Count": number(found["count"]), "Avg": number(found["raw_mean"])})
+
+
+def continues(line: str) -> bool:
+    """Say whether a line continues a status line: measurements of two types are printed on lines of their own."""
+    return _KIND.match(line.lstrip()) is not None
+
+
+def summed(line: str) -> Summed | None:
+    """Return what a line of the summary says, None for another line.
+
+    Raises
+    ------
+    ValueError : its value is no number.
+    """
+    found = _SUMMARY.fullmatch(line)
+    if found is None:
+        return None
+    value = number(found["value"])
+    if value is None and found["value"] not in _NONE:
+        raise ValueError(f"{found['name']}, {found['measurement']}: expected a number, found {found['value'][:40]!r}")
+    return Summed(found["name"], found["measurement"], value)
+
+
+def is_summed(line: str) -> bool:
+    """Say whether a line is one of the summary, whatever its value."""
+    return _SUMMARY.fullmatch(line) is not None
+
+
+def number(text: str) -> float | None:
+    """Return a number, None for what is none: NaN, infinity."""
+    found = float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else math.nan
+    return found if math.isfinite(found) else None
+
+
+def kind(name: str) -> Kind:
+    """Return what is measured under a name.
+
+    With two types of measurement `Hdr` stands before the names of one, and the other measures the same again; so do
+    names with `Intended-`.
+    """
+    name = name[3:] if name.startswith("Hdr") and name[3:4].isupper() else name
+    if _AGAIN.match(name) or name in _BESIDE:
+        return Kind(name, "other")
+    failed = _FAILED.fullmatch(name)
+    return Kind(failed["operation"], "failed") if failed else Kind(name, "done")
+
+
+def is_raw_data(line: str) -> bool:
+    """Say whether a line is one of measurementtype=raw: a point a line."""
+    return _RAW_DATA.fullmatch(line) is not None
+
+
+def is_own(line: str) -> bool:
+    """Say whether a line is YCSB's and says nothing that is read."""
+    return _OWN.match(line) is not None
+
+
+def command(line: str) -> dict[str, str] | None:
+    """Return the settings in `Command line:` that are known to hold no secret, None for another line."""
+    if not line.startswith("Command line:"):
+        return None
+    words = line.split()[2:]
+    found: dict[str, str] = {}
+    for at, word in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else ""
+        if word in _OPTIONS:
+            found.setdefault(_OPTIONS[word], after.replace("\\", "/").rsplit("/", 1)[-1])
+        elif word in ("-load", "-t"):
+            found["phase"] = "load" if word == "-load" else "transactions"
+        elif word == "-p" and after.partition("=")[0] in _SETTINGS:
+            name, _, value = after.partition("=")
+            found.setdefault(name, value)
+    return found
+
+
+def version(line: str) -> str | None:
+    """Return the version that `YCSB Client` names, None for another line."""
+    return line[12:].strip() if line.startswith("YCSB Client ") else None

@@ -1,0 +1,242 @@
+"""What is remembered of a run of YCSB, and the records of its status lines and of its summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from counterflow.collectors.formats.ibmi_tables.times import iso
+from counterflow.collectors.formats.nmon.stamps import to_utc
+from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+
+SOURCE = "ycsb"
+UNIT = "operations"
+
+Summary = dict[str, dict[str, float | None]]
+"""By name and measurement, as printed."""
+
+_STATUS_COLUMNS = {"Avg": "response_ms", "Min": "response_min_ms", "Max": "response_max_ms"}
+_STATUS_COLUMNS |= {"50": "response_p50_ms", "95": "response_p95_ms", "99": "response_p99_ms"}
+_LATENCY = re.compile(r"(?P<what>Average|Min|Max|(?P<at>[\d.]+)(?:st|nd|rd|th)?Percentile)Latency\((?P<unit>us|ms)\)")
+_HEADING = "Below is a summary of latency in microseconds:"
+_LONGEST_MS = 1e11
+_FASTEST = 1e12
+_RAW = {"Average": "Avg", "Min": "Min", "Max": "Max", "p50": "50", "p95": "95", "p99": "99"}
+
+
+@dataclass
+class Run:
+    """A run as far as it was read. JSON values.
+
+    `name` is the time of its first status line, and `begin` when it began, by that line or by one of ours before it;
+    `ts`, `elapsed_s` and `done` are those of the last status line; `failed` counts by operation; `settings` are of its
+    command line. `noted` and `raw_data` count the messages and points of raw data of the file.
+    """
+
+    label: str = ""
+    name: str | None = None
+    begin: str | None = None
+    ts: str | None = None
+    elapsed_s: int = 0
+    done: int = 0
+    failed: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    ended: bool = False
+    noted: int = 0
+    raw_data: int = 0
+
+    @property
+    def fresh(self) -> bool:
+        """Nothing of it was read but what stands before its first status line."""
+        return self.ts is None and not self.ended
+
+    def following(self, settings: dict[str, str] | None = None) -> Run:
+        """Return the run that comes after this one."""
+        begin = self.begin if self.fresh else None
+        return Run(begin=begin, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
+
+    def common(self, context: Context) -> Fields:
+        """Return what each record of the run carries."""
+        workload = self.label or self.settings.get("workload") or SOURCE
+        fields: Fields = {
+            "system": context.system,
+            "source": SOURCE,
+            "workload": workload,
+            "run_id": self.name or self.begin,
+        }
+        threads = self.settings.get("threadcount", "")
+        return fields | {"unit_of_work": UNIT} | ({"users": float(threads)} if threads.isdecimal() else {})
+
+    def follows(self, status: Status) -> bool:
+        """Say whether a status line is of this run."""
+        return not self.ended and (
+            self.ts is None or (status.label == self.label and status.elapsed_s >= self.elapsed_s)
+        )
+
+
+def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | Reject]:
+    """Yield the records of a status line that follows; the run remembers it."""
+    if status.time is None:
+        detail = "the status line has no time: versions of YCSB before 0.2.0 print none"
+        yield Reject(Reason.STAMP_MISSING, detail, "none")
+        return
+    if not 2000 < status.time.year < 2290:
+        yield Reject(Reason.STAMP_INVALID, f"expected a year from 2001, found {status.time.year}", "none")
+        return
+    before = datetime.fromisoformat(run.ts) if run.ts else None
+    instant, ambiguous = to_utc(status.time, context.zone, before)
+    ts = iso(instant)
+    if ts == run.ts:
+        yield Reject(Reason.DUPLICATE_ROW, f"there is a status line of {ts} already", "none")
+        return
+    if ambiguous:
+        detail = "the clock shows this hour twice and no line before tells which: read as the first"
+        yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+    if run.ts is None:
+        run.name, run.begin, run.label = ts, iso(instant - timedelta(seconds=status.elapsed_s)), status.label
+        yield from _settings(run, context)
+    base: Fields = {"ts": ts, **run.common(context)}
+    kinds: Fields = dict(base)
+    overall: Fields = {**base, "operation": "", "done": float(status.done)}
+    if before is not None and instant <= before:
+        yield Reject(Reason.CLOCK_CHANGE, f"the clock went back from {run.ts}: no interval is known", "all")
+    elif status.done < run.done:
+        yield Reject(Reason.NEGATIVE_DELTA, f"{status.done} operations after {run.done}: they went back", "all")
+    elif before is not None:
+        interval: Fields = {"interval_s": round((instant - before).total_seconds(), 3), "prev_ts": run.ts}
+        kinds |= interval
+        overall |= interval | {"prev_done": float(run.done)}
+    if status.rate is not None:
+        overall["done_per_s"] = status.rate
+    run.ts, run.elapsed_s, run.done = ts, status.elapsed_s, status.done
+    found = [(kind(one.name), one) for one in status.measured]
+    for of, one in found:
+        if of.what == "failed":
+            run.failed[of.operation] = run.failed.get(of.operation, 0.0) + (one.figures.get("Count") or 0.0)
+    if run.failed:
+        overall["failed"] = sum(run.failed.values())
+    yield Record("workload", overall)
+    for of, one in found:
+        yield from _of_kind(of, one, run, kinds)
+
+
+def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Record]:
+    """Yield what a status line says under one name."""
+    figures = dict(one.figures)
+    count = figures.get("Count")
+    if count == 0:
+        figures = {"Count": count}  # the others are of nothing: a minimum of 2^63
+    if of.what == "done":
+        fields = {**kinds, "operation": of.operation}
+        figures.pop("Count", None)
+        if count is not None and count >= 0:
+            fields["done_delta"] = count
+        if of.operation in run.failed:
+            fields["failed"] = run.failed[of.operation]
+        for name, column in _STATUS_COLUMNS.items():
+            value = figures.pop(name, None)
+            if value is not None and value >= 0:
+                fields[column] = value / 1000
+        yield Record("workload", fields)
+    yield from _counters(one.name, figures, kinds)
+
+
+def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record | Reject]:
+    """Yield the records of the summary; the run has ended.
+
+    The summary has no time: it is as long after the begin as the run took, and after the last status line.
+    """
+    run.ended = True
+    overall = summary.get("OVERALL", {})
+    runtime_ms = overall.get("RunTime(ms)")
+    if run.begin is None:
+        detail = "the output has no time: run with -s, or write a line with its begin before it, 2026-11-21T18:50:00Z"
+        yield Reject(Reason.STAMP_MISSING, detail, "none")
+        return
+    if runtime_ms is None or not 0 <= runtime_ms < _LONGEST_MS:
+        yield Reject(Reason.STAMP_MISSING, "expected [OVERALL], RunTime(ms) in the summary", "none")
+        return
+    end = datetime.fromisoformat(run.begin) + timedelta(milliseconds=runtime_ms)
+    if run.ts is not None:
+        end = max(end, datetime.fromisoformat(run.ts) + timedelta(milliseconds=1))
+    base: Fields = {"ts": iso(end), **run.common(context)}
+    if runtime_ms > 0:
+        base["interval_s"] = runtime_ms / 1000
+    rest = {name: dict(figures) for name, figures in summary.items()}
+    rest["OVERALL"].pop("RunTime(ms)")
+    failed = _failed(summary)
+    fields: Fields = {**base, "operation": "", "final": True}
+    rate = rest["OVERALL"].pop("Throughput(ops/sec)", None)
+    if rate is not None and 0 <= rate < _FASTEST:
+        fields |= {"done": float(round(rate * runtime_ms / 1000)), "done_per_s": rate}
+    if failed is not None:
+        fields["failed"] = sum(failed.values(), 0.0)
+    yield Record("workload", fields)
+    for name, figures in rest.items():
+        of = kind(name)
+        count = figures.get("Operations", figures.get("Total Operations"))
+        figures.pop(_HEADING, None)
+        if of.what == "done" and count is not None and count >= 0:
+            fields = {**base, "operation": of.operation, "final": True, "done_delta": count}
+            if failed is not None:
+                fields["failed"] = failed.get(of.operation, 0.0)
+            for measurement in list(figures):
+                column, divisor = _column(measurement)
+                value = figures[measurement]
+                if column is not None and value is not None and value >= 0:
+                    fields[column] = value / divisor
+                    del figures[measurement]
+            figures.pop("Operations", figures.pop("Total Operations", None))
+            yield Record("workload", fields)
+        yield from _counters(name, figures, base)
+
+
+def _failed(summary: Summary) -> dict[str, float] | None:
+    """Return how many of each operation failed: by their return codes, else by what was measured of them.
+
+    None where neither was printed.
+    """
+    found: dict[str, float] = {}
+    told = False
+    for name, figures in summary.items():
+        of = kind(name)
+        returned = {m[7:]: value or 0.0 for m, value in figures.items() if m.startswith("Return=")}
+        if of.what == "done" and returned:
+            told = True
+            found[of.operation] = sum((value for code, value in returned.items() if code not in OK), 0.0)
+    for name, figures in summary.items():
+        of = kind(name)
+        if of.what == "failed":
+            told = True
+            found.setdefault(of.operation, figures.get("Operations") or 0.0)
+    return found if told else None
+
+
+def _column(measurement: str) -> tuple[str | None, float]:
+    """Return the column that a measurement of the summary fills, and how much of it is a millisecond."""
+    if measurement in _RAW:
+        return _STATUS_COLUMNS[_RAW[measurement]], 1000.0
+    found = _LATENCY.fullmatch(measurement)
+    if found is None:
+        return None, 1.0
+    name = found["at"] or {"Average": "Avg"}.get(found["what"], found["what"])
+    return _STATUS_COLUMNS.get(name), 1000.0 if found["unit"] == "us" else 1.0
+
+
+def _counters(name: str, figures: Mapping[str, float | None], base: Fields) -> Iterator[Record]:
+    """Yield the figures that no column holds."""
+    envelope: Fields = {key: base[key] for key in ("ts", "interval_s", "system", "source") if key in base}
+    for counter, value in figures.items():
+        if value is not None:
+            named = {"section": "YCSB", "instance": name, "counter": counter, "value": value}
+            yield Record("counter", {**envelope, **named})
+
+
+def _settings(run: Run, context: Context) -> Iterator[Record]:
+    common = {"ts": run.name, "system": context.system, "source": SOURCE, "section": "YCSB", "item": run.name}
+    for name, value in run.settings.items():
+        if value:
+            yield Record("config", {**common, "name": name, "value": value})

@@ -1,0 +1,165 @@
+"""Workloads, queries, YCSB and the monitor tables of Q Replication: splits and damage anywhere, and what adds up."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import csv_rows, formats, recognise
+from counterflow.collectors.records import Context, Item, Position, Record, Reject
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+CASES = {
+    "workload_csv/two_runs/input.csv": "workload_csv",
+    "workload_csv/run_id_used_again/input.csv": "workload_csv",
+    "workload_csv/header_again/input.csv": "workload_csv",
+    "query_log/two_streams_beside_each_other/input.csv": "query_log",
+    "qrep_monitor/applymon_luw/input.csv": "qrep_monitor",
+    "qrep_monitor/repeated_hour/input.csv": "qrep_monitor",
+    "qrep_monitor/tables_one_behind_the_other/input.csv": "qrep_monitor",
+    "ycsb/status_and_summary/input.txt": "ycsb",
+    "ycsb/load_and_run_in_one_file/input.txt": "ycsb",
+    "ycsb/two_types_of_measurement/input.txt": "ycsb",
+    "ycsb/messages_of_the_binding/input.txt": "ycsb",
+    "ycsb/raw_data/input.txt": "ycsb",
+}
+INPUTS = {name: (GOLDEN / name).read_bytes() for name in CASES}
+BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
+
+
+class Trickle(io.BytesIO):
+    """Reads that return what came through a pipe: any number of bytes."""
+
+    def __init__(self, content: bytes, size: int) -> None:
+        super().__init__(content)
+        self._size = size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self._size)
+
+
+def parse(
+    form: str, content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16
+) -> list[Item]:
+    context = Context("file", ZoneInfo("Europe/Berlin"), "SYS1", complete=complete)
+    return list(formats()[form].parse(Trickle(content, size), context, position))
+
+
+def found(items: list[Item]) -> list[Item]:
+    return [item for item in items if not isinstance(item, Position)]
+
+
+def stored(position: Position) -> Position:
+    return Position(**orjson.loads(orjson.dumps(position)))
+
+
+def records(form: str, lines: list[str]) -> list[dict[str, Any]]:
+    items = parse(form, "".join(f"{line}\n" for line in lines).encode())
+    assert [item for item in items if isinstance(item, Reject)] == []
+    return [item.fields for item in items if isinstance(item, Record) and item.dataset == "workload"]
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
+    content, form = INPUTS[name], CASES[name]
+    cut = data.draw(st.integers(0, len(content)))
+    first = parse(form, content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
+    position = next((stored(item) for item in reversed(first) if isinstance(item, Position)), None)
+    assert found(first) + found(parse(form, content, position=position)) == found(parse(form, content))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_rows, "STEP", 1)
+    content, form = INPUTS[name], CASES[name]
+    items = parse(form, content)
+    positions = [at for at, item in enumerate(items) if isinstance(item, Position)]
+    assert positions
+    for at in positions:
+        position = items[at]
+        assert isinstance(position, Position)
+        assert found(parse(form, content, position=stored(position))) == found(items[at:])
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
+    content = bytearray(INPUTS[name])
+    begin = data.draw(st.integers(0, len(content) - 1))
+    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(
+        st.one_of(st.binary(max_size=40), st.text('0123456789.,;:-" \n', max_size=40).map(str.encode))
+    )
+    for item in parse(CASES[name], bytes(content)):
+        if isinstance(item, Record):
+            assert None not in orjson.loads(orjson.dumps(item.fields)).values()  # NaN and infinity become null
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_recognised(name: str) -> None:
+    assert recognise(INPUTS[name]) is formats()[CASES[name]]
+
+
+@pytest.mark.parametrize("form", sorted(set(CASES.values())))
+@settings(max_examples=60, deadline=None)
+@given(content=st.binary(max_size=300))
+def test_anything_is_read_or_refused(form: str, content: bytes) -> None:
+    formats()[form].recognises(content)
+    parse(form, content)
+
+
+@settings(max_examples=40, deadline=None)
+@given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_what_a_run_did_in_its_intervals_is_what_it_did(runs: list[list[int]]) -> None:
+    lines = ["time_utc,workload,run_id,unit_of_work,done"]
+    for number, amounts in enumerate(runs):
+        for at in range(len(amounts) + 1):
+            when = BEGIN + timedelta(hours=number, seconds=60 * at)
+            lines.append(f"{when.isoformat()},batch,r{number},accounts,{sum(amounts[:at])}")
+    rows = records("workload_csv", lines)
+    for number, amounts in enumerate(runs):
+        own = [row for row in rows if row["run_id"] == f"r{number}"]
+        assert "prev_done" not in own[0]
+        assert [row["done"] - row["prev_done"] for row in own[1:]] == amounts
+        assert sum(row["interval_s"] for row in own[1:]) == 60 * len(amounts)
+
+
+queries = st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 10_000)), min_size=1, max_size=20, unique=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(times=queries, order=st.randoms(use_true_random=False))
+def test_queries_an_hour_in_any_order(times: list[tuple[int, int]], order: Any) -> None:
+    order.shuffle(times)
+    lines = ["workload,query,start,end"]
+    for number, (begin, took) in enumerate(times):
+        start, end = (BEGIN + timedelta(seconds=at) for at in (begin, begin + took))
+        lines.append(f"BDI,Q{number},{start.isoformat()},{end.isoformat()}")
+    rows = records("query_log", lines)
+    elapsed = max(begin + took for begin, took in times) - min(begin for begin, _ in times)
+    last, first = (pick(rows, key=lambda row: row["ts"]) for pick in (max, min))
+    span = datetime.fromisoformat(last["ts"]) - datetime.fromisoformat(first["ts"])
+    assert (first["done"], last["done"]) == (0, len(times))
+    assert span.total_seconds() == elapsed == sum(row.get("interval_s", 0) for row in rows)
+    assert last["done"] * 3600 / span.total_seconds() == pytest.approx(len(times) * 3600 / elapsed)
+
+
+def test_queries_added_to_a_log_go_on_counting() -> None:
+    head = "workload,query,start,end\n"
+    one = "BDI,Q1,2025-11-21T10:00:00Z,2025-11-21T10:01:00Z\n"
+    two = "BDI,Q2,2025-11-21T09:59:00Z,2025-11-21T10:02:00Z\nBDI,Q3,2025-11-21T10:00:00Z,2025-11-21T10:00:30Z\n"
+    position = next(item for item in parse("query_log", (head + one).encode()) if isinstance(item, Position))
+    later = parse("query_log", (head + one + two).encode(), position=stored(position))
+    rows = [(item.fields["ts"], item.fields["done"]) for item in later if isinstance(item, Record)]
+    assert rows == [("2025-11-21T09:59:00Z", 0.0), ("2025-11-21T10:02:00Z", 2.0)]
+    assert [item.reason.value for item in later if isinstance(item, Reject)] == ["late_row"]
