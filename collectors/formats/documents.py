@@ -49,7 +49,7 @@ class Part(NamedTuple):
 def read(stream: BinaryIO, position: Position, documents: Documents, *, complete: bool) -> Iterator[Part]:
     """Yield what the data from `position` on holds, without a gap; what may still be written at its end is left."""
     blank = _WHITE + documents.between
-    line = position.line
+    line = max(1, position.line)
     for piece in _pieces(stream, position.byte_offset, documents.start):
         data, offset = piece.text, piece.start
         while rest := data.lstrip(blank):

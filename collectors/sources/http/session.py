@@ -1,0 +1,177 @@
+"""One connection to one DDS, held as long as it lives, with every error told apart and free of secrets.
+
+The requests are those of IBM's own client (github.com/IBM/RMF, grafana/rmf-app/pkg/plugin/dds/client.go).
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field
+
+from counterflow.collectors.sources.asking.session import AskError, Kind, Password
+from counterflow.errors import CounterflowError
+
+PATH = "/gpm/rmfm3"
+ROOT = "/gpm/root"
+"""What is asked for to see whether the DDS is there and takes the password; it is short."""
+EXTENSIONS = ("", ".xml")
+"""A DDS has its paths with or without; the one that it has is tried first from then on."""
+LONGEST_ANSWER = 64 * 2**20
+TIMEOUT = httpx.Timeout(60, connect=10)
+
+_REFUSED, _FORBIDDEN, _OTHER_PATH = 401, 403, (404, 406)
+_LATER = (408, 429)
+
+for _name in ("httpx", "httpcore"):  # the latter tells of headers, and the password is in one
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+    logging.getLogger(_name).propagate = False
+
+
+class Target(BaseModel):
+    """A DDS and how to reach it; never the password.
+
+    `ca` is a PEM file with the authority, or the certificate itself, that the DDS is trusted by, instead of those the
+    machine trusts. Without `user` nobody logs on.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    user: str | None = Field(None, min_length=1)
+    ca: Path | None = None
+    verify: bool = True
+
+    @property
+    def trust(self) -> ssl.SSLContext:
+        """Whom TLS trusts.
+
+        Raises
+        ------
+        CounterflowError : the file of `ca` cannot be read, or holds no certificate.
+        """
+        try:
+            context = ssl.create_default_context(cafile=self.ca)
+        except OSError as error:  # SSLError is one
+            what = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+            raise CounterflowError(f"{self.ca}: {what}", hint="set `ca: FILE`, a PEM file", exit_code=2) from None
+        if not self.verify:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
+
+
+class Session:
+    """The connection. Proxies and `.netrc` of the environment are not used: the password goes to the DDS alone."""
+
+    def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
+        """Keep the parts; nothing is connected yet. `password` is asked at each connect, so it may be changed."""
+        self.number = 0
+        self._target = target
+        self._password = Password(password or str)
+        self._client: httpx.Client | None = None
+        self._extensions = EXTENSIONS
+
+    def open(self) -> None:
+        """Connect, unless connected. A password that was refused is not tried again: it would revoke the user.
+
+        Raises
+        ------
+        AskError : LOST or REFUSED.
+        """
+        if self._client is not None:
+            return
+        auth = (self._target.user, self._password.offer()) if self._target.user else None
+        try:
+            trust = self._target.trust
+        except CounterflowError as error:
+            raise AskError(Kind.LOST, error.message) from None
+        self._client = httpx.Client(
+            base_url=self._target.url,
+            auth=auth,
+            verify=trust,
+            trust_env=False,
+            timeout=TIMEOUT,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
+            headers={"Accept": "application/json"},
+        )
+        try:
+            self.ask(ROOT, {})
+        except AskError as error:
+            self.close()
+            raise error if error.kind is Kind.REFUSED else AskError(Kind.LOST, str(error)) from None
+        self._password.accepted()
+        self.number += 1
+
+    def close(self) -> None:
+        """Let go of the connection, whatever state it is in."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def text(self, error: BaseException) -> str:
+        """Return what an error says, without the password."""
+        return self._password.text(error)
+
+    def ask(self, path: str, parameters: Mapping[str, str]) -> bytes:
+        """Return the JSON that the DDS answers.
+
+        Raises
+        ------
+        AskError : of every kind; the connection is given up for LOST and REFUSED.
+        """
+        first, second = self._extensions
+        try:
+            answer = self._get(path + first, parameters)
+            if isinstance(answer, AskError):
+                answer = self._get(path + second, parameters)
+                if isinstance(answer, AskError):
+                    raise answer
+                self._extensions = second, first
+        except httpx.HTTPError as error:
+            self.close()
+            raise AskError(Kind.LOST, f"{path}: {self.text(error)}") from None
+        except AskError as error:
+            if error.kind in (Kind.LOST, Kind.REFUSED):
+                self.close()
+            raise
+        return answer
+
+    def _get(self, path: str, parameters: Mapping[str, str]) -> bytes | AskError:
+        """Return an answer, or why the same is to be asked for under the other path.
+
+        Raises
+        ------
+        AskError : the other path would not help.
+        httpx.HTTPError : the connection is gone.
+        """
+        if self._client is None:
+            raise AskError(Kind.LOST, "not connected")
+        with self._client.stream("GET", path, params=dict(parameters)) as response:
+            status = response.status_code
+            said = f"{path}: HTTP {status} {response.reason_phrase}".strip()
+            if status == _REFUSED:
+                self._password.refused()
+                raise AskError(Kind.REFUSED, said)
+            if status in _OTHER_PATH:
+                return AskError(Kind.ABSENT, said)
+            if status == _FORBIDDEN:
+                raise AskError(Kind.ABSENT, said)
+            if status >= 500 or status in _LATER:
+                raise AskError(Kind.LOST, said)
+            if status != httpx.codes.OK:
+                raise AskError(Kind.FAILED, said)
+            kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
+            if kind != "application/json":
+                return AskError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
+            content = bytearray()
+            for chunk in response.iter_bytes():
+                content += chunk
+                if len(content) > LONGEST_ANSWER:
+                    raise AskError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
+            if not content:
+                raise AskError(Kind.FAILED, f"{path}: the answer is empty")
+            return bytes(content)
