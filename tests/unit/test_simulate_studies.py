@@ -1,0 +1,329 @@
+"""Published figures of the z/OS, AIX and Linux studies from simulated files, by plain arithmetic over what is read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import yaml
+
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Record, Reject
+from counterflow.pipelines.rules import rules
+from counterflow.simulate import Simulation, cases, simulate
+from counterflow.simulate.timeline import Placed
+
+UTC = ZoneInfo("UTC")
+Rows = list[dict[str, Any]]
+Read = tuple[Simulation, dict[str, Rows]]
+STUDIES = ("zhyperlink", "zhyperlink-70", "log-ceiling-story", "q-replication", "linuxone")
+
+
+@pytest.fixture(scope="module")
+def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Read]:
+    done: dict[str, Read] = {}
+
+    def make(name: str) -> Read:
+        if name not in done:
+            simulation = simulate(name, tmp_path_factory.mktemp(name))
+            rows: dict[str, Rows] = defaultdict(list)
+            for system, path in simulation.files:
+                for item in read_file(path, UTC, system):
+                    assert not isinstance(item, Reject), f"{path}: {item.reason} {item.detail}"
+                    if isinstance(item, Record):
+                        rows[item.dataset].append(item.fields)
+            done[name] = simulation, rows
+        return done[name]
+
+    return make
+
+
+def during(placed: Placed[Any], rows: Iterable[dict[str, Any]], system: str) -> Rows:
+    """Return the rows of a system whose interval lies in a run."""
+    return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
+
+
+def total(rows: Rows, column: str) -> float:
+    return float(sum(row[column] for row in rows))
+
+
+def grown(rows: Rows, column: str) -> float:
+    return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
+
+
+def mean(rows: Sequence[dict[str, Any]], column: str) -> float:
+    return sum(float(row[column]) for row in rows) / len(rows)
+
+
+def as_printed(value: float, printed: str) -> str:
+    """Return a figure with as many decimals as the printed one has."""
+    decimals = Decimal(printed if not printed.startswith(".") else f"0{printed}")
+    return str(Decimal(repr(value)).quantize(decimals, ROUND_HALF_UP))
+
+
+def same(value: float, printed: str) -> bool:
+    return Decimal(as_printed(value, printed)) == Decimal(printed)
+
+
+# zHyperLink
+
+
+def log_figures(placed: Placed[Any], rows: dict[str, Rows]) -> dict[str, float]:
+    """Return every figure that the document prints of a run, under the names they have there."""
+    run = placed.run
+    log = during(placed, rows["db_log"], run.system)
+    work = during(placed, rows["workload"], run.system)
+    engines = [r for r in during(placed, rows["system_cpu"], run.system) if r["engine"] == "all"]
+    gcp, ziip = ([r for r in engines if r["engine_type"] == kind] for kind in ("gcp", "ziip"))
+    assert len(log) == len(gcp) == len(ziip) == run.intervals
+    accounts = grown([row for row in work if "prev_done" in row], "done")
+    accounts_h = accounts / placed.seconds * 3600
+    return {
+        "log_mb_s": grown(log, "ci_written") * 4096 / 2 / placed.seconds / 1e6,
+        "accounts_m_h": accounts_h / 1e6,
+        "gcp_pct": mean(gcp, "busy_pct"),
+        "ziip_pct": mean(ziip, "busy_pct"),
+        "gcp_ms": mean(gcp, "busy_pct") / 100 * mean(gcp, "logical_engines") * 3_600_000 / accounts_h,
+        "ziip_ms": mean(ziip, "busy_pct") / 100 * mean(ziip, "logical_engines") * 3_600_000 / accounts_h,
+        "elapsed_h": 100e6 / accounts_h,
+    }
+
+
+def test_every_printed_figure_of_the_log_study_comes_back(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("zhyperlink")
+    assert [placed.run.name for placed in simulation.runs] == [
+        "z16-zhpf-ds8950",
+        "z16-zhl-ds8950",
+        "z16-zhl-ds8a50",
+        "z17-zhpf-ds8a50",
+        "z17-zhl-ds8a50",
+    ]
+    checked = 0
+    for placed in simulation.runs:
+        found = log_figures(placed, rows)
+        for figure, printed in placed.run.published.items():
+            assert same(found[figure], printed), (placed.run.name, figure, found[figure])
+            checked += 1
+        for figure, implied in placed.run.implied.items():
+            assert figure not in placed.run.published
+            assert found[figure] == pytest.approx(float(implied), rel=5e-4), (placed.run.name, figure)
+        assert 44_000 < found["log_mb_s"] * 1e6 / (found["accounts_m_h"] * 1e6 / 3600) < 45_500, placed.run.name
+    assert checked == 30
+    assert simulation.runs[0].run.implied == {
+        "log_mb_s": "213",
+        "accounts_m_h": "17.09",
+        "gcp_pct": "33.24",
+        "ziip_pct": "29.91",
+    }
+
+
+def test_captured_time_is_less_than_that_of_the_lpar(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("zhyperlink")
+    for placed in simulation.runs:
+        jobs = during(placed, rows["job"], placed.run.system)
+        assert {row["job_name"] for row in jobs} == {"DBP1DIST", "DBP1DBM1", "DBP1MSTR"}
+        for column, pct, engines in (("gcp_ms", "gcp_pct", 6), ("ziip_ms", "ziip_pct", 10)):
+            lpar_ms = log_figures(placed, rows)[pct] / 100 * engines * 1000 * placed.seconds
+            assert total(jobs, column) == pytest.approx(0.92 * lpar_ms, rel=1e-3)
+
+
+def judged(placed: Sequence[Placed[Any]], rows: dict[str, Rows], system: str) -> list[str]:
+    """Return the state of the rule after each interval of the log, told what a plain reading of the counters says."""
+    rule = rules()["log_ceiling"]
+    state, shown = rule.start, []
+    for one in placed:
+        cpu = {(r["ts"], r["engine_type"]): r["busy_pct"] for r in rows["system_cpu"] if r["system"] == system}
+        for row in during(one, rows["db_log"], system):
+            seconds = row["interval_s"]
+            writes = grown([row], "zhl_log_writes")
+            said = {
+                "ts": row["ts"],
+                "interval_s": seconds,
+                "system": system,
+                "subsystem": row["subsystem"],
+                "path": row["log_path"],
+                "rate_mb_s": grown([row], "ci_written") * 4096 / row["copies"] / seconds / 1e6,
+                "ceiling_mb_s": one.run.ceiling_mb_s,
+                "waits_delta": grown([row], "buffer_waits"),
+                "waiting_threads": grown([row], "log_write_wait_us") / seconds / 1e6,
+                "active_threads": row["active_threads"],
+                "gcp_pct": cpu[row["ts"], "gcp"],
+                "ziip_pct": cpu[row["ts"], "ziip"],
+                "zhl_sync_pct": 100 - 100 * grown([row], "zhl_log_write_fail_sync") / writes if writes else None,
+            }
+            state, verdict = rule.judge(rule.parameters(), state, rule.interval(said))
+            assert not verdict.stale
+            shown.append(verdict.state)
+    return shown
+
+
+def test_a_run_is_critical_when_its_rate_is_the_ceiling_and_ok_at_70_percent(
+    read_case: Callable[[str], Read],
+) -> None:
+    simulation, rows = read_case("zhyperlink")
+    measured = [placed for placed in simulation.runs if "log_mb_s" in placed.run.published]
+    assert len(measured) == 4
+    for placed in measured:
+        assert set(judged([placed], rows, placed.run.system)[2:]) == {"CRITICAL"}, placed.run.name
+    simulation, rows = read_case("zhyperlink-70")
+    assert len(simulation.runs) == 4
+    for placed in simulation.runs:
+        assert set(judged([placed], rows, placed.run.system)) == {"OK"}, placed.run.name
+
+
+def test_the_story_is_raised_cleared_and_degraded(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("log-ceiling-story")
+    shown = judged(simulation.runs, rows, "ZSTORY")
+    slowed, ceiling, on = (placed.run.intervals for placed in simulation.runs[:3])
+    assert set(shown[:slowed]) == {"OK"}
+    assert set(shown[slowed + 2 : slowed + ceiling + 4]) == {"CRITICAL"}
+    assert set(shown[slowed + ceiling + 4 : slowed + ceiling + on + 2]) == {"OK"}
+    assert set(shown[slowed + ceiling + on + 2 :]) == {"PATH_DEGRADED"}
+    before, after = (log_figures(simulation.runs[at], rows)["gcp_ms"] for at in (1, 2))
+    assert after < before
+
+
+def test_the_site_file_knows_every_run_and_ceiling(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("zhyperlink")
+    config = {(r["system"], r["section"], r["item"], r["name"], r["ts"]): r["value"] for r in rows["config"]}
+    for placed in simulation.runs:
+        run, begin = placed.run, f"{placed.begin:%Y-%m-%dT%H:%M:%SZ}"
+        assert config[run.system, "run", run.name, "end", begin] == f"{placed.end:%Y-%m-%dT%H:%M:%SZ}"
+        assert config[run.system, "run", run.name, "engines_gcp", begin] == "6"
+        said = {ts: v for (system, section, item, name, ts), v in config.items() if (system, section, item, name)
+                == (run.system, "log_ceiling", f"DBP1/{run.path}", "ceiling_mb_s")}  # fmt: skip
+        newest = max(ts for ts in said if ts <= begin)
+        assert float(said[newest]) == run.ceiling_mb_s, run.name
+
+
+# Q Replication
+
+
+def node_figures(placed: Placed[Any], rows: dict[str, Rows], system: str) -> dict[str, float]:
+    """Return what the page prints of a node, under the names they have there."""
+    cpu = during(placed, rows["system_cpu"], system)
+    busy = [row["user_pct"] + row["sys_pct"] for row in cpu]
+    disks = [row for row in during(placed, rows["disk"], system) if row["leaf"]]
+    found = {
+        "cpu_avg_pct": sum(busy) / len(busy),
+        "cpu_max_pct": max(busy),
+        "cpu_physical": mean(cpu, "physical_consumed_cores"),
+        "read_mb": total(disks, "read_kb") / 1024,
+        "written_mb": total(disks, "written_kb") / 1024,
+    }
+    found["rw_ratio"] = found["read_mb"] / found["written_mb"]
+    by_command: dict[str, dict[str, Rows]] = defaultdict(lambda: defaultdict(list))
+    for row in during(placed, rows["job"], system):
+        by_command[row["command"]][row["ts"]].append(row)
+    for command, intervals in by_command.items():
+        used_ms = sum(total(jobs, "cpu_ms") for jobs in intervals.values())
+        found[f"{command}_pct"] = used_ms / 1000 / placed.seconds / 4 * 100
+        memory = [total(jobs, "resident_data_kb") + jobs[0]["resident_text_kb"] for jobs in intervals.values()]
+        found[f"{command}_mb"] = sum(memory) / len(memory) / 1024
+    work = [row for row in during(placed, rows["workload"], system) if "prev_done" in row]
+    if work:
+        rates = [grown([row], "done") / row["interval_s"] for row in work]
+        found |= {"tps_max": max(rates), "tps_min": min(rates), "tps_avg": grown(work, "done") / placed.seconds}
+    applied = [row for row in during(placed, rows["replication"], system) if row["component"] == "apply"]
+    if applied:
+        done = total(applied, "transactions_applied")
+        found |= {"rows": total(applied, "rows_applied"), "trans": done}
+        found |= {"rows_s": found["rows"] / placed.seconds, "trans_s": done / placed.seconds}
+        for name in ("end_to_end", "queue", "apply"):
+            found[f"{name}_s"] = sum(r[f"{name}_ms"] * r["transactions_applied"] for r in applied) / done / 1000
+        found["capture_s"] = found["end_to_end_s"] - found["queue_s"] - found["apply_s"]
+    return found
+
+
+def test_every_row_of_the_replication_page_comes_back(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("q-replication")
+    checked = 0
+    for placed in simulation.runs:
+        nodes = dict(zip(("source", "target"), placed.run.systems, strict=False))
+        found = {node: node_figures(placed, rows, system) for node, system in nodes.items()}
+        for name, printed in placed.run.published.items():
+            node, figure = name.split(" ")
+            assert same(found[node][figure], printed), (placed.run.name, name, found[node][figure])
+            checked += 1
+    assert checked == 13 + 16 + 19
+
+
+def test_what_is_published_is_applied(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("q-replication")
+    placed = simulation.runs[1]
+    sent = [r for r in during(placed, rows["replication"], "QSRC") if r["component"] == "capture_queue"]
+    read = [r for r in during(placed, rows["replication"], "QSRC") if r["component"] == "capture"]
+    assert total(sent, "rows_published") == 81_161_620
+    assert total(sent, "mq_messages") == 4_494_798
+    assert len(sent) == len(read) == 122
+    assert all(row["interval_s"] == 30 for row in (*sent, *read))
+
+
+# LinuxONE
+
+
+def throughput(placed: Placed[Any], rows: dict[str, Rows]) -> float:
+    work = [
+        r
+        for r in during(placed, rows["workload"], placed.run.system)
+        if not r["operation"] and not r.get("final") and "prev_done" in r
+    ]
+    return grown(work, "done") / placed.seconds
+
+
+def test_the_ratios_of_the_linuxone_paper_come_back(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("linuxone")
+    runs = {placed.run.name: placed for placed in simulation.runs}
+    prices = {r["item"]: float(r["value"]) for r in rows["config"] if (r["section"], r["name"]) == ("price", "amount")}
+    checked = 0
+    for name, placed in runs.items():
+        if not placed.run.published:
+            continue
+        other = runs[name.replace("nvme", "v7000" if name.startswith("bdi") else "flash")]
+        ratio = throughput(placed, rows) / throughput(other, rows)
+        cost = prices[name] / prices[other.run.name]
+        assert same(ratio, placed.run.published["throughput_ratio"]), name
+        advantage = 100 * (1 - cost / ratio)
+        assert same(round(advantage, 9), placed.run.published["price_performance_pct"]), (name, advantage)
+        checked += 1
+    assert checked == 3 + 2
+
+
+def test_one_write_is_two_on_raid_10_and_one_over_paths(read_case: Callable[[str], Read]) -> None:
+    simulation, rows = read_case("linuxone")
+    for placed in simulation.runs:
+        disks = during(placed, rows["disk"], placed.run.system)
+        logical = "md0" if placed.run.storage == "nvme" else "dm-0"
+        above = [row for row in disks if row["disk"] == logical]
+        leaves = [row for row in disks if row["leaf"]]
+        assert not any(row["leaf"] for row in above)
+        assert total(leaves, "read_kb") == pytest.approx(total(above, "read_kb"), rel=1e-4)
+        copies = 2 if placed.run.storage == "nvme" else 1
+        assert total(leaves, "written_kb") == pytest.approx(copies * total(above, "written_kb"), rel=1e-3, abs=100)
+
+
+# the files
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_same_seed_writes_the_same_files(tmp_path: Path, name: str) -> None:
+    first, again, other = (simulate(name, tmp_path / of, seed) for of, seed in (("a", 1), ("b", 1), ("c", 2)))
+    contents = [[written.path.read_bytes() for written in s.files] for s in (first, again, other)]
+    assert contents[0] == contents[1] != contents[2]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_is_assumed_is_said_and_the_site_file_says_that_it_is_generated(tmp_path: Path, name: str) -> None:
+    repository = Path(__file__).resolve().parents[2]
+    assert (repository / cases()[name].document).is_file()
+    simulation = simulate(name, tmp_path)
+    (path,) = [written.path for written in simulation.files if written.system is None]
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# Generated")
+    assert [run["name"] for run in yaml.safe_load(text)["runs"]] == [placed.run.name for placed in simulation.runs]
