@@ -1,0 +1,240 @@
+"""Charts and boards as they are written: `charts/<chart>.yaml`, `boards/<board>.yaml`, and their looks, `looks.yaml`.
+
+The SQL of a chart is written once, with Grafana's macros (`dashboards/macros.py`); Grafana and the report both run it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+FOLDER = Path(__file__).parent
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Unit(_Strict):
+    """A unit: `grafana` is Grafana's name for it, `text` what stands on the axis of a printed chart."""
+
+    grafana: str
+    text: str
+
+
+class Looks(_Strict):
+    """Colours by meaning, the palette of series nobody knows in advance, colours of verdict states, and units."""
+
+    colours: dict[str, str]
+    palette: tuple[str, ...]
+    states: dict[str, str]
+    units: dict[str, Unit]
+
+
+@cache
+def looks() -> Looks:
+    """Return the looks of all charts."""
+    return Looks.model_validate(_yaml(FOLDER / "looks.yaml"))
+
+
+def _unit(name: str) -> str:
+    if name not in looks().units:
+        raise ValueError(f"`{name}` is no unit of looks.yaml; known are {', '.join(looks().units)}")
+    return name
+
+
+def _colour(name: str) -> str:
+    if name not in looks().colours:
+        raise ValueError(f"`{name}` is no colour of looks.yaml; known are {', '.join(looks().colours)}")
+    return name
+
+
+UnitName = Annotated[str, AfterValidator(_unit)]
+ColourName = Annotated[str, AfterValidator(_colour)]
+
+
+class Series(_Strict):
+    """A series known in advance; its name is the column's.
+
+    `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
+    """
+
+    colour: ColourName | None = None
+    unit: UnitName | None = None
+    right: bool = False
+    line: bool = False
+    dashed: bool = False
+
+
+class Threshold(_Strict):
+    """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series."""
+
+    at: float
+    text: str
+    colour: ColourName = "limit"
+
+
+class Link(_Strict):
+    """Where a click on a point or row leads: a board, with the variables set from what was clicked.
+
+    `variables` maps a variable of the board to a column of the row (`job`), to `time` (the instant clicked) or to
+    `series` (the name of the series clicked). With `pad` the range is taken from the columns `from_ms` and `to_ms`.
+    """
+
+    title: str
+    board: str
+    variables: dict[str, str] = {}
+    pad: bool = False
+
+
+class Chart(_Strict):
+    """One chart.
+
+    Parameters
+    ----------
+    name : of its file.
+    title : on top of it.
+    question : that it answers.
+    reading : one sentence of how to read it.
+    shape : `bars` stacked, one an interval; `area` stacked; `lines`; `ranking`, horizontal and stacked, a row a thing;
+        `states` over time; `table`; `stat`, one figure or state.
+    sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
+        series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
+        thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
+        `entity` and `state`. `stat`: one row.
+    unit, axis : of the values, and what stands beside the axis.
+    open : the series are not known in advance; 30 at most, the rest as `others`.
+    series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
+    thresholds, links : see there.
+    interval : usual distance of the points, in Grafana's spelling (`15m`).
+    decimals : of the values, where the usual are too many.
+    empty : what is said where there is nothing.
+    """
+
+    name: str
+    title: str
+    question: str
+    reading: str
+    shape: Literal["bars", "area", "lines", "ranking", "states", "table", "stat"]
+    sql: str
+    unit: UnitName
+    axis: str = ""
+    open: bool = False
+    series: dict[str, Series] = {}
+    thresholds: tuple[Threshold, ...] = ()
+    links: tuple[Link, ...] = ()
+    interval: str = Field("1m", pattern=r"^\d+(s|m|h|d)$")
+    decimals: int | None = None
+    empty: str = "Nothing was measured in this range."
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.open and self.series and not all(series.line for series in self.series.values()):
+            raise ValueError("`open` and `series`: either the series are known in advance, or not")
+        if self.shape in ("bars", "area", "lines", "ranking") and not self.open and not self.series:
+            raise ValueError("name the series, or say `open: true`")
+        return self
+
+    @property
+    def reads(self) -> set[str]:
+        """Tables and views that the SQL reads."""
+        return set(re.findall(r"\bcounterflow\.(\w+)", self.sql))
+
+    @property
+    def variables(self) -> set[str]:
+        """Dashboard variables in the SQL."""
+        return set(re.findall(r"\$\{(?!_)(\w+)", self.sql)) | set(re.findall(r"\$(?!_)([a-z]\w*)", self.sql))
+
+
+class Panel(_Strict):
+    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels."""
+
+    chart: str
+    width: int = Field(12, ge=2, le=24)
+    height: int = Field(9, ge=2, le=30)
+
+
+class Row(_Strict):
+    """Panels under a heading; `text` is Markdown above them."""
+
+    title: str
+    panels: tuple[Panel, ...] = ()
+    text: str = ""
+    collapsed: bool = False
+
+
+class Board(_Strict):
+    """A Grafana dashboard.
+
+    Parameters
+    ----------
+    uid : `cf-` and the name of its file.
+    title, description, tags : `Counterflow / ` is put before the title, the tag `counterflow` before the tags.
+    variables : names of `variables.yaml`, in order; the data source is always there.
+    time : default range, back from now (`24h`).
+    refresh : how often, empty for never.
+    verdicts : verdicts are drawn over its charts as annotations.
+    rows : from top to bottom.
+    """
+
+    uid: str
+    title: str
+    description: str
+    tags: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ("system",)
+    time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
+    refresh: str = "1m"
+    verdicts: bool = True
+    rows: tuple[Row, ...]
+
+
+class Variable(_Strict):
+    """A variable of boards: a question to ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
+
+    `sql` gives one column, or two: value, text.
+    """
+
+    label: str
+    sql: str | None = None
+    values: tuple[str, ...] = ()
+    multi: bool = False
+    hidden: bool = False
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is chosen from a list, so that links hand it on as it is."""
+        return bool(self.sql or self.values)
+
+
+@cache
+def charts() -> dict[str, Chart]:
+    """Return all charts by name."""
+    return {
+        path.stem: Chart.model_validate({"name": path.stem, **_yaml(path)})
+        for path in sorted((FOLDER / "charts").glob("*.yaml"))
+    }
+
+
+@cache
+def boards() -> dict[str, Board]:
+    """Return all boards by uid."""
+    found = [
+        Board.model_validate({"uid": f"cf-{path.stem.replace('_', '-')}", **_yaml(path)})
+        for path in sorted((FOLDER / "boards").glob("*.yaml"))
+    ]
+    return {board.uid: board for board in found}
+
+
+@cache
+def variables() -> dict[str, Variable]:
+    """Return all variables by name."""
+    return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
+
+
+def _yaml(path: Path) -> dict[str, object]:
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
