@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, cast
+from urllib.parse import urlsplit
 
 import yaml
 from confluent_kafka import KafkaException, Producer
@@ -28,6 +29,8 @@ from pydantic_core import PydanticCustomError
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.sources.http.reports import REPORTS
+from counterflow.collectors.sources.http.session import Target as HttpTarget
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
 from counterflow.collectors.sources.sql.packs import load as load_pack
@@ -37,6 +40,7 @@ from counterflow.schemas.definition import datasets
 
 AGENT_ID = r"^[A-Za-z0-9._-]{1,120}$"
 NAME = r"^[A-Za-z0-9._-]+$"
+TOPIC = r"^[A-Za-z0-9._-]{1,249}$"
 
 # What the guarantees rest on, so not to be set from outside.
 _OWN = re.compile(
@@ -78,6 +82,18 @@ def _format(value: str) -> str:
 
 def _driver(value: str) -> str:
     return _one_of("a driver", value, sorted(DRIVERS), f"known are {', '.join(sorted(DRIVERS))}")
+
+
+def _url(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        is_plain = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_plain = False
+    if not is_plain or parts.username or parts.password or parts.query or parts.fragment:
+        text = "expected `https://HOST:PORT`; user and password have keys of their own"
+        raise PydanticCustomError("unknown", "{text}", {"text": text})
+    return value
 
 
 class Secret(_Strict):
@@ -225,6 +241,11 @@ class _Asked(_Strict):
     run: str | None = Field(None, min_length=1)
     labels: dict[str, str] = {}
 
+    @property
+    def place(self) -> str:
+        """What the streams of the source are kept under."""
+        return self.system
+
 
 class SqlSource(_Asked):
     """A system that is asked over SQL.
@@ -273,7 +294,82 @@ class SqlSource(_Asked):
         return intervals
 
 
-System = SqlSource
+def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
+    ours = "is a topic of counterflow itself, which holds what was read already"
+    own = {i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")}
+    _raise_all(own | {i: "stands here already" for i, topic in enumerate(topics) if topic in topics[:i]})
+    return topics
+
+
+class KafkaSource(_Strict):
+    """Topics that others fill, with lines that `format` reads.
+
+    `connection` is the cluster they are in; left out: that of the agent. `columns` says which field of the lines fills
+    a column of a dataset, where the format leaves it to the site.
+    """
+
+    kind: Literal["kafka"]
+    name: str = Field(pattern=NAME)
+    connection: Kafka | None = None
+    topics: Annotated[tuple[Annotated[str, Field(pattern=TOPIC)], ...], Field(min_length=1), AfterValidator(_not_ours)]
+    format: Annotated[str, AfterValidator(_format)] = "omegamon_jsonl"
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    system: str | None = Field(None, min_length=1)
+    run: str | None = Field(None, min_length=1)
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
+
+    @property
+    def place(self) -> str:
+        """What the streams of the source are kept under; their positions say which cluster they are of."""
+        return self.kind
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """None: lines of several systems may stand in one topic."""
+        return {}
+
+
+class HttpConnection(HttpTarget):
+    """A Distributed Data Server (DDS) of RMF, and where the password is kept."""
+
+    url: Annotated[str, AfterValidator(_url)]
+    password: Secret | None = None
+
+    @model_validator(mode="after")
+    def _keeps_the_password(self) -> HttpConnection:
+        if (self.user is None) != (self.password is None):
+            there, missing = ("password", "user") if self.user is None else ("user", "password")
+            _raise_all({there: f"needs `{missing}` beside it"})
+        if self.user is not None and not self.url.startswith("https:"):
+            _raise_all({"url": "would send the password for everybody to read; use https:, or leave the user out"})
+        return self
+
+
+class HttpSource(_Asked):
+    """A z/OS system whose RMF reports are asked for; `system` is its name in the sysplex.
+
+    `interval_s` is the Monitor III interval (left out: as the DDS says).
+    """
+
+    kind: Literal["http"]
+    connection: HttpConnection
+    reports: Annotated[tuple[str, ...], Field(min_length=1)] = ("SYSINFO", "PROCU")
+    interval_s: float | None = Field(None, gt=0, le=3600)
+
+    @field_validator("reports")
+    @classmethod
+    def _are_reports(cls, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        mistakes = {n: "stands here already" for n, name in enumerate(chosen) if name in chosen[:n]}
+        for n, name in enumerate(chosen):
+            try:
+                _one_of("a report that is read", name, list(REPORTS), f"known are {', '.join(REPORTS)}")
+            except PydanticCustomError as error:
+                mistakes[n] = str(error)
+        _raise_all(mistakes)
+        return chosen
+
+
+System = SqlSource | HttpSource | KafkaSource
 """A source that is asked, of any kind."""
 
 
@@ -284,8 +380,11 @@ def _kind(source: Any) -> str:
 
 
 AnySource = Annotated[
-    Annotated[Source, Tag("files")] | Annotated[SqlSource, Tag("sql")],
-    Discriminator(_kind, custom_error_type="kind", custom_error_message="expected `files` or `sql`"),
+    Annotated[Source, Tag("files")]
+    | Annotated[SqlSource, Tag("sql")]
+    | Annotated[HttpSource, Tag("http")]
+    | Annotated[KafkaSource, Tag("kafka")],
+    Discriminator(_kind, custom_error_type="kind", custom_error_message="expected `files`, `sql`, `http` or `kafka`"),
 ]
 
 
@@ -373,16 +472,21 @@ def _rooted(config: Config, folder: Path) -> Config:
     def secret(found: Secret) -> Secret:
         return found.model_copy(update={"file": folder / found.file}) if found.file else found
 
+    def kafka(found: Kafka) -> Kafka:
+        return found.model_copy(update={"secrets": {name: secret(s) for name, s in found.secrets.items()}})
+
+    own = kafka(config.kafka)
+
     def source(found: Source | System) -> Source | System:
         if isinstance(found, Source):
             return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
+        if isinstance(found, KafkaSource):
+            return found.model_copy(update={"connection": kafka(found.connection) if found.connection else own})
         to = found.connection
-        rooted = {"password": secret(to.password), "ca": to.ca and folder / to.ca}
+        rooted = {"password": to.password and secret(to.password), "ca": to.ca and folder / to.ca}
         return found.model_copy(update={"connection": to.model_copy(update=rooted)})
 
-    secrets = {name: secret(found) for name, found in config.kafka.secrets.items()}
-    kafka = config.kafka.model_copy(update={"secrets": secrets})
-    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": kafka})
+    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": own})
 
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
@@ -433,9 +537,19 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
             return list(Source.model_fields)
         case ["sources", "sql"]:
             return list(SqlSource.model_fields)
+        case ["sources", "kafka"]:
+            return list(KafkaSource.model_fields)
+        case ["sources", "kafka", "connection"]:
+            return list(Kafka.model_fields)
+        case ["sources", "kafka", "connection", "secrets", _]:
+            return list(Secret.model_fields)
         case ["sources", "sql", "connection"]:
             return list(SqlConnection.model_fields)
-        case ["sources", "sql", "connection", "password"]:
+        case ["sources", "http"]:
+            return list(HttpSource.model_fields)
+        case ["sources", "http", "connection"]:
+            return list(HttpConnection.model_fields)
+        case ["sources", "sql" | "http", "connection", "password"]:
             return list(Secret.model_fields)
         case ["commit"]:
             return list(Commit.model_fields)

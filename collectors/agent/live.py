@@ -11,18 +11,26 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from io import BytesIO
+from typing import Any, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId
-from counterflow.collectors.agent.config import SqlSource, System
+from counterflow.collectors.agent.config import HttpSource, Kafka, KafkaSource, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
+from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.records import Position as RecordPosition
 from counterflow.collectors.sources.asking.batch import Batch, Position, Task
 from counterflow.collectors.sources.asking.reader import WAITING_BATCHES, Reader, Told
+from counterflow.collectors.sources.http.reports import Report
+from counterflow.collectors.sources.http.session import Session as HttpSession
+from counterflow.collectors.sources.kafka.session import Session as KafkaSession
+from counterflow.collectors.sources.kafka.topics import Topics
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
@@ -58,7 +66,7 @@ class Live:
         CounterflowError : the client of a driver is not installed.
         """
         for source in self.sources:
-            place = (source.name, source.system)
+            place = (source.name, source.place)
             committed = {k.stream: k.position for k in memory.streams.values() if (k.source, k.system) == place}
             reader = _asking(source, committed, partial(self._told, source.name))
             self._readers.append((source, reader))
@@ -105,19 +113,31 @@ class Live:
 
 def stream_id(source: System, stream: str) -> StreamId:
     """Return what names a stream of a source."""
-    return StreamId(source.name, source.system, stream)
+    return StreamId(source.name, source.place, stream)
 
 
 def format_name(source: System) -> str:
     """Return the format that reads the answers of a source."""
-    return IBMI_TABLES
+    if isinstance(source, HttpSource):
+        return RMF_DDS.name
+    return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
 
 
 def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Reject]:
     """Yield what an answer says; `state` is what its format keeps for the next answer, and is updated."""
     zone = ZoneInfo(source.zone)
-    context = Context(batch.origin, zone, source.system, columns={**batch.named, **source.columns})
-    yield from read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at)
+    columns = {} if isinstance(source, HttpSource) else {**batch.named, **source.columns}
+    context = Context(batch.origin, zone, source.system, columns=columns)
+    if isinstance(source, SqlSource):
+        yield from read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at)
+        return
+    behind = RecordPosition(0, 0, dict(state)) if state else None
+    for item in formats()[format_name(source)].parse(BytesIO(batch.body), context, behind):
+        if isinstance(item, RecordPosition):
+            state.clear()
+            state.update(item.state)
+        else:
+            yield item
 
 
 def _number(memory: Memory, taken: Taken) -> int:
@@ -127,6 +147,14 @@ def _number(memory: Memory, taken: Taken) -> int:
 
 def _asking(source: System, committed: dict[str, Position], told: Told) -> Reader[Any]:
     """Return what asks a system, behind what is committed."""
+    if isinstance(source, KafkaSource):
+        cluster = cast(Kafka, source.connection)
+        return Reader(source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], told)
+    if isinstance(source, HttpSource):
+        password = source.connection.password
+        dds = HttpSession(source.connection, password.read if password else None)
+        reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
+        return Reader(source.name, dds, reports, told)
     connection = source.connection
     session = Session(driver(connection.driver), connection, connection.password.read)
     return Reader(source.name, session, list(_tasks(source, committed)), told)

@@ -448,7 +448,8 @@ class Runner:
         origin = Origin(batch.origin, format_name(source), source.system, source.run)
         self.envelope.collected_at = utc_now()
         if batch.trouble is not None:
-            self._reject(Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table), source, origin, None)
+            trouble = Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table, raw=batch.body)
+            self._reject(trouble, source, origin, None)
         elif batch.is_answer:
             try:
                 for item in read(source, batch, state):

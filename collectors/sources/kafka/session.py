@@ -1,0 +1,145 @@
+"""One consumer of one cluster, held as long as it lives; librdkafka connects to the brokers, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.errors import CounterflowError
+
+TIMEOUT_S = 10.0
+"""How long the cluster may take to say what it has."""
+FETCHED_KB = 16_384
+"""So much is fetched ahead of what is taken."""
+
+
+class Place(NamedTuple):
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+    @property
+    def text(self) -> str:
+        """Name of it for people, and of its stream."""
+        return f"{self.topic}/{self.partition}"
+
+
+class Range(NamedTuple):
+    """The offsets that a partition holds: the first, and that behind the last."""
+
+    begin: int
+    end: int
+
+
+class Session:
+    """The consumer. `number` counts those made."""
+
+    def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
+        """Keep how to connect: `client` returns settings of librdkafka, secrets read anew."""
+        self.number = 0
+        self.cluster = ""
+        self._client = client
+        self._consumer: Consumer | None = None
+        self._said = ""
+
+    def open(self) -> None:
+        """Connect, unless connected.
+
+        Raises
+        ------
+        AskError : LOST where no broker answers.
+        """
+        if self._consumer is not None:
+            return
+        self._said = ""
+        try:
+            settings = {
+                **self._client(),
+                "group.id": "counterflow-agent",  # wanted by librdkafka; nothing is committed to it
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "isolation.level": "read_committed",
+                "auto.offset.reset": "error",
+                "queued.max.messages.kbytes": FETCHED_KB,
+                "error_cb": self._hear,
+                "log_level": 0,
+            }
+            consumer = Consumer(settings)
+        except (CounterflowError, KafkaException, ValueError) as error:
+            raise AskError(Kind.LOST, self.text(error)) from None
+        try:
+            metadata = consumer.list_topics(timeout=TIMEOUT_S)
+        except KafkaException as error:
+            consumer.close()
+            raise AskError(Kind.LOST, self._said or self.text(error)) from None
+        self.cluster = str(metadata.cluster_id or "")
+        self._consumer, self.number = consumer, self.number + 1
+
+    def close(self) -> None:
+        """Let go of the consumer."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            consumer.close()
+
+    def partitions(self, topics: Sequence[str]) -> dict[str, list[Place]]:
+        """Return the partitions of each topic; none where the cluster has no such topic, or none that we may see.
+
+        Raises
+        ------
+        AskError : LOST.
+        """
+        there = self._ask(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
+        return {t: [Place(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
+
+    def range(self, place: Place) -> Range:
+        """Return what a partition holds.
+
+        Raises
+        ------
+        AskError : LOST.
+        """
+        found = self._ask(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
+        return Range(*found)
+
+    def assign(self, offsets: dict[Place, int]) -> None:
+        """Read from these places and offsets from now on.
+
+        Raises
+        ------
+        AskError : LOST.
+        """
+        self._ask(lambda consumer: consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()]))
+
+    def poll(self, timeout_s: float) -> Message | None:
+        """Return the next message, or what a partition has to say, or None where none comes in time.
+
+        Raises
+        ------
+        AskError : LOST where the consumer is beyond repair.
+        """
+        message: Message | None = self._ask(lambda consumer: consumer.poll(timeout_s))
+        if message is not None and (error := message.error()) is not None and error.fatal():
+            self.close()
+            raise AskError(Kind.LOST, error.str())
+        return message
+
+    def text(self, error: BaseException) -> str:
+        """Return what an error says; librdkafka keeps secrets to itself."""
+        told = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
+        return told.str() if told else " ".join(str(error).split()) or type(error).__name__
+
+    def _ask(self, question: Callable[[Consumer], Any]) -> Any:
+        if self._consumer is None:
+            raise AskError(Kind.LOST, "not connected")
+        try:
+            return question(self._consumer)
+        except KafkaException as error:
+            self.close()
+            raise AskError(Kind.LOST, self._said or self.text(error)) from None
+
+    def _hear(self, error: KafkaError) -> None:
+        self._said = error.str()

@@ -1,0 +1,173 @@
+"""`counterflow agent run` with topics that others fill and a real broker: killed, deleted before read, missing."""
+
+from __future__ import annotations
+
+import collections
+import io
+import itertools
+import random
+import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+from counterflow.collectors.agent.checkpoint import StreamId
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Record
+from counterflow.schemas.definition import topics
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.agents import AgentProcess, Rows, committed, published, until
+
+_names = itertools.count(1)
+_ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+FIGURES = ("velocity", "io_rate")
+
+
+@pytest.fixture(scope="module")
+def broker(kafka: StackSettings) -> StackSettings:
+    create_topics(kafka, topics())
+    return kafka
+
+
+@pytest.fixture
+def name() -> str:
+    """An agent_id of the test's own, and the prefix of its topics."""
+    return f"kafka-source-test-{next(_names)}"
+
+
+class Agent(AgentProcess):
+    """The command in a process of its own."""
+
+    def __init__(self, folder: Path, broker: StackSettings, name: str, topics: list[str]) -> None:
+        source = {"kind": "kafka", "name": "odp", "topics": topics, "run": "r"}
+        config: dict[str, Any] = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1}
+        config |= {"sources": [source], "commit": {"interval_s": 0.2}}
+        path = folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(config))
+        command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)]
+        super().__init__(command, folder / f"{name}.{next(_names)}.log")
+
+
+def make_topic(broker: StackSettings, topic: str, partitions: int) -> AdminClient:
+    admin = AdminClient({"bootstrap.servers": broker.kafka_bootstrap})
+    admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
+    return admin
+
+
+def produce(broker: StackSettings, topic: str, lines: list[bytes]) -> None:
+    producer = Producer({"bootstrap.servers": broker.kafka_bootstrap})
+    for line in lines:
+        producer.produce(topic, line)
+    assert producer.flush(20) == 0
+
+
+def line_of(n: int, table: str = "mrptcls") -> bytes:
+    at = BEGIN + timedelta(seconds=n)
+    fields = {"write_time": at.isoformat(), "product_code": "km5", "table_name": table, "smf_id": f"SYS{n % 3}"}
+    return orjson.dumps({**fields, "report_class": f"R{n % 7}", **dict.fromkeys(FIGURES, n / 7)})
+
+
+def is_read(broker: StackSettings, name: str, *ends: tuple[str, int, int]) -> bool:
+    """Say whether what is committed covers (topic, partition, end)."""
+    streams = committed(broker, name).streams
+    places = {(topic, p): streams.get(StreamId("odp", "kafka", f"{topic}/{p}")) for topic, p, _ in ends}
+    return all((at := places[topic, p]) and at.position.get("offset", 0) >= end for topic, p, end in ends)
+
+
+def canonical(fields: dict[str, Any]) -> bytes:
+    return orjson.dumps({k: v for k, v in fields.items() if k not in _ENVELOPE}, option=orjson.OPT_SORT_KEYS)
+
+
+def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
+    """The counters are those of a plain parse of the lines, each once, numbered without a gap."""
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    parsed = formats()["omegamon_jsonl"].parse(io.BytesIO(b"\n".join(lines) + b"\n"), Context("f", UTC))
+    plain = [{**item.fields, "dataset": item.dataset} for item in parsed if isinstance(item, Record)]
+    ours = collections.Counter(canonical(row) for row in rows if row["dataset"] == "counter")
+    assert ours == collections.Counter(canonical(row) for row in plain if row["dataset"] == "counter")
+
+
+def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_doubled(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    """Two topics, one made while the agent runs; what is in a transaction that is taken back was never there."""
+    one, other = f"{name}.km5.mrptcls", f"{name}.km5.later"
+    make_topic(broker, one, 3)
+    chance, done, lines = random.Random(7), threading.Event(), list[bytes]()
+
+    def write() -> None:
+        producer = Producer({"bootstrap.servers": broker.kafka_bootstrap, "transactional.id": f"{name}-writer"})
+        producer.init_transactions(20)
+        for n in itertools.count():
+            batch = [line_of(n * 100 + i) for i in range(chance.randrange(1, 40))]
+            producer.begin_transaction()
+            for line in batch:
+                producer.produce(one, line, partition=chance.randrange(3))
+            if n % 4 == 3:
+                producer.flush(20)
+                producer.abort_transaction(20)
+            else:
+                producer.commit_transaction(20)
+                lines.extend(batch)
+            if done.wait(0.03):
+                return
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for kill in range(1, 4):
+            with Agent(tmp_path, broker, name, [one, other]) as agent:
+                reads = f"{one}/{kill - 1}"  # it is at work, in the middle of something
+                until(lambda reads=reads: StreamId("odp", "kafka", reads) in committed(broker, name).streams)
+                time.sleep(chance.uniform(0.0, 1.0))
+                agent.process.kill()
+    finally:
+        done.set()
+        writer.join()
+    make_topic(broker, other, 1)
+    several = [line_of(10**6 + n, "later") for n in range(10)]
+    produce(broker, other, [b"\n".join(several[:5]), *several[5:]])
+    with Agent(tmp_path, broker, name, [one, other]) as agent:
+        until(lambda: is_read(broker, name, (other, 0, 6)), log=agent.log)
+        # The last offsets of the other are those of transaction markers, which nobody reads: the lines are counted.
+        wanted = len(FIGURES) * len(lines + several)
+        until(lambda: sum(row["dataset"] == "counter" for row in published(broker, name)) >= wanted, log=agent.log)
+        agent.stop()
+    rows = published(broker, name)
+    assert_exactly_once(rows, lines + several)
+    assert {row["run"] for row in rows} == {"r"}
+
+
+def test_what_was_deleted_or_is_missing_is_told_once_and_the_rest_is_read(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    topic, missing = f"{name}.statlogs", f"{name}.missing"
+    admin = make_topic(broker, topic, 1)
+    lines = [line_of(n) for n in range(30)]
+    produce(broker, topic, [*lines[:10], b"no JSON"])
+    with Agent(tmp_path, broker, name, [topic, missing]) as agent:
+        until(lambda: is_read(broker, name, (topic, 0, 11)), log=agent.log)
+        agent.stop()
+    produce(broker, topic, lines[10:])
+    admin.delete_records([TopicPartition(topic, 0, 21)])[TopicPartition(topic, 0)].result(20)
+    with Agent(tmp_path, broker, name, [topic, missing]) as agent:
+        until(lambda: is_read(broker, name, (topic, 0, 31)), log=agent.log)
+        agent.stop()
+    rows = published(broker, name)
+    assert_exactly_once(rows, lines[:10] + lines[20:])
+    told = {row["file"]: (row["reason"], row["line"], row["detail"]) for row in rows if row["dataset"] == "quality"}
+    assert told.pop(missing)[2] == f"the cluster has no topic {missing}, or none that this user may describe"
+    assert told.pop(f"{topic}/0")[2] == f"{topic}/0: offsets 11 to 20 were deleted before they were read (10)"
+    ((file, (reason, line, _)),) = told.items()
+    assert (file, reason, line) == (f"{topic}/0 from offset 0", "unknown_line", 11)
+    assert len([row for row in rows if row["dataset"] == "quality"]) == 3
