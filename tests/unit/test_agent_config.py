@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli.check_config import command
-from counterflow.collectors.agent.config import Config, Mistake, Secret, check, load
+from counterflow.collectors.agent.config import Config, KafkaSource, Mistake, Secret, check, load
 from counterflow.errors import CounterflowError
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
@@ -106,7 +106,7 @@ def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
         "sources: [{name: s, paths: [in/*.nmon, /abs]}]\n"
     )
     config = load(tmp_path / "agent.yaml")
-    assert config.sources[0].paths == (tmp_path / "in/*.nmon", Path("/abs"))
+    assert config.files[0].paths == (tmp_path / "in/*.nmon", Path("/abs"))
     assert config.kafka.client["sasl.password"] == "hunter2"
     assert "hunter2" not in repr(config)
 
@@ -126,3 +126,45 @@ def test_a_file_that_is_not_there_or_not_text_is_said(tmp_path: Path, content: b
         path.write_bytes(content)
     with pytest.raises(CounterflowError, match=str(path)):
         load(path)
+
+
+def test_a_topic_that_is_ours_stands_twice_or_is_no_name_is_a_mistake() -> None:
+    text = """\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - kind: kafka
+    name: odp
+    topics:
+      - counterflow.counter.v1
+      - odp.km5.syscpuutil
+      - odp.km5.syscpuutil
+  - kind: kafka
+    name: odp2
+    connection: {bootstrap: c, secrets: {sasl.password: {fil: x}}}
+    topics: [a/b]
+    topic: x
+"""
+    found = {(m.line, m.where): m.what for m in mistakes(text)}
+    assert list(found) == [
+        (7, "sources[0].topics[0]"),
+        (9, "sources[0].topics[2]"),
+        (12, "sources[1].connection.secrets.sasl.password.fil"),
+        (13, "sources[1].topics[0]"),
+        (14, "sources[1].topic"),
+    ]
+    assert "counterflow itself" in found[7, "sources[0].topics[0]"]
+    assert "did you mean `file`?" in found[12, "sources[1].connection.secrets.sasl.password.fil"]
+    assert "did you mean `topics`?" in found[14, "sources[1].topic"]
+
+
+def test_topics_are_of_the_agents_own_cluster_where_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "agent.yaml"
+    path.write_text(
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: secret}}}\n"
+        "sources: [{kind: kafka, name: s, topics: [t]}]\n"
+    )
+    (source,) = load(path).systems
+    assert isinstance(source, KafkaSource)
+    assert source.connection == load(path).kafka
+    assert source.connection.secrets["sasl.password"].file == tmp_path / "secret"
