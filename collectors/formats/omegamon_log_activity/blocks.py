@@ -39,6 +39,7 @@ _RULE = re.compile(r"[\s-]*")
 _DOTTED = re.compile(rf"(?P<label>[A-Z](?:[^.:]*[^.:\s])?)[\s.]*:\s*(?P<value>{_VALUE})(?!\S)")
 _DOTS = re.compile(r"\.{3,}\s*:")
 
+PRINT_CHARACTERS = 133
 MAX_ROWS = 500
 """Lines of one block."""
 
