@@ -135,9 +135,9 @@ def is_log(head: str) -> bool:
     """Say whether a block of the log begins in the text."""
     if _HEADING.search(head):
         return True
-    labels = {
-        _label(match["label"]) for line in head.split("\n") if _DOTS.search(line) for match in _DOTTED.finditer(line)
-    }
+    lines = (line[:PRINT_CHARACTERS] for line in head.split("\n"))
+    dotted = (_DOTTED.finditer(line) for line in lines if _DOTS.search(line))
+    labels = {_label(match["label"]) for found in dotted for match in found}
     return len(labels & set(COUNTS)) >= 2
 
 
