@@ -169,6 +169,12 @@ def _columns(columns: dict[str, str]) -> dict[str, str]:
     return columns
 
 
+# Without these librdkafka refuses a protocol that is right.
+_BESIDE: dict[str, dict[str, Any]] = {
+    "security.protocol": {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
+}
+
+
 def _property_mistake(name: str, value: Any) -> str | None:
     if _SECRET.search(name):
         return f"this is a secret; name its place instead, `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
@@ -177,7 +183,7 @@ def _property_mistake(name: str, value: Any) -> str | None:
     if name.startswith(("ssl.", "sasl.")) and name != "sasl.mechanism":
         return None  # librdkafka judges these together, when it connects
     try:
-        Producer({name: value, "log_level": 0})
+        Producer({name: value, "log_level": 0, **_BESIDE.get(name, {})})
     except KafkaException as error:
         return f"{error.args[0].str()}; see CONFIGURATION.md of librdkafka"
     return None

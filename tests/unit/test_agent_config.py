@@ -168,3 +168,9 @@ def test_topics_are_of_the_agents_own_cluster_where_none_is_named(tmp_path: Path
     assert isinstance(source, KafkaSource)
     assert source.connection == load(path).kafka
     assert source.connection.secrets["sasl.password"].file == tmp_path / "secret"
+
+
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"])
+def test_a_protocol_is_no_mistake_by_itself(protocol: str) -> None:
+    kafka = f"{{bootstrap: b, settings: {{security.protocol: {protocol}}}}}"
+    assert isinstance(check(f"agent_id: a\nkafka: {kafka}\nsources: [{{name: s, paths: [x]}}]"), Config)
