@@ -77,10 +77,13 @@ class Topics:
             found: dict[Place, Lines] = {}
             n = size = 0
             while n < MOST_MESSAGES and size < MOST_BYTES and (message := session.poll(WAIT_S)) is not None:
-                place = Place(message.topic() or "", message.partition() or 0)
-                if place not in self._streams:
+                place, error = Place(message.topic() or "", message.partition() or 0), message.error()
+                if place not in self._streams:  # of no partition, or of one that was read before
+                    if error:
+                        session.close()
+                        raise AskError(Kind.LOST, error.str())
                     continue
-                if error := message.error():
+                if error:
                     yield from self._streams[place].troubled(AskError(Kind.FAILED, f"{place.text}: {error.str()}"))
                     self._refresh_at = 0.0
                     continue
