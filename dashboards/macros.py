@@ -1,6 +1,6 @@
 """What Grafana and its ClickHouse plugin make of SQL before it runs, for the report and the checks.
 
-Source: the macros of the plugin, versions 4.0.3 to 4.20 (grafana/clickhouse-datasource, pkg/macros); docs/dashboards.md.
+Source: the macros of the plugin, 4.0.3 to 4.20 (grafana/clickhouse-datasource, pkg/macros); docs/dashboards.md.
 """
 
 from __future__ import annotations
