@@ -14,7 +14,7 @@ def command(file: Path) -> None:
 
     Says what each source would read now, and connects to nothing. Exit status 2 when something is wrong.
     """
-    from counterflow.collectors.agent.config import load
+    from counterflow.collectors.agent.config import HttpSource, SqlSource, load
     from counterflow.collectors.sources.files import find
     from counterflow.collectors.sources.sql.drivers import driver
     from counterflow.collectors.sources.sql.packs import load as load_pack
@@ -29,9 +29,19 @@ def command(file: Path) -> None:
             if isinstance(entry, OSError):
                 click.echo(f"  {entry.filename}: {entry.strerror}")
     for system in config.systems:
-        to = system.connection
-        driver(to.driver)
-        to.password.read()
-        packs = ", ".join(load_pack(name).pack for name in system.packs)
-        click.echo(f"{system.name}: {system.system} at {to.host} through {to.driver}, {packs}, times in {system.zone}")
+        if isinstance(system, HttpSource):
+            dds = system.connection
+            _ = dds.trust, dds.password and dds.password.read()  # the files can be read
+            where, asked = f"{system.system} at {dds.url}", system.reports
+        elif isinstance(system, SqlSource):
+            to = system.connection
+            driver(to.driver)
+            to.password.read()
+            where = f"{system.system} at {to.host} through {to.driver}"
+            asked = tuple(load_pack(name).pack for name in system.packs)
+        else:
+            cluster = system.connection or config.kafka
+            _ = cluster.client
+            where, asked = f"topics at {cluster.bootstrap}", system.topics
+        click.echo(f"{system.name}: {where}, {', '.join(asked)}, times in {system.zone}")
     click.echo(f"{file}: agent `{config.agent_id}`, no mistakes")

@@ -127,10 +127,10 @@ class Session:
         try:
             answer = self._get(path + first, parameters)
             if isinstance(answer, AskError):
-                answer = self._get(path + second, parameters)
-                if isinstance(answer, AskError):
-                    raise answer
-                self._extensions = second, first
+                other = self._get(path + second, parameters)
+                if isinstance(other, AskError):
+                    raise answer if answer.kind is Kind.FAILED else other
+                answer, self._extensions = other, (second, first)
         except httpx.HTTPError as error:
             self.close()
             raise AskError(Kind.LOST, f"{path}: {self.text(error)}") from None
