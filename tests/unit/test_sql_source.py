@@ -167,6 +167,7 @@ def test_a_driver_whose_client_is_not_installed_says_how_to_install_it(monkeypat
 def test_the_example_explains_every_key_of_a_system() -> None:
     text = (Path(__file__).parents[2] / "collectors/agent.example.yaml").read_text()
     before, commented = text.split("  # - kind: sql\n")
+    commented = commented.split("\n\n")[0]
     config = check(before + "  - kind: sql" + ("\n" + commented).replace("\n  # ", "\n  "))
     assert isinstance(config, Config), config
     (source,) = config.systems

@@ -1,0 +1,429 @@
+"""A DDS that is asked over HTTP: configuration, trust, passwords, losses, and each interval once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from counterflow.cli.check_config import command
+from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
+from counterflow.collectors.agent.config import Config, HttpSource, check, load
+from counterflow.collectors.agent.live import Live, Taken, format_name, read, stream_id
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.records import Record, Reject
+from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.http.reports import Report
+from counterflow.collectors.sources.http.session import Session, Target
+from counterflow.errors import CounterflowError
+from tests.dds import PASSWORD, USER, Authority, Dds
+
+WRONG = """\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - kind: http
+    name: sys1
+    connection:
+      url: https://FLOW:hunter2@dds:8803
+      user: FLOW
+      pasword: hunter2
+    reports: [SYSINFO, PROCUS, SYSINFO]
+    interval_s: 0
+  - kind: http
+    name: sys2
+    system: SYS2
+    connection: {url: http://dds:8803, user: FLOW, password: {env: P}}
+  - kind: http
+    name: sys3
+    system: SYS3
+    connection: {url: dds, password: hunter2}
+  - kind: http
+    name: sys4
+    system: SYS4
+    connection: {url: https://dds, user: FLOW}
+    zone: Mars
+  - kind: htp
+    name: sys5
+"""
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def dds(authority: Authority) -> Iterator[Dds]:
+    running = Dds(authority)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def session(dds: Dds) -> Iterator[Callable[..., Session]]:
+    made: list[Session] = []
+
+    def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> Session:
+        options = {"url": dds.url, "user": USER, "ca": dds.authority and dds.authority.authority} | options
+        made.append(Session(Target(**options), password))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def until(condition: Callable[[], Any], seconds: float = 15) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.01)
+    return result
+
+
+class Agent:
+    """What an agent does with a source, without a broker: answers are read, and committed at once."""
+
+    def __init__(self, dds: Dds, folder: Path, memory: Memory | None = None, **options: Any) -> None:
+        (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
+        source = {
+            "kind": "http",
+            "name": "sys1",
+            "system": "SYS1",
+            "connection": {"url": dds.url, "user": USER, "password": {"file": "password"}, **options.pop("trust", {})},
+            "interval_s": 0.2,
+            **options,
+        }
+        source["connection"].setdefault("ca", str(dds.authority.authority if dds.authority else ""))
+        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
+        (folder / "agent.yaml").write_text(yaml.safe_dump(config))
+        self.memory = memory or Memory()
+        self.metrics = Metrics()
+        self.live = Live(load(folder / "agent.yaml").systems, self.metrics)
+        self.items: list[Record | Reject] = []
+        self.troubles: list[str] = []
+        self.live.start(self.memory)
+
+    def take(self) -> list[Taken]:
+        """Read what waits, and commit it."""
+        taken = list(self.live.waiting())
+        for source, batch in taken:
+            place = stream_id(source, batch.group)
+            known = self.memory.streams.get(place)
+            state = known.state if known else {}
+            if batch.trouble:
+                self.troubles.append(batch.trouble)
+            else:
+                assert format_name(source) == "rmf_dds"
+                self.items += read(source, batch, state)
+            self.memory.remember(StreamCheckpoint(*stream_id(source, batch.stream), batch.position, state))
+        self.live.committed()
+        return taken
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.metrics.registry.get_sample_value(f"counterflow_agent_{name}", {"source": "sys1", **labels})
+
+    def shares(self) -> list[tuple[str, float]]:
+        """End of the interval and share of the general purpose processors, which tells the intervals apart."""
+        self.take()
+        rows = [item.fields for item in self.items if isinstance(item, Record) and item.dataset == "system_cpu"]
+        return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
+
+
+@pytest.fixture
+def agent(dds: Dds, tmp_path: Path) -> Iterator[Callable[..., Agent]]:
+    started: list[Agent] = []
+
+    def start(*arguments: Any, **options: Any) -> Agent:
+        started.append(Agent(dds, tmp_path, *arguments, **options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.live.stop()
+
+
+# Configuration
+
+
+def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
+    found = check(WRONG)
+    assert not isinstance(found, Config)
+    said = {(m.line, m.where): m.what for m in sorted(found)}
+    assert list(said) == [
+        (4, "sources[0].system"),
+        (7, "sources[0].connection.url"),
+        (9, "sources[0].connection.pasword"),
+        (10, "sources[0].reports[1]"),
+        (10, "sources[0].reports[2]"),
+        (11, "sources[0].interval_s"),
+        (15, "sources[1].connection.url"),
+        (19, "sources[2].connection.password"),
+        (19, "sources[2].connection.url"),
+        (23, "sources[3].connection.user"),
+        (24, "sources[3].zone"),
+        (25, "sources[4].kind"),
+    ]
+    assert "did you mean `password`?" in said[9, "sources[0].connection.pasword"]
+    assert "did you mean `PROCU`?" in said[10, "sources[0].reports[1]"]
+    assert "use https:" in said[15, "sources[1].connection.url"]
+    assert said[23, "sources[3].connection.user"] == "needs `password` beside it"
+    assert "hunter2" not in str(said)
+
+
+def test_check_config_says_what_is_asked_and_that_files_can_be_read(authority: Authority, tmp_path: Path) -> None:
+    connection = {"url": "https://dds:8803", "user": USER, "password": {"file": "password"}, "ca": "ca.pem"}
+    source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection}
+    config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
+    path = tmp_path / "agent.yaml"
+    path.write_text(yaml.safe_dump(config))
+    (tmp_path / "password").write_text(PASSWORD)
+    (tmp_path / "ca.pem").write_bytes(authority.authority.read_bytes())
+    result = CliRunner().invoke(command, [str(path)])
+    assert result.exit_code == 0, result.output
+    assert "sys1: SYS1 at https://dds:8803, SYSINFO, PROCU, times in UTC" in result.output
+    assert PASSWORD not in result.output + repr(load(path))
+    for content, said in (("no certificate", "holds no certificate"), (None, "No such file")):
+        (tmp_path / "ca.pem").unlink()
+        if content:
+            (tmp_path / "ca.pem").write_text(content)
+        with pytest.raises(CounterflowError, match=said):
+            CliRunner().invoke(command, [str(path)], catch_exceptions=False)
+
+
+def test_the_example_explains_every_key() -> None:
+    text = (Path(__file__).parents[2] / "collectors/agent.example.yaml").read_text()
+    before, commented = text.split("  # - kind: http\n")
+    commented = commented.split("\n\n")[0]
+    config = check(before + "  - kind: http" + ("\n" + commented).replace("\n  # ", "\n  "))
+    assert isinstance(config, Config), config
+    (source,) = [source for source in config.systems if isinstance(source, HttpSource)]
+    assert source.model_fields_set == set(type(source).model_fields)
+    assert source.connection.model_fields_set | {"verify"} == set(type(source.connection).model_fields)
+
+
+# The connection
+
+
+def test_a_certificate_of_another_authority_is_refused_before_the_password_is_sent(
+    dds: Dds, session: Callable[..., Session], tmp_path: Path
+) -> None:
+    for ca in (None, Authority(tmp_path).authority):
+        with pytest.raises(AskError, match="CERTIFICATE_VERIFY_FAILED") as raised:
+            session(ca=ca).open()
+        assert raised.value.kind is Kind.LOST
+    assert dds.passwords == []
+    session(ca=None, verify=False).open()
+    assert dds.passwords == [PASSWORD]
+
+
+def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., Session]) -> None:
+    with pytest.raises(AskError, match="CERTIFICATE_VERIFY_FAILED"):
+        session(url=dds.url.replace("127.0.0.1", "localhost")).open()
+
+
+def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, session: Callable[..., Session]) -> None:
+    password = "hunter2"
+    asking = session(lambda: password)
+    with pytest.raises(AskError) as raised:
+        asking.open()
+    assert raised.value.kind is Kind.REFUSED
+    assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
+    with pytest.raises(AskError, match="waiting for another password"):
+        asking.open()
+    assert dds.passwords == ["hunter2"]
+    password = PASSWORD
+    asking.open()
+    assert asking.number == 1
+
+
+def test_many_questions_go_over_one_connection(dds: Dds, session: Callable[..., Session]) -> None:
+    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
+    asking.open()
+    for n in range(1, 6):
+        dds.intervals = n
+        (batch,) = report.read(asking)
+        assert batch.position == {"n": n, "end": f"202511210{100 + n}00"}
+    assert dds.connections == 1
+    assert dds.asked == ["/gpm/root"] + 5 * ["SYSINFO"]
+
+
+@pytest.mark.parametrize("extension", ["", ".xml"])
+def test_a_dds_has_its_paths_with_or_without_an_extension(
+    dds: Dds, session: Callable[..., Session], extension: str
+) -> None:
+    dds.extension = extension
+    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
+    asking.open()
+    before = len(dds.asked)
+    assert len(list(report.read(asking))) == 1
+    assert len(dds.asked) == before + 1  # known from the first question on
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(503, Kind.LOST), (429, Kind.LOST), (400, Kind.FAILED), (302, Kind.FAILED), (403, Kind.ABSENT)]
+)
+def test_what_is_answered_instead_of_a_report_is_told_apart(
+    dds: Dds, session: Callable[..., Session], status: int, kind: Kind
+) -> None:
+    asking = session()
+    asking.open()
+    dds.status = status
+    with pytest.raises(AskError, match=f"/gpm/rmfm3: HTTP {status}") as raised:
+        asking.ask("/gpm/rmfm3", {"report": "SYSINFO"})
+    assert raised.value.kind is kind
+    assert PASSWORD not in str(raised.value)
+
+
+def test_an_answer_that_is_not_json_is_said_once(dds: Dds, session: Callable[..., Session]) -> None:
+    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
+    asking.open()
+    dds.content_type = "application/xml"
+    (batch,) = report.read(asking)
+    assert batch.trouble == "/gpm/rmfm3: expected application/json, found application/xml"
+    assert list(report.read(asking)) == []
+    dds.content_type = "application/json"
+    assert [bool(batch.body) for batch in report.read(asking)] == [True]
+
+
+def test_a_report_that_the_dds_does_not_have_is_asked_for_rarely(dds: Dds, session: Callable[..., Session]) -> None:
+    asking, report = session(), Report("PCIE", "SYS1", 60, None)
+    asking.open()
+    dds.status = 403
+    assert report.interval_s == 30
+    assert [bool(batch.trouble) for batch in report.read(asking)] == [True]
+    assert report.interval_s == 3600
+
+
+def test_the_interval_is_what_the_dds_says(dds: Dds, session: Callable[..., Session]) -> None:
+    dds.gathered_s = 100
+    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
+    asking.open()
+    assert report.interval_s == 30
+    list(report.read(asking))
+    assert report.interval_s == 50
+    assert Report("SYSINFO", "SYS1", 10, None).interval_s == 5
+
+
+def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
+    running = Dds()
+    try:
+        asking = Session(Target(url=running.url), None)
+        asking.open()
+        assert len(list(Report("PROCU", "SYS1", None, None).read(asking))) == 1
+        assert running.passwords == []
+        asking.close()
+    finally:
+        running.stop()
+
+
+# The source
+
+
+def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) -> None:
+    dds.intervals = 0
+    asking = agent()
+    for n in range(1, 6):
+        dds.intervals = n
+        until(lambda: len(asking.shares()) >= n)  # noqa: B023 - used up here
+        asked = len(dds.asked)
+        until(lambda: len(dds.asked) >= asked + 4)  # noqa: B023
+    assert asking.shares()[-5:] == [(f"01:0{n}", n) for n in range(1, 6)]
+    assert len(asking.shares()) == len(set(asking.shares()))
+    jobs = [item.fields for item in asking.items if isinstance(item, Record) and item.dataset == "job"]
+    assert [(job["gcp_ms"], job["service_class"]) for job in jobs][-5:] == [(n, "DB2HIGH") for n in range(1, 6)]
+    assert [item for item in asking.items if isinstance(item, Reject)] == []
+    assert dds.connections == 1
+    assert asking.value("system_connected") == 1
+    assert asking.value("system_events_total", event="connected") == 1
+    assert asking.value("answer_duration_seconds_count") == len(asking.shares()) + len(jobs)
+
+
+def test_another_process_goes_on_behind_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
+    first = agent()
+    until(first.shares)
+    first.live.stop()
+    second = agent(first.memory)
+    until(lambda: second.value("system_connected"))
+    asked = len(dds.asked)
+    until(lambda: len(dds.asked) >= asked + 4)
+    assert second.shares() == []
+    dds.intervals = 2
+    until(second.shares)
+    assert second.shares() == [("01:02", 2)]
+
+
+def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
+    asking = agent(reports=["SYSINFO"])
+    (taken,) = until(lambda: list(asking.live.waiting()))
+    asking.live.take_back(asking.memory)  # its transaction was lost
+    assert [again.batch for again in asking.live.waiting()] == [taken.batch]
+    asking.memory.remember(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
+    asking.live.take_back(asking.memory)  # it had been committed, and nobody knew
+    assert list(asking.live.waiting()) == []
+
+
+def test_no_data_is_told_once_and_the_interval_is_read_when_it_is_there(dds: Dds, agent: Callable[..., Agent]) -> None:
+    dds.no_data = True
+    asking = agent(reports=["SYSINFO"])
+    until(asking.take)
+    until(lambda: dds.asked.count("SYSINFO") >= 4)
+    asking.take()
+    (told,) = asking.items
+    assert isinstance(told, Reject)
+    assert (told.kept, told.section, told.detail[:8]) == ("all", "SYSINFO", "GPM0507I")
+    dds.no_data = False
+    until(asking.shares)
+    assert asking.shares() == [("01:01", 1)]
+
+
+@pytest.mark.parametrize("how", ["503", "restart"])
+def test_a_dds_that_is_away_is_asked_again_when_it_is_back(
+    dds: Dds, agent: Callable[..., Agent], capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    asking = agent(reports=["SYSINFO"])
+    until(asking.shares)
+    if how == "503":
+        dds.status = 503
+    else:
+        dds.stop()
+    until(lambda: asking.value("system_events_total", event="lost"))
+    assert asking.value("system_connected") == 0
+    dds.intervals, dds.status = 7, None
+    if how == "restart":
+        dds.start()
+    until(lambda: len(asking.shares()) == 2)
+    assert asking.shares() == [("01:01", 1), ("01:07", 7)]
+    assert asking.value("system_connected") == 1
+    assert PASSWORD not in "".join(capsys.readouterr())
+
+
+def test_a_wrong_password_is_told_and_never_shown(
+    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asking = agent(password="hunter2-is-wrong")
+    until(lambda: asking.value("system_events_total", event="refused"))
+    (tmp_path / "password").write_text(PASSWORD)
+    until(asking.shares)
+    assert dds.passwords.count("hunter2-is-wrong") == 1
+    shown = "".join(capsys.readouterr()) + repr(asking.items) + repr(asking.memory)
+    assert "refused" in shown
+    assert "hunter2-is-wrong" not in shown
+    assert PASSWORD not in shown
+
+
+def test_an_authority_that_is_not_theirs_is_told(
+    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Authority(tmp_path / "other").authority
+    asking = agent(trust={"ca": str(other)})
+    until(lambda: asking.value("system_events_total", event="lost"))
+    assert asking.value("system_connected") == 0
+    assert "CERTIFICATE_VERIFY_FAILED" in "".join(capsys.readouterr())
+    assert dds.passwords == []
