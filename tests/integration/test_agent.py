@@ -286,6 +286,25 @@ def test_a_file_is_published_once_unless_told_again(broker: StackSettings, name:
     assert [row["seq"] for row in rows] == list(range(1, 2 * sum(first["records"].values()) + 1))
 
 
+def test_an_edit_that_leaves_size_and_ends_is_published_again(broker: StackSettings, name: str, tmp_path: Path) -> None:
+    comment = "# a page of comment\n" * 200
+    ceiling = "{subsystem: DBP1, path: zhl, cec: z17, storage: DS8A50, from: 2025-01-01T00:00:00Z, ceiling_mb_s: 594}"
+    place = "{system: SYS1, from: 2025-01-01T00:00:00Z, subsystems: [DBP1], cec: z17, storage: DS8A50}"
+    site = tmp_path / "site.yaml"
+    site.write_text(f"site: LAB\n{comment}systems: [{place}]\nlog_ceilings: [{ceiling}]\n{comment}")
+
+    def ceilings() -> list[str]:
+        return [row["value"] for row in published(broker, name) if row.get("name") == "ceiling_mb_s" and row["value"]]
+
+    with Agent(tmp_path, broker, name, paths=[str(site)]) as agent:
+        until(lambda: ceilings() == ["594"], log=agent.log)
+        with site.open("r+b") as out:
+            out.seek(site.read_bytes().index(b"594"))
+            out.write(b"537")
+        until(lambda: ceilings() == ["594", "537"], log=agent.log)
+        agent.stop()
+
+
 def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str, tmp_path: Path) -> None:
     """QAPMJOBMI is published before QAPMJOBOS is there; in time, QAPMJOBOS alone has nothing to add."""
     when = {"DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
