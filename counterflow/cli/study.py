@@ -126,12 +126,12 @@ def _measured(client: ClickHouse, name: str, warm_up_s: float | None) -> Measure
     known = {of: client.rows(statements[of], {"param_run": escaped}) for of in OF_A_NAME}
     try:
         run = found(name, known["labelled"], known["configured"], warm_up_s)
+        begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
+        during = period(run.systems, begin, end)
+        rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
+        return measured(run, rows)
     except RunError as error:
         raise CounterflowError(str(error), hint=error.hint, exit_code=2) from None
-    begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
-    during = period(run.systems, begin, end)
-    rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
-    return measured(run, rows)
 
 
 def _print(comparison: Comparison, top: int) -> None:

@@ -19,7 +19,7 @@ LENGTHS_DIFFER_PCT = 10.0
 LOAD_DIFFERS_PCT = 5.0
 """Of users, and of log bytes a unit of work: where those move, the workload is another one."""
 
-_ABSENT = "not in this run"
+ABSENT = "not in this run"
 
 
 class Difference(NamedTuple):
@@ -61,7 +61,7 @@ def compare(runs: Sequence[Measured]) -> Comparison:
     for key in ordered:
         some = [figures.get(key) for figures in by_run]
         unit = next(figure.unit for figure in some if figure)
-        cells = tuple(figure or Figure(None, unit, reason=_ABSENT) for figure in some)
+        cells = tuple(figure or Figure(None, unit, reason=ABSENT) for figure in some)
         rows.append(Row(key, unit, cells, tuple(_difference(cells[0], cell) for cell in cells[1:])))
     return Comparison(tuple(runs), tuple(rows), tuple(_warnings(runs, one_system)), tuple(formulas))
 
@@ -134,9 +134,7 @@ def _not_priced(base: Measured, run: Measured) -> str | None:
 def _warnings(runs: Sequence[Measured], one_system: bool) -> Iterator[str]:
     for run in runs:
         yield from run.notes
-        if not any(figure.value is not None for figure in run.figures.values()):
-            yield f"{run.run.name}: nothing is recorded in its time"
-        elif run.work.reason:
+        if run.work.reason:
             yield f"{run.run.name}: nothing for a unit of work: {run.work.reason}"
     for a, b in combinations(runs, 2):
         if set(a.run.systems) & set(b.run.systems) and a.run.begin_s < b.run.end_s and b.run.begin_s < a.run.end_s:

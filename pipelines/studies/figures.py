@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from counterflow.pipelines.studies import work
 from counterflow.pipelines.studies.percentages import Number, per, share_pct, total
-from counterflow.pipelines.studies.runs import Row, Run
+from counterflow.pipelines.studies.runs import Row, Run, RunError
 
 SLACK_S = 1.0
 """Clocks of recorders are a second apart."""
@@ -65,7 +65,7 @@ class Work(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run with its figures; `engines` and `users` say what it ran on and under what load, by system and kind."""
+    """A run with its figures; `engines` (by system and kind) and `users` say what it ran on and under what load."""
 
     run: Run
     work: Work
@@ -76,7 +76,12 @@ class Measured(NamedTuple):
 
 
 def measured(run: Run, rows: Rows) -> Measured:
-    """Return what a run shows."""
+    """Return what a run shows.
+
+    Raises
+    ------
+    RunError : nothing is recorded in its time.
+    """
     kept = {name: list(_inside(run, some)) for name, some in rows.items()}
     finals = [row for row in rows.get("work", ()) if row["final"]]
     done = [row for row in kept.get("work", ()) if not row["final"] and not row["operation"]]
@@ -107,6 +112,12 @@ def measured(run: Run, rows: Rows) -> Measured:
         for key, figure in figures.items()
         if (key.table, key.name) == ("cpu", "engines") and figure.value is not None
     }
+    if all(figure.value is None for figure in figures.values()):
+        raise RunError(
+            f"nothing is recorded of run `{run.name}`, {run.seconds:g} s on {', '.join(run.systems)}",
+            "check its systems, begin and end: counterflow sql 'SELECT system, min(ts), max(ts) "
+            "FROM counterflow.manifest GROUP BY system'",
+        )
     users = mean(((row["users"], row["seconds"]) for row in of_workload), "users").value
     return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, of_workload)))
 

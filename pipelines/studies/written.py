@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from counterflow.pipelines.studies.compare import Comparison, Row
+from counterflow.pipelines.studies.compare import ABSENT, Comparison, Row
 from counterflow.pipelines.studies.figures import Figure, Measured
 from counterflow.pipelines.studies.percentages import Number
 from counterflow.pipelines.studies.price import FORMULA
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for a formula."""
 
@@ -78,6 +78,7 @@ def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     yield "intervals", "/".join(str(figure.n) if figure.n else "-" for figure in row.figures)
     reasons = dict.fromkeys(figure.reason for figure in row.figures if figure.reason)
     reasons |= dict.fromkeys(apart.reason for apart in row.differences if apart.reason)
+    reasons.pop(ABSENT, None)  # the dash says it
     yield "note", "; ".join(reason for reason in reasons if reason)
 
 

@@ -91,6 +91,9 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
                 lag = {"component": "apply", "queue": "Q", "end_to_end_ms": 2700.0, "capture_ms": 2000.0}
                 lag |= {"queue_ms": 500.0, "apply_ms": 200.0, "row_count": 22_175.0 * 60, "transactions": 1228.0 * 60}
                 add("replication_lag", day, second, counter=False, **of, **lag)
+    for name, second in (("begin", 0), ("end", 600)):
+        what = {"section": "run", "item": "empty", "name": name, "value": stamp(8, second)}
+        add("config", 8, 0, system="NOBODY", **what)
     for day in (4, 5):
         add("system_cpu", day, 60, system="SYS1", run="twice", engine_type="gcp", engine="all", busy_pct=1.0)
     return rows
@@ -167,6 +170,7 @@ def test_names_are_shown_as_they_are(study: Study, form: str) -> None:
     ("names", "mistake"),
     [
         (("with", "none'such"), "there is no run `none'such`"),
+        (("with", "empty"), "nothing is recorded of run `empty`, 600 s on NOBODY"),
         (("twice", "with"), "run `twice` was recorded more than once on SYS1"),
     ],
 )
