@@ -16,6 +16,7 @@ from counterflow.collectors.formats.csv_rows import CsvRows, as_kept, first_line
 from counterflow.collectors.formats.ibmi_tables.times import iso, timestamp
 from counterflow.collectors.formats.ibmi_tables.values import number_of
 from counterflow.collectors.formats.nmon.stamps import to_utc
+from counterflow.collectors.formats.periods import missing_between, remembered
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 
 
@@ -141,16 +142,16 @@ class _Row:
         if TIME not in values:
             yield Reject(Reason.STAMP_MISSING, "expected MONITOR_TIME, found nothing", "none")
             return
-        known = self._memory.setdefault("before", {})
+        known: dict[str, Any] = self._memory.setdefault("before", {})
         key = " ".join((table.component, values.get(table.schema, ""), queue))
-        before = datetime.fromisoformat(known[key]) if key in known else None
+        before = datetime.fromisoformat(known[key]["ts"]) if key in known else None
         try:
             instant, ambiguous = _instant(values[TIME], self._context.zone, before)
         except (ValueError, OverflowError) as error:
             yield Reject(Reason.STAMP_INVALID, f"MONITOR_TIME: {error}", "none")
             return
         if instant == before:
-            yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {known[key]} already", "none")
+            yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {iso(instant)} already", "none")
             return
         if ambiguous:
             detail = "the clock shows this hour twice and no row before tells which: read as the first"
@@ -160,26 +161,28 @@ class _Row:
         if table.schema in values:
             fields["program_schema"] = values[table.schema]
         yield from self._fill(fields, instant)
-        yield from self._interval(fields, instant, before)
-        if before is None or instant > before:
-            known[key] = fields["ts"]
+        if before is None:
+            known[key] = {"ts": fields["ts"], "apart_s": []}
+        elif instant < before:
+            detail = f"the row before is of {iso(before)}: sort by MONITOR_TIME, no length of an interval is known"
+            yield Reject(Reason.LATE_ROW, detail, "all")
+        else:
+            yield from self._interval(fields, (instant - before).total_seconds(), known[key])
         yield Record("replication", fields)
         yield from self._leftovers(fields)
 
-    def _interval(self, fields: Fields, instant: datetime, before: datetime | None) -> Iterator[Reject]:
-        """Add how long the interval is: the time since the row before, if the queue was not started in between."""
-        if before is None:
-            return
-        if instant < before:
-            detail = (
-                f"the row before is of {iso(before)}: sort by MONITOR_TIME; the length of the interval is not known"
-            )
-            yield Reject(Reason.LATE_ROW, detail, "all")
-        elif "started_at" in fields and datetime.fromisoformat(fields["started_at"]) > before:
+    def _interval(self, fields: Fields, apart_s: float, before: dict[str, Any]) -> Iterator[Reject]:
+        """Add how long the interval is: the time since the row before, if nothing is missing in between."""
+        apart_s = round(apart_s, 3)
+        missing = missing_between(apart_s, before["apart_s"])
+        if datetime.fromisoformat(fields.get("started_at", before["ts"])) > datetime.fromisoformat(before["ts"]):
             detail = f"the queue was started at {fields['started_at']}: the time since the row before is no interval"
             yield Reject(Reason.RESTARTED, detail, "all")
+        elif missing is not None:
+            yield Reject(Reason.SAMPLE_MISSING, missing, "all")
         else:
-            fields["interval_s"] = round((instant - before).total_seconds(), 3)
+            fields["interval_s"] = apart_s
+        before |= {"ts": fields["ts"], "apart_s": remembered(apart_s, before["apart_s"])}
 
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
         """Add what the dataset holds."""

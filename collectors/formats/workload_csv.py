@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from counterflow.collectors.formats.csv_rows import CsvRows, is_csv_of, read_items, utc
 from counterflow.collectors.formats.ibmi_tables.times import iso
 from counterflow.collectors.formats.ibmi_tables.values import number_of
+from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 
 REQUIRED = ("time_utc", "workload", "run_id", "unit_of_work", "done")
@@ -66,13 +67,13 @@ def _records(values: dict[str, str], context: Context, memory: dict[str, Any]) -
     fields: Fields = {"ts": iso(instant), "system": context.system, "source": WorkloadCsv.name}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
     if "done" in figures:
-        beside = _beside(fields, instant, figures["done"], memory)
-        if isinstance(beside, Reject):
-            yield beside
-            if beside.kept == "none":
+        before = _beside(fields, instant, figures["done"], memory)
+        if isinstance(before, Reject):
+            yield before
+            if before.kept == "none":
                 return
         else:
-            fields |= beside
+            fields |= before
     yield Record("workload", fields | figures)
 
 
@@ -82,31 +83,29 @@ def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, An
     The first row that is less than the one before is refused: it may be misplaced. If the next goes on from there, the
     name of the run was given again.
     """
-    ts, workload, run_id = fields["ts"], fields["workload"], fields["run_id"]
-    runs: dict[str, Any] = memory.setdefault(workload, {})
-    sample = {"ts": ts, "done": done, "unit": fields["unit_of_work"]}
-    before = runs.get(run_id)
-    if before is None:
-        runs[run_id] = sample
+    run_id, unit = fields["run_id"], fields["unit_of_work"]
+    runs: dict[str, Any] = memory.setdefault(fields["workload"], {})
+    run = runs.get(run_id)
+    if run is None:
+        run = runs[run_id] = {"unit": unit, "refused": None, "sample": None}
         _forget(memory)
-        return {}
-    if before["unit"] != sample["unit"]:
-        detail = f"run {run_id!r} counts {before['unit']!r}: give what counts {sample['unit']!r} another name"
+    elif run["unit"] != unit:
+        detail = f"run {run_id!r} counts {run['unit']!r}: give what counts {unit!r} another name"
         return Reject(Reason.OUT_OF_RANGE, detail, "none")
-    elapsed = round((instant - datetime.fromisoformat(before["ts"])).total_seconds(), 3)
-    if elapsed == 0:
-        return Reject(Reason.DUPLICATE_ROW, f"run {run_id!r} has a row of {ts} already", "none")
-    if elapsed < 0:
-        return Reject(Reason.LATE_ROW, f"the row of run {run_id!r} before is of {before['ts']}: sort by time", "none")
-    if done >= before["done"]:
-        runs[run_id] = sample
-        return {"interval_s": elapsed, "prev_ts": before["ts"], "prev_done": before["done"]}
-    went = f"{done:.15g} done after {before['done']:.15g} at {before['ts']}"
-    if done < before.get("refused", float("inf")):
-        before["refused"] = done
-        return Reject(Reason.NEGATIVE_DELTA, f"run {run_id!r} went back: {went}", "none")
-    runs[run_id] = sample
-    return Reject(Reason.RESTARTED, f"run id {run_id!r} was used again, it begins anew here: {went}", "all")
+    before: Sample | None = run["sample"]
+    try:
+        found = beside(before, instant, {"done": done})
+    except NotLaterError as error:
+        return Reject(error.reason, f"run {run_id!r}: {error}", "none")
+    if before is not None and found.reason is Reason.RESTARTED:
+        went = f"{done:.15g} done after {before['counts']['done']:.15g} at {before['ts']}"
+        if run["refused"] is None or done < run["refused"]:
+            run["refused"] = done
+            return Reject(Reason.NEGATIVE_DELTA, f"run {run_id!r} went back: {went}", "none")
+        run |= {"refused": None, "sample": beside(None, instant, {"done": done}).sample}
+        return Reject(Reason.RESTARTED, f"run id {run_id!r} was used again, it begins anew here: {went}", "all")
+    run |= {"refused": None, "sample": found.sample}
+    return Reject(found.reason, f"run {run_id!r}: {found.detail}", "all") if found.reason else found.fields
 
 
 def _forget(memory: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from counterflow.collectors.formats.ibmi_tables.times import iso
 from counterflow.collectors.formats.nmon.stamps import to_utc
+from counterflow.collectors.formats.periods import missing_between, remembered
 from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 
@@ -32,8 +33,9 @@ class Run:
     """A run as far as it was read. JSON values.
 
     `name` is the time of its first status line, and `begin` when it began, by that line or by one of ours before it;
-    `ts`, `elapsed_s` and `done` are those of the last status line; `failed` counts by operation; `settings` are of its
-    command line. `noted` and `raw_data` count the messages and points of raw data of the file.
+    `ts`, `elapsed_s` and `done` are those of the last status line, `apart_s` its distances from those before; `failed`
+    counts by operation; `settings` are of its command line. `noted` and `raw_data` count the messages and points of raw
+    data of the file.
     """
 
     label: str = ""
@@ -42,6 +44,7 @@ class Run:
     ts: str | None = None
     elapsed_s: int = 0
     done: int = 0
+    apart_s: list[float] = field(default_factory=list)
     failed: dict[str, float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     ended: bool = False
@@ -101,14 +104,20 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
     base: Fields = {"ts": ts, **run.common(context)}
     kinds: Fields = dict(base)
     overall: Fields = {**base, "operation": "", "done": float(status.done)}
-    if before is not None and instant <= before:
+    apart_s = round((instant - before).total_seconds(), 3) if before is not None else 0.0
+    missing = missing_between(apart_s, run.apart_s)
+    if apart_s < 0:
         yield Reject(Reason.CLOCK_CHANGE, f"the clock went back from {run.ts}: no interval is known", "all")
     elif status.done < run.done:
         yield Reject(Reason.NEGATIVE_DELTA, f"{status.done} operations after {run.done}: they went back", "all")
+    elif missing is not None:
+        yield Reject(Reason.SAMPLE_MISSING, missing, "all")
     elif before is not None:
-        interval: Fields = {"interval_s": round((instant - before).total_seconds(), 3), "prev_ts": run.ts}
+        interval: Fields = {"interval_s": apart_s, "prev_ts": run.ts}
         kinds |= interval
         overall |= interval | {"prev_done": float(run.done)}
+    if apart_s > 0:
+        run.apart_s = remembered(apart_s, run.apart_s)
     if status.rate is not None:
         overall["done_per_s"] = status.rate
     run.ts, run.elapsed_s, run.done = ts, status.elapsed_s, status.done

@@ -1,0 +1,28 @@
+"""Whether one is missing between two rows that each say what happened since the one before.
+
+What such a row counts is of one interval. Set beside the time since a row before the missing one it would be a rate too
+low, so the length of its interval is then not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MISSING = 1.5
+"""Rows that are further apart than this many usual intervals have one missing between them."""
+_USUAL_OF = 2
+
+
+def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:
+    """Return why a row is missing in between, None where none is; `before_s` are the distances before, newest last.
+
+    The usual interval is the shorter of the last two, so that one that was changed is usual after two rows.
+    """
+    if not before_s or apart_s <= MISSING * min(before_s):
+        return None
+    return f"{apart_s:g} s since the one before, usually {min(before_s):g} s: one is missing, no interval is known"
+
+
+def remembered(apart_s: float, before_s: Sequence[float]) -> list[float]:
+    """Return the distances that are to be known at the next row."""
+    return [*before_s, apart_s][-_USUAL_OF:]
