@@ -44,10 +44,10 @@ def at(hour: float) -> str:
 def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
     content = bytearray(SMALL)
     begin = data.draw(st.integers(0, len(content) - 1))
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+    damage = st.binary(max_size=40) | st.sampled_from([rb'"\ud800"', b"&a", b"*a", b"? ", b"!!binary ", b"- - "])
+    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(damage)
     for item in parse(bytes(content)):
-        if isinstance(item, Record):
-            orjson.dumps(item.fields)
+        orjson.dumps(item.fields if isinstance(item, Record) else getattr(item, "detail", None))
 
 
 @settings(max_examples=20, deadline=None)

@@ -37,7 +37,13 @@ class Reading:
         at = at or node.start_mark
         raw = self.text[node.start_mark.index : node.end_mark.index].encode()
         offset = len(self.text[: at.index].encode())
+        what = _unicode(what)
         self.rejects.append(Reject(Reason.INVALID_ENTRY, what, "none", at.line + 1, offset, section, raw=raw))
+
+
+def _unicode(text: str) -> str:
+    """Return text without halves of characters, which an escape of YAML may stand for."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def read(data: bytes) -> Reading:
@@ -84,7 +90,7 @@ def _read_lists(tree: yaml.MappingNode, reading: Reading) -> None:
             continue
         lines[name] = key.start_mark.line + 1
         if name == "site":
-            if isinstance(node, yaml.ScalarNode) and node.value:
+            if isinstance(node, yaml.ScalarNode) and node.value == _unicode(node.value) != "":
                 reading.site = node.value
             else:
                 reading.refuse("site: expected the site's name", node, key.start_mark)
