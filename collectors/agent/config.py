@@ -200,8 +200,8 @@ class Source(_Strict):
     """Files that are read the same way.
 
     `follow` says that files may grow: their newest snapshot is then taken as whole when nothing was appended for
-    `settle_s`. Without it the end of a file is the end of its data. `columns` says which column of a table of IBM i
-    fills a column of a dataset, where no publication names it.
+    `settle_s`. Without it the end of a file is the end of its data. `columns` says which column of a table fills
+    a column of a dataset, where no publication or the file itself does not name it.
     """
 
     kind: Literal["files"] = "files"
