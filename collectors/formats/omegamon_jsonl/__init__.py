@@ -38,10 +38,11 @@ _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 @dataclass
 class Memory:
-    """What lines need of those before: texts said last, samples of running counts. JSON values."""
+    """What lines need of those before: texts said last, samples of running counts, mistakes told. JSON values."""
 
     texts: dict[str, str] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
 
 
 class OmegamonJsonl:
@@ -144,6 +145,10 @@ class _Reading:
         mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
         for item in records(section, mapped, values, envelope, instant, self.memory.samples):
             if isinstance(item, Reject):
+                if item.reason is Reason.INVALID_ENTRY:  # every line of the table has it
+                    if item.detail in self.memory.told:
+                        continue
+                    self.memory.told.append(item.detail)
                 item.section, item.system, item.ts = section, system, envelope["ts"]
                 if item.kept == "none":
                     item.kept = "part"  # its numbers are counters all the same
