@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, cast
-from urllib.parse import urlsplit
 
+import httpx
 import yaml
 from confluent_kafka import KafkaException, Producer
 from pydantic import (
@@ -86,11 +86,12 @@ def _driver(value: str) -> str:
 
 def _url(value: str) -> str:
     try:
-        parts = urlsplit(value)
-        is_plain = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+        url = httpx.URL(value)
+        extra = url.userinfo or url.query or url.fragment
+        is_plain = url.scheme in ("http", "https") and bool(url.host) and not extra
+    except httpx.InvalidURL:
         is_plain = False
-    if not is_plain or parts.username or parts.password or parts.query or parts.fragment:
+    if not is_plain:
         text = "expected `https://HOST:PORT`; user and password have keys of their own"
         raise PydanticCustomError("unknown", "{text}", {"text": text})
     return value

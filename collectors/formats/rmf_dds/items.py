@@ -51,8 +51,7 @@ def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
     reports, messages = mappings(response.get("report")), mappings(response.get("message"))
     for said in map(message_of, messages):
         if said is not None:
-            kept = "all" if said.acceptable else "none"
-            yield Reject(Reason.RECORDER_MESSAGE, said.text, kept, system=context.system)  # type: ignore[arg-type]
+            yield Reject(Reason.RECORDER_MESSAGE, said.text, said.kept, system=context.system)
     if not reports and not messages:
         raise Unusable(Reason.EMPTY_SNAPSHOT, "expected a report in the response")
     for report in reports:
@@ -73,16 +72,13 @@ def _place(report: Mapping[str, Any], memory: Memory, context: Context) -> tuple
 
 
 def _report(report: Mapping[str, Any], memory: Memory, context: Context) -> Iterator[Item]:
-    raw, content = json.dumps(report).encode(), body_of(report)
-    said = message_of(report.get("message"))
-    if said is not None and not said.acceptable:
-        yield Reject(Reason.RECORDER_MESSAGE, said.text, "none", raw=b"" if content.is_empty else raw)
-        return
+    content, said = body_of(report), message_of(report.get("message"))
     if said is not None:
-        yield Reject(Reason.RECORDER_MESSAGE, said.text, "all")
+        refused = not said.acceptable and not content.is_empty
+        yield Reject(Reason.RECORDER_MESSAGE, said.text, said.kept, raw=_raw(report) if refused else b"")
     elif content.is_empty:
         yield Reject(Reason.EMPTY_SNAPSHOT, "the report has neither variables nor rows", "none")
-    if content.is_empty:
+    if content.is_empty or (said is not None and not said.acceptable):
         return
     try:
         found = header_of(report, context, memory.seen)
@@ -90,7 +86,12 @@ def _report(report: Mapping[str, Any], memory: Memory, context: Context) -> Iter
             raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}")
         yield from _READERS[found.name](_Reading(found, content, memory))
     except Unusable as error:
-        yield Reject(error.reason, str(error), "none", raw=b"" if error.reason is Reason.DUPLICATE_ROW else raw)
+        again = error.reason is Reason.DUPLICATE_ROW
+        yield Reject(error.reason, str(error), "none", raw=b"" if again else _raw(report))
+
+
+def _raw(report: Mapping[str, Any]) -> bytes:
+    return json.dumps(report).encode()
 
 
 class _Reading:

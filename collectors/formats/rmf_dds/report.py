@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.records import Context, Reason
@@ -25,6 +25,7 @@ _NO_DATA = "*NoData*"
 _STAMP = re.compile(r"\d{14}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([Ee][-+]?\d{1,3})?", re.ASCII)
 _TOO_LARGE = 2.0**63
+_LONGEST_TEXT = 500
 
 
 class Unusable(ValueError):  # noqa: N818 - not an error of the program
@@ -60,6 +61,11 @@ class Message(NamedTuple):
     def acceptable(self) -> bool:
         """Say whether the report is to be read all the same."""
         return self.id in ACCEPTABLE
+
+    @property
+    def kept(self) -> Literal["all", "none"]:
+        """What is kept of a report of which this is said."""
+        return "all" if self.acceptable else "none"
 
 
 class Body(NamedTuple):
@@ -127,7 +133,7 @@ def message_of(found: Any) -> Message | None:
     if not said:
         return None
     severity = text(said.get("severity"))
-    id, description = text(said.get("id")), text(said.get("description"))
+    id, description = text(said.get("id")), text(said.get("description"))[:_LONGEST_TEXT]
     return Message(id, f"{id or 'no id'}, severity {severity or 'none'}: {description}")
 
 
