@@ -37,6 +37,8 @@ JUDGED = {
     "evidence": Types.STRING(),
     "parameters": Types.STRING(),
 }
+COLUMNS = tuple(JUDGED)
+"""What a judge is shipped with: types that a job was submitted with hold on to the JVM, and cannot be."""
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
 """Rows of an entity are judged together, in order, when none has come for so long, or the first waited so long: jobs
 write theirs in bursts, in any order."""
@@ -96,7 +98,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         entity = {column: rows[0][column] for column in ENTITY}
         for verdict in said.verdicts:
             row = {**entity, **verdict}
-            yield Row(*(row[column] for column in JUDGED))
+            yield Row(*(row[column] for column in COLUMNS))
 
 
 def submit(job: dict[str, Any]) -> str:
