@@ -155,7 +155,12 @@ CHECKPOINTS = "counterflow.checkpoints"
 def topics(partitions: int = 4) -> list[Topic]:
     """One topic a dataset, and the agents' checkpoints (compacted, one partition)."""
     large = {"max.message.bytes": "4194304"}
-    of_datasets = [Topic(d.topic, 1 if d.ordered else partitions, large) for d in datasets().values()]
+    # What was configured a year ago may hold today.
+    config = {**large, "retention.ms": "-1"}
+    of_datasets = [
+        Topic(d.topic, 1 if d.ordered else partitions, config if d.dataset == "config" else large)
+        for d in datasets().values()
+    ]
     # An agent reads this topic whole when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
     return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]

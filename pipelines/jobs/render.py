@@ -133,7 +133,8 @@ def _statements(
     if period:
         # The query stays as it is: it reads views that have the tables' names and part of their rows.
         views = [
-            f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS SELECT * FROM topics.`{dataset.dataset}` {_where(period)}"
+            f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS "
+            f"SELECT * FROM topics.`{dataset.dataset}` {_where(period, holds_on=dataset.dataset == 'config')}"
             for dataset in read
         ]
         sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
@@ -143,7 +144,9 @@ def _statements(
     return {"statements": [*sources, *sinks, *views], "inserts": inserts}
 
 
-def _where(period: Period) -> str:
+def _where(period: Period, *, holds_on: bool) -> str:
+    """Say which rows a rerun reads; what `holds_on` from its `ts` is needed from before the period as well."""
     begin, end = (f"TO_TIMESTAMP_LTZ({round(moment.timestamp() * 1000)}, 3)" for moment in (period.begin, period.end))
+    since = "" if holds_on else f"ts >= {begin} AND "
     system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"
-    return f"WHERE ts >= {begin} AND ts < {end}{system}"
+    return f"WHERE {since}ts < {end}{system}"
