@@ -23,7 +23,7 @@ FROM counterflow.provisional
 WHERE (system, ts) IN (SELECT system, ts FROM counterflow.manifest FINAL WHERE agent_id = {agent:String})
 """
 
-_UNJUDGED = """
+_UNJUDGED_LINKS = """
 SELECT count() AS pending
 FROM counterflow.link AS k FINAL
 LEFT JOIN counterflow.link_load AS l FINAL USING (system, link_type, link, ts)
@@ -31,6 +31,30 @@ LEFT JOIN counterflow.verdict AS v FINAL
   ON v.rule = 'roce_cap' AND v.system = k.system AND v.entity_type = k.link_type AND v.entity = k.link AND v.ts = k.ts
 WHERE k.agent_id = {agent:String} AND k.link_type IN ('nrg', 'rdma_link') AND k.prev_ts IS NOT NULL
   AND k.physical_port IS NOT NULL AND (l.phys_line_pct IS NULL OR l.capacity_pct IS NULL OR v.n != l.n)
+"""
+
+_UNJUDGED_LOGS = """
+SELECT count() AS pending
+FROM counterflow.db_log AS k FINAL
+LEFT JOIN counterflow.log_load AS l FINAL USING (system, subsystem, ts)
+LEFT JOIN counterflow.verdict AS v FINAL
+  ON v.rule = 'log_ceiling' AND v.system = k.system AND v.entity_type = 'log' AND v.entity = k.subsystem AND v.ts = k.ts
+LEFT JOIN
+(
+  SELECT system, ts, uniqExact(engine_type) AS processors
+  FROM counterflow.system_cpu
+  WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND busy_pct IS NOT NULL
+  GROUP BY system, ts
+) AS c ON c.system = k.system AND c.ts = k.ts
+LEFT JOIN
+(
+  SELECT system, item, min(ts) AS since
+  FROM counterflow.config
+  WHERE section = 'log_ceiling' AND name = 'ceiling_mb_s'
+  GROUP BY system, item
+) AS s ON s.system = k.system AND s.item = concat(k.subsystem, '/', ifNull(k.log_path, ''))
+WHERE k.agent_id = {agent:String}
+  AND (v.n != l.n OR l.n < 1 + c.processors + if(s.item != '' AND s.since <= k.ts, 1, 0))
 """
 
 
@@ -70,11 +94,14 @@ def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> 
 
 
 def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int:
-    """Return how many samples of RDMA links of `agent_id` are not judged with capacity and load of their port.
+    """Return how many samples of RDMA links and Db2 logs of `agent_id` are not judged with all that is set beside them.
 
-    Waits up to `timeout_s` for none. Samples that do not name their port are not counted.
+    That is capacity and load of the port of a link, which samples that do not name their port have not; processors and
+    ceiling of a log, as far as there are any for its time. Waits up to `timeout_s` for none.
     """
-    return _wait_none(client, _UNJUDGED, agent_id, timeout_s)
+    end = time.monotonic() + timeout_s
+    links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)
+    return links + _wait_none(client, _UNJUDGED_LOGS, agent_id, max(0.0, end - time.monotonic()))
 
 
 def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:

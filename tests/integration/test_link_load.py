@@ -20,16 +20,15 @@ import pytest
 
 from counterflow.pipelines import jobs
 from counterflow.pipelines.rules.roce_cap import Interval, Parameters, State, judge
-from counterflow.schemas.json_schema import validator
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.flink_line import Line, Record, Results, over, same
+from tests.flink_line import Record, Results, SettledLine, over
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9
 
 
-class LinkLine(Line):
+class LinkLine(SettledLine):
     """`link_load`, and the verdicts on it, on topics of their own."""
 
     def __init__(self, flink: StackSettings, version: int) -> None:
@@ -38,35 +37,10 @@ class LinkLine(Line):
     def links(self, rows: Sequence[Record]) -> None:
         self.publish([("link", row) for row in rows])
 
-    def check(self) -> None:
-        """Wait for every result, then compare the last of each among those of most rows, as the tables keep it."""
-        for dataset, expected in self.expected().items():
-            end = time.monotonic() + 90
-            while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:
-                time.sleep(1)
-            schema = validator(self.cluster.datasets[dataset])
-            assert found.keys() == expected.keys()
-            for key, row in expected.items():
-                assert schema.is_valid(found[key]), list(schema.iter_errors(found[key]))
-                assert agrees(found[key], row), (dataset, key, found[key], row)
-
-    def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
-        found = self.results()[dataset]
-        return {key: max(reversed(versions), key=lambda version: version["n"]) for key, versions in found.items()}
-
 
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     loads = link_load(published["link"])
     return {"link_load": loads, "verdict": verdict(loads.values())}
-
-
-def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:
-    return found.keys() == expected.keys() and all(agrees(found[key], row) for key, row in expected.items())
-
-
-def agrees(found: Record, expected: Record) -> bool:
-    """Compare what is expected: of a verdict the figures in its reason and evidence are those of `link_load`."""
-    return same({name: value for name, value in found.items() if name in expected}, expected)
 
 
 # The recomputation. It shares nothing with the SQL but the definitions' words.

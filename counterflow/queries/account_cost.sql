@@ -1,0 +1,23 @@
+-- What does one unit of work of each workload cost? Each basis by itself; costs weighted by the units of work.
+SELECT
+  system,
+  workload,
+  basis,
+  any(unit_of_work) AS unit_of_work,
+  round(sumIf(accounts, missing IS NULL)) AS units,
+  round(3600 * sumIf(accounts, missing IS NULL) / nullIf(sumIf(interval_s, missing IS NULL), 0)) AS units_per_hour,
+  round(sum(gcp_ms_per_account * accounts) / nullIf(sumIf(accounts, gcp_ms_per_account IS NOT NULL), 0), 4) AS gcp_ms,
+  round(sum(ziip_ms_per_account * accounts) / nullIf(sumIf(accounts, ziip_ms_per_account IS NOT NULL), 0), 4) AS ziip_ms,
+  round(sum(ziip_on_cp_ms_per_account * accounts)
+    / nullIf(sumIf(accounts, ziip_on_cp_ms_per_account IS NOT NULL), 0), 4) AS ziip_on_cp_ms,
+  round(sum(core_ms_per_account * accounts) / nullIf(sumIf(accounts, core_ms_per_account IS NOT NULL), 0), 4) AS core_ms,
+  any(core_base) AS core_base,
+  round(sum(log_bytes_per_account * accounts) / nullIf(sumIf(accounts, log_bytes_per_account IS NOT NULL), 0)) AS log_bytes,
+  round(argMaxIf(batch_units, ts, batch_units IS NOT NULL) / nullIf(units_per_hour, 0), 2) AS batch_h,
+  countIf(missing IS NOT NULL) AS intervals_without
+FROM counterflow.account_cpu FINAL
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)}
+GROUP BY system, workload, basis
+ORDER BY system, workload, basis DESC
+LIMIT 40

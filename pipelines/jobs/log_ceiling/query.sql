@@ -1,0 +1,21 @@
+-- Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
+--
+-- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, docs/rules/log-ceiling.md): `intervals` are
+-- what it is given, `judged` is what it says. A verdict is written again where an interval that comes late, or is
+-- completed by its processors or its ceiling, changes it (pipelines/verdicts).
+
+CREATE TEMPORARY VIEW intervals AS
+SELECT
+  `system`, 'log' AS entity_type, subsystem AS entity, CAST(ts AS STRING) AS ts, n, interval_s,
+  path, rate_mb_s, ceiling_mb_s, waits_delta, waiting_threads, active_threads, log_write_ms,
+  gcp_pct, ziip_pct, zhl_sync_pct, `reset`
+FROM log_load;
+
+INSERT INTO verdict (
+  ts, interval_s, `system`, n, rule, entity_type, entity,
+  state, `signal`, stale, reason, since, evidence, parameters
+)
+SELECT
+  TO_TIMESTAMP_LTZ(ts_ms, 3), interval_s, `system`, n, 'log_ceiling', entity_type, entity,
+  state, `signal`, stale, reason, TO_TIMESTAMP_LTZ(since_ms, 3), evidence, parameters
+FROM judged;

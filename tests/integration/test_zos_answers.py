@@ -1,0 +1,166 @@
+"""Views and stored questions over the z/OS and Q Replication results, on rows whose answers are plain to work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.queries import ask, queries
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.account import wait_computed, wait_judged
+from counterflow.stack.settings import StackSettings
+from tests.integration.test_kpis import printed
+
+TS = "2026-05-04T09:01:00Z"
+NEXT = "2026-05-04T09:02:00Z"
+
+
+@pytest.fixture
+def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+        migrate(client)
+        yield client
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+
+
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
+    best_effort = {"date_time_input_format": "best_effort"}
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
+
+
+def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
+    return {"ts": TS, "interval_s": 60, "system": "SYS1", "n": n, **columns}
+
+
+def published(**columns: Any) -> dict[str, Any]:
+    envelope = {"ts": TS, "interval_s": 60, "system": "SYS1", "source": "test", "agent_id": "a", "seq": 1}
+    return {**envelope, "collected_at": TS, **columns}
+
+
+def cost(ts: str, accounts: float | None, basis: str = "lpar", **columns: Any) -> dict[str, Any]:
+    missing = None if accounts else "accounts"
+    work = {"workload": "SETTLE", "unit_of_work": "accounts", "samples": 1, "missing": missing}
+    return result(4, basis=basis, accounts=accounts, **work, **columns) | {"ts": ts}
+
+
+def test_costs_are_weighted_by_accounts_and_bases_kept_apart(admin: ClickHouse) -> None:
+    insert(
+        admin,
+        "account_cpu",
+        cost(TS, 100.0, gcp_ms_per_account=0.3, log_bytes_per_account=1000.0, batch_units=24_000.0),
+        cost(NEXT, 300.0, gcp_ms_per_account=0.5, log_bytes_per_account=2000.0, batch_units=24_000.0),
+        cost("2026-05-04T09:03:00Z", None),
+        cost(TS, 100.0, "captured", gcp_ms_per_account=0.2, ziip_on_cp_ms_per_account=0.1),
+    )
+    lpar, captured = ask(admin, queries()["account_cost"], ["SYS1"])
+    # 0.3 x 100 + 0.5 x 300 = 180 of 400 accounts in two minutes; 24,000 at 12,000 an hour
+    assert (lpar["gcp_ms"], lpar["log_bytes"], lpar["units"], lpar["units_per_hour"]) == (0.45, 1750, 400, 12_000)
+    assert (lpar["batch_h"], lpar["intervals_without"], lpar["ziip_ms"]) == (2, 1, None)
+    assert (captured["basis"], captured["gcp_ms"], captured["ziip_on_cp_ms"]) == ("captured", 0.2, 0.1)
+    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
+    [_, row] = admin.rows(f"SELECT * FROM ({printed('account_cpu')}) ORDER BY basis", period)
+    assert (row["gcp_ms_per_account"], row["accounts_per_hour"]) == (0.45, 12_000)
+
+
+def test_latencies_are_weighted_by_transactions_and_idle_is_none(admin: ClickHouse) -> None:
+    def applied(ts: str, transactions: float, latency: float | None) -> dict[str, Any]:
+        queue = {"component": "apply", "queue": "Q1", "idle": latency is None, "transactions": transactions}
+        return result(**queue, end_to_end_ms=latency, capture_ms=latency, row_count=transactions * 18) | {"ts": ts}
+
+    idle = applied("2026-05-04T09:03:00Z", 0.0, None)
+    insert(admin, "replication_lag", applied(TS, 100.0, 1000.0), applied(NEXT, 300.0, 2000.0), idle)
+    [row] = ask(admin, queries()["replication_lag"], ["SYS1"])
+    assert (row["end_to_end_s"], row["end_to_end_s_max"], row["idle_intervals"]) == (1.75, 2, 1)
+    assert (row["rows_s"], row["queue_s"]) == (40, None)
+    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
+    [row] = admin.rows(printed("replication_lag"), period)
+    assert (row["end_to_end_ms"], row["rows_per_s"]) == (1750, 40)
+
+
+def test_the_log_over_a_period(admin: ClickHouse) -> None:
+    log = {"subsystem": "DBP1", "path": "zhpf", "rate_basis": "written"}
+    insert(
+        admin,
+        "log_load",
+        result(4, **log, rate_mb_s=100.0, ceiling_pct=50.0, waits_delta=1.0),
+        result(4, **log, rate_mb_s=200.0, ceiling_pct=99.0, waits_delta=4.0) | {"ts": NEXT, "interval_s": 180},
+    )
+    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
+    [row] = admin.rows(printed("log_load"), period)
+    assert (row["rate_mb_s"], row["ceiling_pct_max"], row["waits"]) == (175, 99, 5)
+
+
+def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHouse) -> None:
+    def used(ts: str, command: str, cpu_ms: float, memory_mb: float) -> dict[str, Any]:
+        figures = {"cpu_ms": cpu_ms, "cpu_cores": cpu_ms / 60_000, "cpu_base": "physical", "memory_mb": memory_mb}
+        return result(1, command=command, **figures) | {"ts": ts}
+
+    insert(admin, "manifest", *(published(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
+    insert(
+        admin,
+        "footprint",
+        used(TS, "asnqcap", 15_120.0, 82.0),  # 6.3 % of 4 cores for a minute
+        used(TS, "amqzlaa0", 3_000.0, 10.0),
+        used(TS, "amqrmppa", 1_800.0, 5.0),
+        used(TS, "db2sysc", 60_000.0, 75.0),
+        used(TS, "db2fmp64", 6_000.0, 160.0),
+        used(TS, "java", 600.0, 1.0),
+        used("2026-05-04T09:05:00Z", "asnqcap", 1e9, 1e9),  # nothing was counted then
+    )
+    insert(admin, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
+    applied = {"component": "apply", "queue": "Q1", "transactions": 71_880.0}
+    insert(admin, "replication_lag", result(**applied))
+    found = ask(admin, queries()["component_cost"], ["SYS1"])
+    costs = {(row["per"], row["component"]): row["cpu_ms_a_unit"] for row in found}
+    assert costs["accounts of SETTLE", "Q Capture"] == 0.4207
+    assert costs["transactions applied", "Q Capture"] == 0.2104
+    assert costs["accounts of SETTLE", "MQ"] == 0.1336
+    assert {component for _, component in costs} == {"Q Capture", "MQ", "Db2", "Db2 fenced", "other"}
+    [capture] = [row for row in found if row["per"][:1] == "a" and row["component"] == "Q Capture"]
+    assert (capture["processors_avg"], capture["memory_mb_avg_when_present"]) == (0.252, 82)
+
+
+def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
+    counted = {"db_log": 2, "workload": 3, "replication": 2}
+    insert(admin, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
+    lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
+    expected = {"account_cpu": 3, "log_load": 2, "replication_lag": 2}
+    assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
+    assert wait_computed(admin, "a", timeout_s=0) == 3
+    # two workloads, one with a single operation of its own; the captured basis counts none of them again
+    insert(
+        admin,
+        "account_cpu",
+        cost(TS, 1.0) | {"samples": 2},
+        cost(TS, 1.0) | {"workload": "OTHER"},
+        cost(TS, 1.0, "captured") | {"samples": 0},
+    )
+    insert(admin, "log_load", *(result(4, subsystem=name) for name in ("DBP1", "DBP2")))
+    insert(admin, "replication_lag", *(result(component="apply", queue=name) for name in ("Q1", "Q2")))
+    assert admin.rows(lacking) == []
+
+
+def test_a_log_is_judged_with_processors_and_ceiling_where_there_are_any(admin: ClickHouse) -> None:
+    insert(admin, "db_log", *(published(subsystem=name, log_path="zhl") for name in ("DBP1", "DBP2")))
+    cpu = {"engine_type": "gcp", "engine": "all", "busy_pct": 50.0}
+    insert(admin, "system_cpu", published(**cpu))
+    ceiling = {"section": "log_ceiling", "item": "DBP1/zhl", "name": "ceiling_mb_s", "value": "594"}
+    insert(admin, "config", published(**ceiling, ts="2026-01-01T00:00:00Z"))
+
+    def judged(subsystem: str, n: int) -> None:
+        insert(admin, "log_load", result(n, subsystem=subsystem))
+        text = {"reason": "because", "evidence": "{}", "parameters": "p", "stale": False, "signal": "OK", "since": TS}
+        entity = {"rule": "log_ceiling", "entity_type": "log", "entity": subsystem, "state": "OK"}
+        insert(admin, "verdict", result(n, **entity, **text))
+
+    assert wait_judged(admin, "a", timeout_s=0) == 2
+    judged("DBP1", 2)
+    judged("DBP2", 2)  # its processors; it has no ceiling
+    assert wait_judged(admin, "a", timeout_s=0) == 1
+    judged("DBP1", 3)
+    assert wait_judged(admin, "a", timeout_s=0) == 0
