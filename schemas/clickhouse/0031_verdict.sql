@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS counterflow.verdict {on_cluster}
   `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   `n` UInt64 COMMENT 'Distinct input rows the result is made of; less than the manifest\'s rows means provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
   `rule` LowCardinality(String) COMMENT 'Name of the rule.' CODEC(ZSTD(1)),
-  `entity_type` LowCardinality(String) COMMENT 'What is judged: the link_type of a link.' CODEC(ZSTD(1)),
+  `entity_type` LowCardinality(String) COMMENT 'What is judged: the link_type of a link, or `log`.' CODEC(ZSTD(1)),
   `entity` LowCardinality(String) COMMENT 'Its name within the system.' CODEC(ZSTD(1)),
   `state` LowCardinality(String) COMMENT 'State of the entity, after raising and clearing.' CODEC(ZSTD(1)),
   `signal` LowCardinality(Nullable(String)) COMMENT 'What the interval says by itself. [null: the interval allows no verdict]' CODEC(ZSTD(1)),
