@@ -61,7 +61,8 @@ ColourName = Annotated[str, AfterValidator(_colour)]
 class Series(_Strict):
     """A series known in advance; its name is the column's.
 
-    `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
+    `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit. `state` is a
+    column of a table whose words have the colours of verdict states.
     """
 
     colour: ColourName | None = None
@@ -69,6 +70,7 @@ class Series(_Strict):
     right: bool = False
     line: bool = False
     dashed: bool = False
+    state: bool = False
 
 
 class Threshold(_Strict):
@@ -111,7 +113,9 @@ class Chart(_Strict):
     open : the series are not known in advance; 30 at most, the rest as `others`.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
     thresholds, links : see there.
-    interval : usual distance of the points, in Grafana's spelling (`15m`).
+    interval : usual distance of the points, in Grafana's spelling (`15m`); no bucket is shorter, and `lines` and `area`
+        end where points are missing for more than two and a half of it.
+    signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual are too many.
     empty : what is said where there is nothing.
     """
@@ -129,6 +133,7 @@ class Chart(_Strict):
     thresholds: tuple[Threshold, ...] = ()
     links: tuple[Link, ...] = ()
     interval: str = Field("1m", pattern=r"^\d+(s|m|h|d)$")
+    signed: bool = False
     decimals: int | None = None
     empty: str = "Nothing was measured in this range."
 
@@ -139,6 +144,34 @@ class Chart(_Strict):
         if self.shape in ("bars", "area", "lines", "ranking") and not self.open and not self.series:
             raise ValueError("name the series, or say `open: true`")
         return self
+
+    @property
+    def over_time(self) -> bool:
+        """Whether it draws series over time, rather than a table of rows in some shape."""
+        return self.shape in ("bars", "area", "lines")
+
+    @property
+    def interval_s(self) -> int:
+        """Return `interval` in seconds."""
+        return int(self.interval[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[self.interval[-1]]
+
+    @property
+    def query(self) -> str:
+        """The SQL that is run, macros not expanded yet.
+
+        Where a line or an area has no point in a bucket, a row of nulls is put in: what is drawn must end there, at
+        whatever range is shown, and Grafana would draw on to the next point.
+        """
+        inner = self.sql.strip()
+        if self.shape not in ("area", "lines"):
+            return inner
+        fill = "time WITH FILL STEP toIntervalSecond($__interval_s)"
+        if self.open:
+            columns = "time, toNullable(Value) AS Value, * EXCEPT (time, Value)"
+            filled = f"SELECT {columns} FROM (\n{inner}\n)\nORDER BY * EXCEPT (time, Value), {fill}"
+            return f"SELECT * FROM (\n{filled}\n)\nORDER BY time"
+        columns = ", ".join(["time", *(f'toNullable("{name}") AS "{name}"' for name in self.series)])
+        return f"SELECT {columns} FROM (\n{inner}\n)\nORDER BY {fill}"
 
     @property
     def reads(self) -> set[str]:

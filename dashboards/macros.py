@@ -1,17 +1,22 @@
 """What Grafana and its ClickHouse plugin make of SQL before it runs, for the report and the checks.
 
-Source: the macros of the plugin, 4.0.3 to 4.20 (grafana/clickhouse-datasource, pkg/macros); docs/dashboards.md.
+Source: macros of the plugin, 4.0.3 to 4.20 (grafana/clickhouse-datasource, pkg/macros, src/data/CHDatasource.ts), and
+the steps of Grafana's intervals (packages/grafana-data, rangeutil.ts); docs/dashboards.md lists what is known here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 ALL = "$__all"
 """The value of a variable that stands for all."""
+
+
+class All(tuple[str, ...]):
+    """All is chosen: Grafana puts every option into a list, and `$__conditionalAll` drops its condition."""
 
 
 class Range(NamedTuple):
@@ -22,47 +27,82 @@ class Range(NamedTuple):
     bucket_s: int = 60
 
 
+_STEPS = (
+    *((1.5, 1), (3.5, 2), (7.5, 5), (12.5, 10), (17.5, 15), (25, 20), (45, 30), (90, 60), (210, 120), (450, 300)),
+    *((750, 600), (1050, 900), (1500, 1200), (2700, 1800), (5400, 3600), (9000, 7200), (16_200, 10_800)),
+    *((32_400, 21_600), (86_400, 43_200), (604_800, 86_400), (1_814_400, 604_800), (3_628_800, 2_592_000)),
+)
+"""Below how many seconds a bucket becomes how many; beyond, a year."""
+
+
 def bucket_s(begin: datetime, end: datetime, points: int = 400, least_s: int = 1) -> int:
-    """Return the seconds of a bucket so that about `points` fit into the range, never below `least_s`."""
-    return max(least_s, 1, round((end - begin).total_seconds() / points))
+    """Return the seconds of a bucket: a round number so that about `points` fit into the range, at least `least_s`."""
+    exact_s = (end - begin).total_seconds() / points
+    if exact_s <= least_s:
+        return least_s
+    return max(least_s, next((step_s for below_s, step_s in _STEPS if exact_s < below_s), 31_536_000))
 
 
 def expand(sql: str, shown: Range, variables: Mapping[str, str | Sequence[str]]) -> str:
     """Return the statement that reaches the server.
 
+    The values of variables are put in last, so that a value that looks like a macro stays a value.
+
     Raises
     ------
-    KeyError : a variable has no value.
+    KeyError : a variable has no value, or a macro is not known here.
     """
-    sql = re.sub(
-        r"\$__conditionalAll\((.*?), \$(\w+)\)",
-        lambda m: "1=1" if _is_all(variables[m[2]]) else m[1],
-        sql,
-        flags=re.DOTALL,
-    )
-    sql = re.sub(r"\$\{(\w+)(?::(\w+))?\}", lambda m: _value(variables[m[1]], m[2]), sql)
+
+    def conditional(arguments: list[str]) -> str:
+        condition, name = arguments
+        return "1=1" if _is_all(variables[name.strip().strip("${}")]) else condition
+
     begin, end = (f"toDateTime({int(moment.timestamp())})" for moment in (shown.begin, shown.end))
-    sql = re.sub(r"\$__timeFilter\(([^()]*)\)", rf"\1 >= {begin} AND \1 <= {end}", sql)
-    sql = re.sub(
-        r"\$__timeInterval\(([^()]*)\)",
-        rf"toStartOfInterval(toDateTime(\1), INTERVAL {shown.bucket_s} second)",
-        sql,
-    )
+    sql = _replace(sql, "conditionalAll", 2, conditional)
+    sql = _replace(sql, "timeFilter", 1, lambda a: f"{a[0]} >= {begin} AND {a[0]} <= {end}")
+    grid = f"INTERVAL {shown.bucket_s} second"
+    sql = _replace(sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), {grid})")
     for macro, text in (("interval_s", str(shown.bucket_s)), ("fromTime", begin), ("toTime", end)):
-        sql = sql.replace(f"$__{macro}", text)
-    if left := re.search(r"\$\{?__?\w+", sql):
-        raise KeyError(f"{left[0]} is no macro that is known here")
+        sql = re.sub(rf"\$__{macro}\b", text, sql)
+    if unknown := re.search(r"\$\{?__\w+", sql):
+        raise KeyError(f"{unknown[0]} is no macro that is known here")
+    if bare := re.search(r"\$[a-zA-Z]\w*", sql):
+        raise KeyError(f"write ${{{bare[0][1:]}:singlequote}}, not {bare[0]}: names from data are data")
+    return re.sub(r"\$\{(\w+)(?::(\w+))?\}", lambda m: _value(m[1], variables[m[1]], m[2]), sql)
+
+
+def _replace(sql: str, macro: str, count: int, text: Callable[[list[str]], str]) -> str:
+    """Put `text(arguments)` in the place of every `$__macro(arguments)`, the last first: they may be nested."""
+    head = f"$__{macro}("
+    while (at := sql.rfind(head)) >= 0:
+        arguments, end = _arguments(sql, at + len(head))
+        if len(arguments) != count:
+            raise KeyError(f"{head[:-1]} takes {count} arguments, not {len(arguments)}")
+        sql = sql[:at] + text(arguments) + sql[end:]
     return sql
 
 
+def _arguments(sql: str, start: int) -> tuple[list[str], int]:
+    """Return what stands between the commas outside of brackets, up to the closing bracket, and where that ends."""
+    depth, begin, found = 1, start, []
+    for bracket in re.compile(r"[(),]").finditer(sql, start):
+        depth += {"(": 1, ")": -1}.get(bracket[0], 0)
+        if depth == 0 or (depth == 1 and bracket[0] == ","):
+            found.append(sql[begin : bracket.start()].strip())
+            begin = bracket.end()
+        if depth == 0:
+            return found, bracket.end()
+    raise KeyError(f"no closing bracket after {sql[start : start + 20]}")
+
+
 def _is_all(value: str | Sequence[str]) -> bool:
-    return value in ("", ALL) or list(value) == [ALL]
+    return isinstance(value, All) or value in ("", ALL) or list(value) == [ALL]
 
 
-def _value(value: str | Sequence[str], spelling: str | None) -> str:
-    values = [value] if isinstance(value, str) else list(value)
+def _value(name: str, value: str | Sequence[str], spelling: str | None) -> str:
+    values = [value] if isinstance(value, str) else list(value) or [""]
     if spelling == "singlequote":
         return ",".join("'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'" for text in values)
     if spelling == "raw":
         return ",".join(values)
-    raise KeyError(f"write ${{name:singlequote}}, not {spelling or 'a bare variable'}: names from data are data")
+    raise KeyError(f"write ${{{name}:singlequote}}, not ${{{name}}}: names from data are data")
