@@ -7,7 +7,7 @@ ClickHouse plugin 4 and later, provisioned or imported by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,15 @@ GENERATED = FOLDER / "grafana" / "dashboards"
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
 
 _VERDICTS = """\
-SELECT start_ts AS time, end_ts AS timeEnd, concat(entity, ': ', state) AS text, rule AS title,
-  concat('verdict,', system) AS tags
-FROM counterflow.verdict_spell
-WHERE start_ts <= $__toTime AND end_ts >= $__fromTime AND state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE')
+SELECT
+  min(ts) AS time, max(ts) AS timeEnd, concat(system, ' ', entity, ': ', state) AS text, rule AS title,
+  'verdict' AS tags
+FROM counterflow.verdict FINAL
+WHERE $__timeFilter(ts) AND state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE'){of_systems}
+GROUP BY rule, system, entity_type, entity, state, since
 ORDER BY time
 LIMIT 500"""
+"""Spells within the range: read by time, since a spell's own beginning is known only after reading all of it."""
 
 
 def files() -> dict[Path, str]:
@@ -63,7 +66,7 @@ def dashboard(board: Board) -> Json:
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
         "links": [_boards_link()],
-        "annotations": {"list": [_own_annotations(), *([_verdict_annotations()] if board.verdicts else [])]},
+        "annotations": {"list": [_own_annotations(), *([_verdict_annotations(board)] if board.verdicts else [])]},
         "templating": {"list": [_datasource(), *(_variable(name, variables()[name]) for name in board.variables)]},
         "panels": list(_panels(board)),
     }
@@ -82,49 +85,45 @@ def _panels(board: Board) -> Iterator[Json]:
             "gridPos": {"h": 1, "w": 24, "x": 0, "y": y},
         }
         number, y = number + 1, y + 1
-        for panel in _row(row, number, y):
-            inside.append(panel)
-            number, y_end = number + 1, panel["gridPos"]["y"] + panel["gridPos"]["h"]
+        for drawn in _row(row, board, number, y):
+            inside.append(drawn)
+            number, y_end = number + 1, drawn["gridPos"]["y"] + drawn["gridPos"]["h"]
             y = max(y, y_end)
         yield head
         if not row.collapsed:
             yield from inside
 
 
-def _row(row: Row, number: int, y: int) -> Iterator[Json]:
+def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
     x = tallest = 0
     if row.text:
         grid = {"h": 3, "w": 24, "x": 0, "y": y}
-        yield {
-            "id": number,
-            "type": "text",
-            "title": "",
-            "gridPos": grid,
-            "options": {"mode": "markdown", "content": row.text},
-        }
+        options = {"mode": "markdown", "content": row.text.strip()}
+        yield {"id": number, "gridPos": grid, "type": "text", "title": "", "transparent": True, "options": options}
         number, y = number + 1, y + 3
     for place in row.panels:
         if x + place.width > 24:
             x, y, tallest = 0, y + tallest, 0
         grid = {"h": place.height, "w": place.width, "x": x, "y": y}
-        yield {"id": number, "gridPos": grid, **panel(charts()[place.chart])}
+        yield {"id": number, "gridPos": grid, **panel(charts()[place.chart], board)}
         number, x, tallest = number + 1, x + place.width, max(tallest, place.height)
 
 
-def panel(chart: Chart) -> Json:
-    """Return a chart as a panel, without its number and place."""
+def panel(chart: Chart, board: Board) -> Json:
+    """Return a chart as a panel of a board, without its number and place."""
+    limits = [f"Dashed at {limit.at:g}: {limit.text}." for limit in chart.thresholds]
     return {
         "type": _TYPES[chart.shape],
         "title": chart.title,
-        "description": f"{chart.question} {chart.reading}",
+        "description": " ".join([chart.question, chart.reading, *limits]),
         "datasource": SOURCE,
         "interval": chart.interval,
         "maxDataPoints": 400,
         "targets": [_target(chart)],
         "transformations": _transformations(chart),
         "fieldConfig": {
-            "defaults": _defaults(chart),
-            "overrides": [_override(*one, chart) for one in chart.series.items()],
+            "defaults": _defaults(chart, board),
+            "overrides": [*(_override(*one, chart, board) for one in chart.series.items()), *_hidden(chart)],
         },
         "options": _options(chart),
     }
@@ -139,19 +138,25 @@ _TYPES = {
     "table": "table",
     "stat": "stat",
 }
-_OVER_TIME = ("bars", "area", "lines")
+_UNSTACKED: tuple[tuple[str, Any], ...] = (
+    ("custom.drawStyle", "line"),
+    ("custom.lineInterpolation", "stepBefore"),
+    ("custom.lineWidth", 2),
+    ("custom.fillOpacity", 0),
+    ("custom.stacking", {"mode": "none", "group": "A"}),
+)
+"""What makes a line of a series in a stack."""
 
 
 def _target(chart: Chart) -> Json:
-    over_time = chart.shape in _OVER_TIME
     return {
         "refId": "A",
         "datasource": SOURCE,
         "editorType": "sql",
-        "queryType": "timeseries" if over_time else "table",
-        "format": 0 if over_time else 1,
+        "queryType": "timeseries" if chart.over_time else "table",
+        "format": 0 if chart.over_time else 1,
         "pluginVersion": "4.0.0",
-        "rawSql": chart.sql.strip(),
+        "rawSql": chart.query,
     }
 
 
@@ -162,21 +167,27 @@ def _transformations(chart: Chart) -> list[Json]:
     return [{"id": "partitionByValues", "options": by}]
 
 
-def _defaults(chart: Chart) -> Json:
+def _defaults(chart: Chart, board: Board) -> Json:
     defaults: Json = {
         "unit": looks().units[chart.unit].grafana,
-        "noValue": chart.empty,
-        "color": {"mode": "palette-classic-by-name" if chart.open else "palette-classic"},
+        "noValue": "\u2013" if chart.shape == "table" else chart.empty,  # said in every cell that has none
+        "color": _colour(chart),
         "custom": _custom(chart),
         "mappings": _mappings() if chart.shape in ("states", "stat") else [],
-        "links": [_link(link) for link in chart.links] if chart.shape != "table" else [],
+        "links": [_link(link, board) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
-    if chart.shape in (*_OVER_TIME, "ranking"):
+    if (chart.over_time or chart.shape == "ranking") and not chart.signed:
         defaults["min"] = 0
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
     return defaults
+
+
+def _colour(chart: Chart) -> Json:
+    if chart.shape == "stat":
+        return {"mode": "thresholds"} if chart.thresholds else {"mode": "fixed", "fixedColor": "text"}
+    return {"mode": "palette-classic-by-name" if chart.open else "palette-classic"}
 
 
 def _custom(chart: Chart) -> Json:
@@ -189,11 +200,10 @@ def _custom(chart: Chart) -> Json:
             return {**axis, **bars, **stacked, **limits}
         case "area":
             area = {"drawStyle": "line", "lineInterpolation": "stepBefore", "fillOpacity": 70, "lineWidth": 0}
-            return {**axis, **area, "showPoints": "never", "spanNulls": False, **stacked, **limits}
+            return {**axis, **area, **_gaps(chart), "showPoints": "never", **stacked, **limits}
         case "lines":
             line = {"drawStyle": "line", "lineInterpolation": "stepBefore", "fillOpacity": 0, "lineWidth": 2}
-            gaps = {"showPoints": "auto", "spanNulls": False, "insertNulls": int(2.5 * _ms(chart.interval))}
-            return {**axis, **line, **gaps, "stacking": {"mode": "none", "group": "A"}, **limits}
+            return {**axis, **line, **_gaps(chart), "showPoints": "auto", "stacking": {"mode": "none"}, **limits}
         case "ranking":
             return {**axis, "fillOpacity": 80, "lineWidth": 0}
         case "states":
@@ -204,8 +214,12 @@ def _custom(chart: Chart) -> Json:
             return {}
 
 
-def _ms(interval: str) -> int:
-    return int(interval[:-1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}[interval[-1]]
+def _gaps(chart: Chart) -> Json:
+    """Return how long a series may be without points: nulls come from the query (`Chart.query`), whatever the range.
+
+    Grafana's own `insertNulls` would cut every line to pieces as soon as a long range makes its buckets wider.
+    """
+    return {"spanNulls": 2_500 * chart.interval_s, "insertNulls": False}
 
 
 def _mappings() -> list[Json]:
@@ -214,47 +228,62 @@ def _mappings() -> list[Json]:
         state: {"text": state, "color": colours[colour], "index": index}
         for index, (state, colour) in enumerate(looks().states.items())
     }
-    return [{"type": "value", "options": states}]
+    absent = {"match": "null", "result": {"text": "no data", "color": colours["unknown"], "index": len(states)}}
+    return [{"type": "value", "options": states}, {"type": "special", "options": absent}]
 
 
 def _steps(chart: Chart) -> list[Json]:
-    below = {"color": "transparent" if chart.thresholds else looks().colours["measured"], "value": None}
+    below = {"color": "text" if chart.shape == "stat" else "transparent", "value": None}
     limits = sorted(chart.thresholds, key=lambda threshold: threshold.at)
     return [below, *({"color": looks().colours[limit.colour], "value": limit.at} for limit in limits)]
 
 
-def _override(name: str, series: Series, chart: Chart) -> Json:
+def _override(name: str, series: Series, chart: Chart, board: Board) -> Json:
     properties: list[tuple[str, Any]] = []
     if series.colour:
         properties.append(("color", {"mode": "fixed", "fixedColor": looks().colours[series.colour]}))
     if series.unit:
         properties.append(("unit", looks().units[series.unit].grafana))
-    if series.line or series.right or series.dashed:
-        properties += [
-            ("custom.drawStyle", "line"),
-            ("custom.lineWidth", 2),
-            ("custom.fillOpacity", 0),
-            ("custom.stacking", {"mode": "none", "group": "A"}),
-        ]
+    if chart.over_time and (series.line or series.right or series.dashed):
+        properties += _UNSTACKED
     if series.dashed:
         properties.append(("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}))
     if series.right:
-        unit = looks().units[series.unit or chart.unit].text
-        properties += [("custom.axisPlacement", "right"), ("custom.axisLabel", f"{name} ({unit})" if unit else name)]
+        unit = looks().units[series.unit or chart.unit]
+        label = f"{name} ({unit.text})" if unit.text else name
+        properties += [("custom.axisPlacement", "right"), ("custom.axisLabel", label)]
+        if unit.grafana == "percent":
+            properties.append(("custom.axisSoftMax", 100))
+    if series.state:
+        properties += [("mappings", _mappings()), ("custom.cellOptions", {"type": "color-text"})]
     if chart.shape == "table" and chart.links and name == next(iter(chart.series)):
-        properties.append(("links", [_link(link) for link in chart.links]))
+        properties.append(("links", [_link(link, board) for link in chart.links]))
+    return _by_name(name, properties)
+
+
+def _hidden(chart: Chart) -> list[Json]:
+    """Return the overrides that hide columns which are there for links alone."""
+    names = ("from_ms", "to_ms") if chart.shape == "table" and any(link.pad for link in chart.links) else ()
+    return [_by_name(name, [("custom.hidden", True)]) for name in names]
+
+
+def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
     listed = [{"id": key, "value": value} for key, value in properties]
     return {"matcher": {"id": "byName", "options": name}, "properties": listed}
 
 
-def _link(link: Link) -> Json:
+def _link(link: Link, board: Board) -> Json:
+    """Return a link that hands on the range and every variable that both boards have, but for those it sets itself."""
     reach = "from=${__data.fields.from_ms}&to=${__data.fields.to_ms}" if link.pad else "${__url_time_range}"
-    kept = [name for name in boards()[link.board].variables if name not in link.variables and variables()[name].chosen]
+    kept = [name for name in boards()[link.board].variables if name in board.variables and name not in link.variables]
     clicked = {"time": "${__value.time}", "series": "${__series.name}"}
     parts = [reach, "${datasource:queryparam}", *(f"${{{name}:queryparam}}" for name in kept)]
     for name, column in link.variables.items():
         parts.append(f"var-{name}=" + clicked.get(column, f'${{__data.fields["{column}"]}}'))
     return {"title": link.title, "url": f"/d/{link.board}?{'&'.join(parts)}", "targetBlank": False}
+
+
+_LIST = {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []}
 
 
 def _options(chart: Chart) -> Json:
@@ -263,6 +292,7 @@ def _options(chart: Chart) -> Json:
         "displayMode": "table" if chart.open else "list",
         "placement": "right" if chart.open else "bottom",
         "calcs": ["mean", "max"] if chart.open else [],
+        **({"sortBy": "Mean", "sortDesc": True} if chart.open else {}),
     }
     match chart.shape:
         case "bars" | "area" | "lines":
@@ -271,10 +301,10 @@ def _options(chart: Chart) -> Json:
             bars = {"orientation": "horizontal", "stacking": "normal", "showValue": "never", "xField": "name"}
             width = {"barWidth": 0.9, "groupWidth": 0.7, "xTickLabelMaxLength": 28, "xTickLabelRotation": 0}
             hover = {"fullHighlight": True, "tooltip": {"mode": "multi", "sort": "none"}}
-            return {**bars, **width, **hover, "legend": {**legend, "displayMode": "list", "placement": "bottom"}}
+            return {**bars, **width, **hover, "legend": _LIST}
         case "states":
             rows = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9, "perPage": 20}
-            return {**rows, "legend": {**legend, "displayMode": "list"}, "tooltip": {"mode": "single", "sort": "none"}}
+            return {**rows, "legend": _LIST, "tooltip": {"mode": "single", "sort": "none"}}
         case "table":
             return {"showHeader": True, "cellHeight": "sm"}
         case _:
@@ -305,8 +335,13 @@ def _variable(name: str, variable: Variable) -> Json:
         how = {"refresh": 2, "sort": 0, "regex": "", "multi": variable.multi, "includeAll": variable.multi}
         return {**shared, **asked, **how, "allValue": None, "current": {}, "options": []}
     if variable.values:
-        options = [{"text": value, "value": value, "selected": not n} for n, value in enumerate(variable.values)]
-        chosen = {"type": "custom", "query": ",".join(variable.values), "current": options[0], "options": options}
+        texts = [value.replace("_", " ") for value in variable.values]
+        options = [
+            {"text": text, "value": value, "selected": not number}
+            for number, (text, value) in enumerate(zip(texts, variable.values, strict=True))
+        ]
+        query = ",".join(f"{option['text']} : {option['value']}" for option in options)
+        chosen = {"type": "custom", "query": query, "current": options[0], "options": options}
         return {**shared, **chosen, "multi": False, "includeAll": False}
     return {**shared, "type": "textbox", "query": "", "current": {"text": "", "value": ""}, "options": []}
 
@@ -322,10 +357,16 @@ def _own_annotations() -> Json:
     return {**shown, "datasource": source, "name": "Annotations & Alerts", "type": "dashboard"}
 
 
-def _verdict_annotations() -> Json:
-    target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
+def _verdict_annotations(board: Board) -> Json:
+    target: Json = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
     shown = {"name": "Verdicts", "enable": True, "hide": False, "iconColor": looks().colours["critical"]}
-    return {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": _VERDICTS}}
+    of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
+    return {
+        **shown,
+        "datasource": SOURCE,
+        "mappings": {},
+        "target": {**target, "rawSql": _VERDICTS.replace("{of_systems}", of_systems)},
+    }
 
 
 def written() -> Mapping[Path, str]:
