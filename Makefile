@@ -41,10 +41,11 @@ test: setup nmon ## every test, with real Kafka, Flink, ClickHouse and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest $(ARGS)
 
-lint: setup ## ruff, mypy, import contracts, dataset contracts
+lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check
 	@.venv/bin/mypy --no-error-summary
 	@.venv/bin/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@$(RUN) counterflow dashboards build --check
 	@$(RUN) counterflow schemas check
 
 golden: setup ## rewrite the expected records of the golden cases; review the difference
