@@ -1,0 +1,122 @@
+"""What Grafana makes of a query's result before it draws it: kinds of columns, series and their names.
+
+Source: grafana-plugin-sdk-go, data/time_series.go (long to wide); packages/grafana-data, fieldState.ts (names);
+grafana/clickhouse-datasource, pkg/converters/registry.go (types). An error or a silent loss there is raised here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["time", "number", "text", "other"]
+
+
+class FrameError(ValueError):
+    """Grafana would show an error, nothing, or something else than the rows; the text says the way out."""
+
+
+class Column(NamedTuple):
+    """A column of a result, with ClickHouse's name of its type."""
+
+    name: str
+    type: str
+
+    @property
+    def kind(self) -> Kind:
+        """What Grafana takes the values for; `other` are those that it shows as JSON or cannot read."""
+        inner = re.sub(r"^(?:LowCardinality|Nullable)\((.*)\)$", r"\1", self.type)
+        if inner != self.type:
+            return Column(self.name, inner).kind
+        if re.match(r"DateTime|Date", inner):
+            return "time"
+        if re.fullmatch(r"U?Int(8|16|32|64)|(B?Float|Decimal).*", inner):
+            return "number"
+        if re.match(r"String|Bool|Enum|IPv[46]", inner):
+            return "text"
+        return "other"
+
+
+class Result(NamedTuple):
+    """A query's answer; `rows` hold a value a column."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+
+
+class Field(NamedTuple):
+    """A series as Grafana draws it: its name, and a value for every one of `times`."""
+
+    name: str
+    values: Sequence[Any]
+
+
+class Frame(NamedTuple):
+    """Series over the same times, ascending."""
+
+    times: Sequence[Any]
+    fields: Sequence[Field]
+
+
+def over_time(result: Result) -> Frame:
+    """Return the series of a result that is asked for as a time series (`format: 0`).
+
+    Without a text column, each number is a series of the column's name. With text columns, the rows are pivoted: each
+    number, for each set of texts, is a series; where it has no row at a time another has one, its value is None.
+
+    Raises
+    ------
+    FrameError : no time first, times that do not ascend, two rows for one point, or a column that is no number.
+    """
+    kinds = [column.kind for column in result.columns]
+    if not kinds or kinds[0] != "time":
+        raise FrameError("the first column is no time: write `AS time` first")
+    for column in result.columns[1:]:
+        if column.kind in ("time", "other"):
+            raise FrameError(
+                f"`{column.name}` is {column.type}, which would be drawn as a value: leave it out or cast it"
+            )
+    if "number" not in kinds:
+        raise FrameError("there is no number beside the time")
+    times = [row[0] for row in result.rows]
+    if None in times:
+        raise FrameError("a time is null")
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise FrameError("times do not ascend: ORDER BY time")
+    labels = [index for index, kind in enumerate(kinds) if kind == "text"]
+    numbers = [index for index, kind in enumerate(kinds) if kind == "number"]
+    points: dict[tuple[tuple[str, ...], int], dict[Any, Any]] = {}
+    for row in result.rows:
+        texts = tuple(_text(row[index]) for index in labels)
+        for index in numbers:
+            at = points.setdefault((texts, index), {})
+            if row[0] in at:
+                of = f" of {', '.join(texts)}" if texts else ""
+                raise FrameError(f"two rows at {row[0]}{of}, of which one would be lost: GROUP BY time and the name")
+            at[row[0]] = row[index]
+    if not points and not labels:
+        points = {((), index): {} for index in numbers}
+    keys = [result.columns[index].name for index in labels]
+    distinct = list(dict.fromkeys(times))
+    return Frame(
+        distinct,
+        [
+            Field(_name(result.columns[index].name, dict(zip(keys, texts, strict=True))), [at.get(t) for t in distinct])
+            for (texts, index), at in points.items()
+        ],
+    )
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _name(column: str, labels: dict[str, str]) -> str:
+    """Return the name shown: the column's unless it is `Value`, and the one label's text or all labels."""
+    if not labels:
+        return column
+    listed = ", ".join(f'{key}="{labels[key]}"' for key in sorted(labels))
+    words = next(iter(labels.values())) if len(labels) == 1 else f"{{{listed}}}"
+    return words if column == "Value" else f"{column} {words}"
