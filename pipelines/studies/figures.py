@@ -83,22 +83,16 @@ def measured(run: Run, rows: Rows) -> Measured:
     RunError : nothing is recorded in its time.
     """
     kept = {name: list(_inside(run, some)) for name, some in rows.items()}
-    finals = [row for row in rows.get("work", ()) if row["final"]]
-    done = [row for row in kept.get("work", ()) if not row["final"] and not row["operation"]]
-    chosen, names = _workload(run, [*done, *(row for row in finals if not row["operation"])])
-    of_workload = [row for row in done if row["workload"] == chosen]
-    if chosen is None:
-        why = f"several workloads ({', '.join(names)}): name one in section `run`" if names else "no workload recorded"
-        did = Work("", None, why)
-    else:
-        did = _did(of_workload, [row for row in finals if row["workload"] == chosen and not row["operation"]])
-    operations = [row for row in kept.get("work", ()) if not row["final"] and row["workload"] == chosen]
+    done, finals, why = _workload(run, kept, rows.get("work", ()))
+    whole = [row for row in done if not row["operation"]]
+    did = _did(whole, [row for row in finals if not row["operation"]], why)
     processors = kept.get("processors", [])
-    accounts = [row for row in kept.get("accounts", ()) if row["workload"] == chosen]
+    workloads = {row["workload"] for row in chain(done, finals)}
+    accounts = [row for row in kept.get("accounts", ()) if row["workload"] in workloads]
     figures = dict(
         chain(
-            _throughput(did, of_workload),
-            _responses(operations, [row for row in finals if row["workload"] == chosen]),
+            _throughput(did, whole),
+            _responses(done, finals),
             _processors(run, did, processors),
             _accounts(did, accounts),
             _log(did, kept.get("log", [])),
@@ -118,8 +112,8 @@ def measured(run: Run, rows: Rows) -> Measured:
             "check its systems, begin and end: counterflow sql 'SELECT system, min(ts), max(ts) "
             "FROM counterflow.manifest GROUP BY system'",
         )
-    users = mean(((row["users"], row["seconds"]) for row in of_workload), "users").value
-    return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, of_workload)))
+    users = mean(((row["users"], row["seconds"]) for row in whole), "users").value
+    return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, whole)))
 
 
 def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not recorded") -> Figure:
@@ -173,11 +167,24 @@ def _by(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
 # -- work
 
 
-def _workload(run: Run, rows: Iterable[Row]) -> tuple[str | None, list[str]]:
-    names = sorted({row["workload"] for row in rows})
+def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
+    """Return the intervals and the summaries of the run's workload, or the reason why there is none.
+
+    A summary is of the whole run, wherever it ends. Where no workload is recorded, transactions that jobs count are it.
+    """
+    done = [row for row in kept.get("work", ()) if not row["final"]]
+    finals = [row for row in work_rows if row["final"]]
+    if not done and not finals and any(row["units"] for row in kept.get("transactions", ())):
+        done = list(kept["transactions"])
+    names = sorted({row["workload"] for row in chain(done, finals)})
     if run.workload is not None:
         names = [name for name in names if name == run.workload]
-    return (names[0] if len(names) == 1 else None), names
+    if not names:
+        return [], [], "no workload recorded" if run.workload is None else f"workload {run.workload} is not recorded"
+    if len(names) > 1:
+        return [], [], f"several workloads ({', '.join(names)}): name one in section `run`"
+    done, finals = ([row for row in some if row["workload"] == names[0]] for some in (done, finals))
+    return done, finals, None
 
 
 def _units(row: Row) -> Number:
@@ -188,7 +195,9 @@ def _units(row: Row) -> Number:
     return None if units is None or units < 0 else float(units)
 
 
-def _did(rows: Sequence[Row], finals: Sequence[Row]) -> Work:
+def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
+    if why is not None:
+        return Work("", None, why)
     unit = next((row["unit_of_work"] for row in [*rows, *finals]), "")
     rates = []
     for some in _by(rows, "system").values():  # drivers side by side add up, intervals of one follow each other

@@ -33,8 +33,10 @@ def worded(value: Number) -> str:
 
 
 def with_spread(figure: Figure) -> str:
-    """Return a figure with the standard deviation of its intervals."""
-    return worded(figure.value) + (f" ±{figure.sd:.2g}" if figure.value is not None and figure.sd else "")
+    """Return a figure with the standard deviation, the least and the greatest of its intervals."""
+    if figure.value is None or not figure.sd or figure.low is None:
+        return worded(figure.value)
+    return f"{worded(figure.value)} ±{figure.sd:.2g} ({worded(figure.low)} to {worded(figure.high)})"
 
 
 def named(row: Row) -> str:
@@ -83,29 +85,14 @@ def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the comparison as Markdown: runs, warnings, a table a topic, and the spread of each figure."""
+    """Return the comparison as Markdown: runs, warnings, and a table a topic."""
     out = ["# Runs", "", *_table(header(comparison.runs)), ""]
     out += [line for text in comparison.warnings for line in (f"> **Not comparable without care:** {_text(text)}", "")]
     for name, rows in tables(comparison).items():
         out += [f"## {name}", "", *_table(dict(cells(row, comparison.runs)) for row in rows), ""]
     if comparison.formulas:
         out += [_text(FORMULA), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
-    return "\n".join([*out, "## Spread", "", *_table(_spreads(comparison)), ""])
-
-
-def _spreads(comparison: Comparison) -> Iterator[dict[str, str]]:
-    for row in comparison.rows:
-        for run, figure in zip(comparison.runs, row.figures, strict=True):
-            if figure.n:
-                yield {
-                    "table": row.key.table,
-                    "figure": named(row),
-                    "run": run.run.name,
-                    "intervals": str(figure.n),
-                    "sd": worded(figure.sd),
-                    "min": worded(figure.low),
-                    "max": worded(figure.high),
-                }
+    return "\n".join(out)
 
 
 def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:

@@ -23,6 +23,8 @@ COLUMNS = {
     "physical_consumed_cores physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms",
     "work": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms response_p99_ms "
     "final",
+    "transactions": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms "
+    "response_p99_ms final",
     "disks": "read_mb written_mb transfers_per_s response_ms busy_pct",
     "components": "command cpu_ms cpu_base memory_mb",
     "recorded": "",
@@ -164,6 +166,18 @@ def test_responses_weigh_by_units_and_percentiles_do_not_average() -> None:
     run = run_of({"work": [*rows, summary]}, minutes=2)
     assert value(run, "response", "response_p99_ms").value == 7
     assert value(run, "throughput", "units_per_s").value == pytest.approx(400 / 120)  # the summary holds the others
+
+
+def test_transactions_of_jobs_are_the_work_where_no_other_is_recorded() -> None:
+    jobs = {"workload": "jobs", "unit_of_work": "transactions"}
+    counted = [row("transactions", 60, units=600, response_ms=2.0, **jobs), row("transactions", 120, units=0, **jobs)]
+    busy = steady("processors", [1, 2], busy_pct=50.0, cpu_ms=30_000.0, configured_cpu_ms=60_000.0)
+    run = run_of({"transactions": counted, "processors": busy}, minutes=2)
+    assert value(run, "throughput", "units_per_s").value == 5
+    assert value(run, "response", "response_ms").value == 2
+    assert value(run, "cpu", "lpar_ms_per_unit", "core").value == 100
+    other = run_of({"transactions": counted, "processors": busy, "work": work(1, [1, 2])}, minutes=2)
+    assert value(other, "throughput", "units_per_s").unit == "accounts/s"
 
 
 def test_drivers_side_by_side_add_up() -> None:
