@@ -22,8 +22,10 @@ from counterflow.dashboards.definition import (
     boards,
     charts,
     looks,
+    unknown,
     variables,
 )
+from counterflow.errors import CounterflowError
 
 Json = dict[str, Any]
 
@@ -45,7 +47,14 @@ LIMIT 500"""
 
 
 def files() -> dict[Path, str]:
-    """Return what is generated: the text of each file."""
+    """Return what is generated: the text of each file.
+
+    Raises
+    ------
+    CounterflowError : a definition is wrong, or names what is not there.
+    """
+    if mistakes := unknown():
+        raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
     return {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
 
 

@@ -6,18 +6,25 @@ The SQL of a chart is written once, with Grafana's macros (`dashboards/macros.py
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from counterflow.errors import CounterflowError
 
 FOLDER = Path(__file__).parent
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+_Model = TypeVar("_Model", bound=_Strict)
+_HINT = "see docs/dashboards.md"
 
 
 class Unit(_Strict):
@@ -246,27 +253,62 @@ class Variable(_Strict):
 
 @cache
 def charts() -> dict[str, Chart]:
-    """Return all charts by name."""
-    return {
-        path.stem: Chart.model_validate({"name": path.stem, **_yaml(path)})
-        for path in sorted((FOLDER / "charts").glob("*.yaml"))
-    }
+    """Return all charts by name.
+
+    Raises
+    ------
+    CounterflowError : names every file that is wrong, and every mistake in it; so does `boards`.
+    """
+    return _read(Chart, {path.stem: path for path in sorted((FOLDER / "charts").glob("*.yaml"))}, key="name")
 
 
 @cache
 def boards() -> dict[str, Board]:
     """Return all boards by uid."""
-    found = [
-        Board.model_validate({"uid": f"cf-{path.stem.replace('_', '-')}", **_yaml(path)})
-        for path in sorted((FOLDER / "boards").glob("*.yaml"))
-    ]
-    return {board.uid: board for board in found}
+    paths = sorted((FOLDER / "boards").glob("*.yaml"))
+    return _read(Board, {f"cf-{path.stem.replace('_', '-')}": path for path in paths}, key="uid")
 
 
 @cache
 def variables() -> dict[str, Variable]:
     """Return all variables by name."""
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
+
+
+def unknown() -> list[str]:
+    """Return what boards and charts name that is not there: charts, variables, boards that links lead to."""
+    return [f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown(board)]
+
+
+def _unknown(board: Board) -> Iterator[str]:
+    for name in board.variables:
+        if name not in variables():
+            yield f"there is no variable `{name}` in variables.yaml"
+    for name in (place.chart for row in board.rows for place in row.panels):
+        if name not in charts():
+            yield f"there is no chart `{name}`"
+            continue
+        for variable in sorted(charts()[name].variables - {*board.variables}):
+            yield f"the chart `{name}` asks for the variable `{variable}`, which is not among `variables`"
+        for link in charts()[name].links:
+            if link.board not in boards():
+                yield f"the chart `{name}` leads to `{link.board}`, which is no board"
+                continue
+            for variable in sorted(link.variables.keys() - {*boards()[link.board].variables}):
+                yield f"the chart `{name}` sets `{variable}`, which is no variable of `{link.board}`"
+
+
+def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:
+    """Return what each file says, by name; the name is put into it as `key`."""
+    found, mistakes = {}, []
+    for name, path in paths.items():
+        try:
+            found[name] = model.model_validate({key: name, **_yaml(path)})
+        except (ValueError, TypeError, yaml.YAMLError) as error:
+            mistakes.append(f"{path.name}: {error}")
+    if mistakes:
+        raise CounterflowError("\n".join(mistakes), hint=_HINT, exit_code=2)
+    return found
 
 
 def _yaml(path: Path) -> dict[str, object]:
