@@ -245,11 +245,6 @@ class Variable(_Strict):
     multi: bool = False
     hidden: bool = False
 
-    @property
-    def chosen(self) -> bool:
-        """Whether it is chosen from a list, so that links hand it on as it is."""
-        return bool(self.sql or self.values)
-
 
 @cache
 def charts() -> dict[str, Chart]:
