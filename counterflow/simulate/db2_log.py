@@ -19,7 +19,9 @@ WRITTEN_PER_CREATED = 3_056_832 / 1_352_938
 CIS_PER_IO = 3_056_832 / 696_824
 """CIs of a log write, of the same report."""
 WAITS_PER_ACCOUNT = 10
+"""Waits for a log write of one account; how long one is follows."""
 THRESHOLD_SHARE = 0.6
+"""Part of the writes that a full buffer causes."""
 
 BEFORE = ("time_utc", "sysid", "ssid", "member", "log_path", "copies", "active_threads")
 COUNTERS = (

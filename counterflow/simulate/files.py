@@ -14,6 +14,26 @@ class Written(NamedTuple):
     path: Path
 
 
+class Output:
+    """Files below a folder, one below it for each system and `SITE`."""
+
+    def __init__(self, out: Path) -> None:
+        """Begin with no file; nothing is written yet."""
+        self._out = out
+        self.files: list[Written] = []
+
+    def add(self, system: str | None, name: str, lines: Iterable[str]) -> None:
+        """Write a file of a system, or None: of the site.
+
+        Raises
+        ------
+        OSError : the file cannot be written.
+        """
+        path = self._out / (system or "SITE") / name
+        write_lines(path, lines)
+        self.files.append(Written(system, path))
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines, and the folder they are in where it is missing.
 

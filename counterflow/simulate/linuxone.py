@@ -10,7 +10,7 @@ from random import Random
 
 from counterflow.simulate import nmon_linux, query_log, site, ycsb
 from counterflow.simulate.case import Case
-from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.files import Output, Written
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_linux import Host, Snapshot
 from counterflow.simulate.spread import uneven
@@ -87,24 +87,18 @@ class LinuxCase(Case[LinuxRun]):
     """Runs over one storage and the other; the files are a folder an LPAR, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:  # noqa: D102
-        files: list[Written] = []
-
-        def add(system: str | None, name: str, lines: Iterator[str]) -> None:
-            path = out / (system or "SITE") / name
-            write_lines(path, lines)
-            files.append(Written(system, path))
-
+        to = Output(out)
         for one in placed:
             run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise
-            add(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
+            to.add(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
             if run.operations:
                 output = ycsb.lines(run.operations, run.users, one.begin, one.seconds, random)
-                add(run.system, f"{run.workload}_{run.name}.txt", output)
+                to.add(run.system, f"{run.workload}_{run.name}.txt", output)
             else:
                 log = query_log.lines(run.workload, run.name, run.users, run.queries, one.begin, one.seconds, random)
-                add(run.system, f"{run.workload}_{run.name}.csv", log)
-        add(None, "site.yaml", site.lines(_site(placed)))
-        return files
+                to.add(run.system, f"{run.workload}_{run.name}.csv", log)
+        to.add(None, "site.yaml", site.lines(_site(placed)))
+        return to.files
 
 
 def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:

@@ -39,7 +39,6 @@ class Process(NamedTuple):
 
     pid: int
     command: str
-    user: str
     threads: int
     cpu_pct: float
     text_kb: int

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from counterflow.simulate import monitor_tables, nmon_aix, site, workload
 from counterflow.simulate.case import Case
-from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.files import Output, Written
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_aix import Host, Process, Snapshot
 from counterflow.simulate.spread import apportion, between, profile
@@ -21,6 +21,8 @@ WORKLOAD, UNITS, USERS = "order_entry", "transactions", 64
 CORES, THREADS, MEMORY_MB = 4, 8, 65_536
 DISKS = tuple(f"hdisk{n}" for n in range(8))
 READ_KB, WRITE_KB, SERVICE_MS = 16, 64, 3.0
+TEXT_KB = 96
+"""Program text of a command."""
 
 
 class Component(NamedTuple):
@@ -30,7 +32,6 @@ class Component(NamedTuple):
     processes: int
     cpu_pct: float
     memory_mb: float
-    user: str
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,7 @@ class QrepCase(Case[QrepRun]):
     """Runs with and without replication; the files are a folder a system, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:  # noqa: D102
-        files: list[Written] = []
-
-        def add(system: str | None, name: str, lines: Iterator[str]) -> None:
-            path = out / (system or "SITE") / name
-            write_lines(path, lines)
-            files.append(Written(system, path))
-
+        to = Output(out)
         executions = []
         for one in placed:
             run = one.run
@@ -98,19 +93,21 @@ class QrepCase(Case[QrepRun]):
             busy = profile(run.intervals, random)
             for node in run.nodes:
                 host = Host(node.system, CORES, THREADS, MEMORY_MB, DISKS)
-                add(node.system, f"{node.system}_{run.name}.nmon", _recording(host, self.interval_s, one, node, busy))
+                to.add(
+                    node.system, f"{node.system}_{run.name}.nmon", _recording(host, self.interval_s, one, node, busy)
+                )
             low, mean, high = (tps * self.interval_s for tps in (run.tps_min, run.tps_avg, run.tps_max))
             done = between(low, mean, high, busy)
             executions.append((run.systems[0], _execution(one, done)))
             if run.applied:
                 source, target = run.systems
-                add(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
-                add(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
-                add(target, f"applymon_{run.name}.csv", monitor_tables.receive_queue(one, run.applied, busy, random))
+                to.add(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
+                to.add(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
+                to.add(target, f"applymon_{run.name}.csv", monitor_tables.receive_queue(one, run.applied, busy, random))
         for system in dict.fromkeys(system for system, _ in executions):
-            add(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
-        add(None, "site.yaml", site.lines(_site(placed)))
-        return files
+            to.add(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
+        to.add(None, "site.yaml", site.lines(_site(placed)))
+        return to.files
 
 
 def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:
@@ -148,12 +145,11 @@ def _processes(node: Node, weights: Sequence[float]) -> list[list[Process]]:
         count = component.processes
         hundredths = round(component.cpu_pct * CORES * 100 * len(weights))
         used = apportion(hundredths, [weight for weight in weights for _ in range(count)])
-        text_kb = 96
-        data_kb = apportion(round(component.memory_mb * 1024) - text_kb, [1.0] * count)
+        data_kb = apportion(round(component.memory_mb * 1024) - TEXT_KB, [1.0] * count)
         for at in range(len(weights)):
             for n in range(count):
                 pct = used[at * count + n] / 100
-                process = Process(pid + n * 4, component.command, component.user, 8, pct, text_kb, data_kb[n])
+                process = Process(pid + n * 4, component.command, 8, pct, TEXT_KB, data_kb[n])
                 found[at].append(process)
         pid += 10_000
     return found

@@ -78,7 +78,7 @@ def _response(report: str, title: str, system: str, interval: Interval, content:
     answer = {
         "metric": {
             "id": report,
-            "description": title,
+            "description": f"{title} (generated)",
             "format": "report",
             "numcols": len(content["columnHeaders"]["col"]),
         },

@@ -10,7 +10,7 @@ from random import Random
 
 from counterflow.simulate import db2_log, rmf, site, workload
 from counterflow.simulate.case import Case
-from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.files import Output, Written
 from counterflow.simulate.spread import apportion
 from counterflow.simulate.timeline import Placed
 
@@ -75,7 +75,7 @@ class LogCase(Case[LogRun]):
     """Runs of a batch; the files are a folder an LPAR, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[LogRun]], seed: str) -> list[Written]:  # noqa: D102
-        files: list[Written] = []
+        to = Output(out)
         for system in dict.fromkeys(one.run.system for one in placed):
             own = [one for one in placed if one.run.system == system]
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise
@@ -85,11 +85,9 @@ class LogCase(Case[LogRun]):
                 ("db2_log.csv", db2_log.lines(own, random)),
                 ("accounts.csv", workload.lines(_batches(own))),
             ):
-                write_lines(out / system / name, lines)
-                files.append(Written(system, out / system / name))
-        write_lines(out / "SITE" / "site.yaml", site.lines(_site(placed)))
-        files.append(Written(None, out / "SITE" / "site.yaml"))
-        return files
+                to.add(system, name, lines)
+        to.add(None, "site.yaml", site.lines(_site(placed)))
+        return to.files
 
 
 def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:

@@ -16,7 +16,6 @@ from counterflow.simulate.qrep import DOCUMENT, Applied, Component, Node, QrepCa
 
 SYSTEMS = {"source": "QSRC", "target": "QTGT"}
 PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}
-USERS = {"asnqcap": "qrepl", "asnqapp": "qrepl", "amqzlaa": "mqm"}
 CHANNEL_MB = 10
 """Memory of amqzlaa."""
 
@@ -28,7 +27,6 @@ def _node(row: Row) -> Node:
             count,
             float(row[f"{command}_pct"]),
             float(row.get(f"{command}_mb", CHANNEL_MB)),
-            USERS.get(command, "db2inst1"),
         )
         for command, count in PROCESSES.items()
         if f"{command}_pct" in row
