@@ -13,7 +13,7 @@ from counterflow.pipelines.studies.figures import Figure, Key, Measured
 from counterflow.pipelines.studies.percentages import Number, change_pct, difference, per
 from counterflow.pipelines.studies.price import price_performance_pct
 
-TABLES = ("throughput", "response", "cpu", "log", "io", "components", "replication", "price")
+TABLES = ("throughput", "response", "cpu", "log", "io", "parts", "components", "replication", "price")
 
 LENGTHS_DIFFER_PCT = 10.0
 LOAD_DIFFERS_PCT = 5.0

@@ -86,7 +86,7 @@ def measured(run: Run, rows: Rows) -> Measured:
     done, finals, why = _workload(run, kept, rows.get("work", ()))
     whole = [row for row in done if not row["operation"]]
     did = _did(whole, [row for row in finals if not row["operation"]], why)
-    processors = kept.get("processors", [])
+    processors, recorded = kept.get("processors", []), kept.get("recorded", [])
     workloads = {row["workload"] for row in chain(done, finals)}
     accounts = [row for row in kept.get("accounts", ()) if row["workload"] in workloads]
     figures = dict(
@@ -97,7 +97,10 @@ def measured(run: Run, rows: Rows) -> Measured:
             _accounts(did, accounts),
             _log(did, kept.get("log", [])),
             _disks(did, kept.get("disks", [])),
-            _components(run, did, kept.get("components", []), kept.get("recorded", []), processors),
+            *(
+                _components(name, run, did, kept.get(name, []), recorded, processors)
+                for name in ("components", "parts")
+            ),
             _replication(kept.get("replication", [])),
         )
     )
@@ -229,19 +232,23 @@ def _throughput(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
 
 def _responses(rows: Sequence[Row], finals: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (operation,), some in sorted(_by([*rows, *finals], "operation").items()):
+        key = Key("response", "", operation, "")
         intervals = [row for row in some if not row["final"]]
         whole = [row for row in some if row["final"]]
         if any(row["response_ms"] is not None for row in intervals):
             weighted = ((row["response_ms"], _units(row)) for row in intervals)
-            yield Key("response", "", operation, "response_ms"), mean(weighted, "ms")
+            yield key._replace(name="response_ms"), mean(weighted, "ms")
+        elif any(row["response_ms"] is not None for row in whole):
+            yield key._replace(name="response_ms"), _summary(whole, "response_ms", "several summaries in one run")
         for name in ("response_p95_ms", "response_p99_ms"):
-            if not any(row[name] is not None for row in some):
-                continue
-            known = [row[name] for row in whole if row[name] is not None]
-            figure = Figure(None, "ms", reason="percentiles of intervals do not average; no summary of the whole run")
-            if len(known) == 1:
-                figure = Figure(known[0], "ms", 1)
-            yield Key("response", "", operation, name), figure
+            if any(row[name] is not None for row in some):
+                why = "percentiles of intervals do not average, and there is not one summary of the whole run"
+                yield key._replace(name=name), _summary(whole, name, why)
+
+
+def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
+    known = [row[name] for row in whole if row[name] is not None]
+    return Figure(known[0], "ms", 1) if len(known) == 1 else Figure(None, "ms", reason=why)
 
 
 # -- processors
@@ -259,7 +266,8 @@ def _busy_pct(run: Run, row: Row) -> Number:
     """Return the utilisation; the share of a floating base is none, that of virtual processors is."""
     if row["cpu_base"] == "floating":
         busy = total(row["physical_user_cores"], row["physical_sys_cores"])
-        return work.busy_pct(row["physical_consumed_cores"] if busy is None else busy, _engines(run, row))
+        of = run.engines.get(row["engine_type"], row["virtual_engines"])
+        return work.busy_pct(row["physical_consumed_cores"] if busy is None else busy, of)
     if row["configured_cpu_ms"]:
         return share_pct(row["cpu_ms"], row["configured_cpu_ms"])
     if row["busy_pct"] is not None:
@@ -280,12 +288,10 @@ def _cores(run: Run, row: Row) -> Number:
 def _processors(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (system, kind), some in sorted(_by(rows, "system", "engine_type").items()):
         key = Key("cpu", system, kind, "")
-        weights = [row["configured_cpu_ms"] or row["seconds"] for row in some]
+        weight = "configured_cpu_ms" if all(row["configured_cpu_ms"] for row in some) else "seconds"
         floating = any(row["cpu_base"] == "floating" for row in some)
         why = "the base of CPU_ALL floats (uncapped partition) and the virtual processors are not known"
-        busy = mean(
-            zip((_busy_pct(run, row) for row in some), weights, strict=True), "%", why if floating else "not recorded"
-        )
+        busy = mean(((_busy_pct(run, row), row[weight]) for row in some), "%", why if floating else "not recorded")
         cores = mean(((_cores(run, row), row["seconds"]) for row in some), "cores", "the processors are not counted")
         engines = mean(((_engines(run, row), row["seconds"]) for row in some), "engines")
         yield key._replace(name="busy_pct"), busy
@@ -323,12 +329,12 @@ def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
 
 
 def _components(
-    run: Run, did: Work, rows: Sequence[Row], recorded: Sequence[Row], processors: Sequence[Row]
+    table: str, run: Run, did: Work, rows: Sequence[Row], recorded: Sequence[Row], processors: Sequence[Row]
 ) -> Iterator[tuple[Key, Figure]]:
     times = {system: some for (system,), some in _by(recorded, "system").items()}
     unknown = "how long processes were recorded is not known"
     for (system, command), some in sorted(_by(rows, "system", "command").items()):
-        key = Key("components", system, command, "")
+        key = Key(table, system, command, "")
         used = {row["end_s"]: row["cpu_ms"] for row in some}
         intervals = times.get(system, [])
         samples = [(per(used.get(row["end_s"], 0.0), 1000 * row["seconds"]), row["seconds"]) for row in intervals]
@@ -342,6 +348,12 @@ def _components(
         a_unit = work.ms_per_unit(cores.value, did.units_per_s)
         yield key._replace(name="ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
         yield key._replace(name="memory_mb"), mean(((row["memory_mb"], row["seconds"]) for row in some), "MiB")
+
+
+def _with_parts(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of systems that have a part of replication: where all is `other` there is nothing to tell."""
+    having = {row["system"] for row in rows if row["command"] != "other"}
+    return [row for row in rows if row["system"] in having]
 
 
 def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:

@@ -84,6 +84,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
                 add("workload", day, second, **of, **work, done_delta=60 * tps)
             io = {"disk": "*", "leaf": True, "read_mb": 100.0, "written_mb": 200.0, "transfers_per_s": 50.0}
             add("disk_load", day, second, counter=False, **of, **io)
+            used = {"cpu_ms": 15_120.0, "cpu_base": "physical", "memory_mb": 82.0}
+            add("footprint", day, second, counter=False, **of, **used, command="asnqcap")
             if minute % 2:  # seen every other minute: half of the time it used nothing
                 used = {"command": "=cmd|'/c'!A1", "cpu_ms": 24_000.0, "cpu_base": "physical", "memory_mb": 82.0}
                 add("footprint", day, second, counter=False, **of, **used)
@@ -146,6 +148,8 @@ def test_configured_runs_are_trimmed_and_matched_by_system(study: Study) -> None
     # minutes 3, 5, 7 and 9 of the nine that are left have 24 s each: 96 s of 540
     assert found["components QREPA =cmd|'/c'!A1 cores"]["with"] == pytest.approx(96 / 540)
     assert found["components QREPA =cmd|'/c'!A1 memory_mb"]["with"] == pytest.approx(82)
+    assert found["parts QREPA Q Capture busy_pct"]["with"] == pytest.approx(6.3)
+    assert found["parts QREPA other cores"]["with"] == pytest.approx(96 / 540)
     assert found["replication QREPB capture_ms"]["with"] == 2000
     assert found["replication QREPB rows_per_s"]["with"] == 22_175
 
@@ -154,7 +158,7 @@ def test_cells_of_a_csv_are_no_formulas(study: Study) -> None:
     answer = study("--baseline", "without", "--scenario", "with", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(answer.stdout)))
     components = {row["of"] for row in rows if row["table"] == "components"}
-    assert components == {"'=cmd|'/c'!A1"}
+    assert components == {"'=cmd|'/c'!A1", "asnqcap"}
     assert {row["run"] for row in rows} == {"without", "with"}
 
 
