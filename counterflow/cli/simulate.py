@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import orjson
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
@@ -50,7 +50,7 @@ def _list(as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps({name: case.title for name, case in cases().items()}))
         return
-    table = Table("case", "what", "assumed", box=None, header_style="dim")
+    table = Table("case", "what", Column("assumed", no_wrap=True), box=None, header_style="dim")
     for name, case in cases().items():
         table.add_row(name, case.title, case.document)
     Console(highlight=False).print(table)
