@@ -366,16 +366,16 @@ def _own_annotations() -> Json:
     return {**shown, "datasource": source, "name": "Annotations & Alerts", "type": "dashboard"}
 
 
-def _verdict_annotations(board: Board) -> Json:
-    target: Json = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
-    shown = {"name": "Verdicts", "enable": True, "hide": False, "iconColor": looks().colours["critical"]}
+def verdicts(board: Board) -> str:
+    """Return the statement of the verdicts that are drawn over a board's charts."""
     of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
-    return {
-        **shown,
-        "datasource": SOURCE,
-        "mappings": {},
-        "target": {**target, "rawSql": _VERDICTS.replace("{of_systems}", of_systems)},
-    }
+    return _VERDICTS.replace("{of_systems}", of_systems)
+
+
+def _verdict_annotations(board: Board) -> Json:
+    target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
+    shown = {"name": "Verdicts", "enable": True, "hide": False, "iconColor": looks().colours["critical"]}
+    return {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": verdicts(board)}}
 
 
 def written() -> Mapping[Path, str]:

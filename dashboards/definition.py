@@ -183,12 +183,22 @@ class Chart(_Strict):
     @property
     def reads(self) -> set[str]:
         """Tables and views that the SQL reads."""
-        return set(re.findall(r"\bcounterflow\.(\w+)", self.sql))
+        return tables_of(self.sql)
 
     @property
     def variables(self) -> set[str]:
         """Dashboard variables in the SQL."""
-        return set(re.findall(r"\$\{(?!_)(\w+)", self.sql)) | set(re.findall(r"\$(?!_)([a-z]\w*)", self.sql))
+        return variables_of(self.sql)
+
+
+def tables_of(sql: str) -> set[str]:
+    """Return the tables and views that a statement reads."""
+    return set(re.findall(r"\bcounterflow\.(\w+)", sql))
+
+
+def variables_of(sql: str) -> set[str]:
+    """Return the dashboard variables in a statement; what begins with two underscores is Grafana's own."""
+    return set(re.findall(r"\$\{?([a-zA-Z]\w*)", sql))
 
 
 class Panel(_Strict):

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from counterflow.dashboards.definition import variables_of
+
 Json = Mapping[str, Any]
 
 _PANELS = {"timeseries", "stat", "table", "barchart", "state-timeline", "text", "row"}
@@ -64,7 +66,7 @@ def _templating(board: Json) -> Iterator[str]:
     for variable in variables:
         if variable["type"] == "query" and variable["refresh"] != 2:
             yield f"template-on-time-change-reload-rule: `{variable['name']}` is not asked again for another range"
-        for name in _used(variable.get("query", "")) - _variables(board):
+        for name in variables_of(variable.get("query", "")) - _variables(board):
             yield f"the variable `{variable['name']}` asks for `{name}`, which the board has not"
 
 
@@ -99,7 +101,7 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     if steps[:1] != [None] or steps[1:] != sorted(steps[1:]):
         yield "thresholds do not ascend from the first, which has none"
     for target in panel["targets"]:
-        for name in _used(target["rawSql"]) - defined[board["uid"]]:
+        for name in variables_of(target["rawSql"]) - defined[board["uid"]]:
             yield f"the query asks for the variable `{name}`, which the board has not"
     links = [*field["defaults"]["links"], *(one for p in properties if p["id"] == "links" for one in p["value"])]
     for link in links:
@@ -122,8 +124,3 @@ def _link(url: str, board: Json, defined: Mapping[str, set[str]]) -> Iterator[st
 
 def _variables(board: Json) -> set[str]:
     return {variable["name"] for variable in board["templating"]["list"]}
-
-
-def _used(sql: str) -> set[str]:
-    """Return the names of dashboard variables; what begins with two underscores is Grafana's."""
-    return set(re.findall(r"\$\{?([a-zA-Z]\w*)", sql))

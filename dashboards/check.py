@@ -1,0 +1,270 @@
+"""What can be proven of dashboards without Grafana: every query is run as Grafana would run it, and its result judged.
+
+A query is run for the last six hours that have data and for the thirty days before, with one system, with two of which
+one has a quote in its name, with all, and with every value of a list. Where those have no rows, all there is is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import chain
+from typing import Literal, NamedTuple
+
+import orjson
+import yaml
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.dashboards.build import dashboard, verdicts
+from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variables, variables_of
+from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.lint import lint
+from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.shapes import points, problems
+
+ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
+SHORT, LONG = timedelta(hours=6), timedelta(days=30)
+QUOTED = 'it\'s \\ "another" `one`'
+"""A name that would end a string that is not quoted as it must be."""
+
+_WIRE: Settings = {
+    "default_format": "JSONCompact",
+    "output_format_json_quote_64bit_integers": 0,
+    "output_format_json_quote_denormals": 1,
+}
+
+Who = Literal["one", "two", "all"]
+
+
+class Finding(NamedTuple):
+    """What is said of one thing.
+
+    Parameters
+    ----------
+    boards : uids of those it is on.
+    thing : `panel`, `variable`, `annotation`, `alert` or `board`.
+    name : of the chart, the variable, the alert.
+    state : `ok`; `empty`, its queries run but have no rows; `error`.
+    rows : the most a query gave.
+    seconds : the longest a query took.
+    problems : what is wrong, each with its way out.
+    sql : the statement of the first problem, as it was sent.
+    """
+
+    boards: tuple[str, ...]
+    thing: str
+    name: str
+    state: Literal["ok", "empty", "error"]
+    rows: int = 0
+    seconds: float = 0.0
+    problems: tuple[str, ...] = ()
+    sql: str = ""
+
+
+class _Asked(NamedTuple):
+    """A query and how its results are judged; `least_s` is its shortest bucket."""
+
+    finding: Finding
+    sql: str
+    rows: Callable[[Result], int]
+    judge: Callable[[Result], Iterable[str]]
+    least_s: int = 1
+
+
+def check(client: ClickHouse, workers: int = 4) -> list[Finding]:
+    """Return what is said of every board, panel, variable, annotation and alert.
+
+    Raises
+    ------
+    httpx.TransportError : nobody answers.
+    """
+    broken: dict[str, list[str]] = {}
+    for uid, problem in lint([dashboard(board) for board in boards().values()]):
+        broken.setdefault(uid, []).append(problem)
+    found = [
+        Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
+        for uid, board in boards().items()
+    ]
+    used = {place.chart for board in boards().values() for row in board.rows for place in row.panels}
+    for name in charts().keys() - used:
+        found.append(Finding((), "panel", name, "error", problems=("on no board: put it on one, or remove it",)))
+    asked = list(chain(_panels(), _variables(), _annotations(), _alerts()))
+    server = _Server(client)
+    with ThreadPoolExecutor(workers) as pool:
+        return [*found, *pool.map(server.judge, asked)]
+
+
+def _panels() -> Iterator[_Asked]:
+    on: dict[str, list[str]] = {}
+    for uid, board in boards().items():
+        for name in dict.fromkeys(place.chart for row in board.rows for place in row.panels):
+            on.setdefault(name, []).append(uid)
+    for name, uids in on.items():
+        chart = charts()[name]
+        finding = Finding(tuple(uids), "panel", name, "ok")
+        counted, judged = partial(points, chart), partial(problems, chart)
+        yield _Asked(finding, chart.query, counted, judged, chart.interval_s)
+
+
+def _variables() -> Iterator[_Asked]:
+    for name, variable in variables().items():
+        uids = tuple(uid for uid, board in boards().items() if name in board.variables)
+        if variable.sql and uids:
+            finding = Finding(uids, "variable", name, "ok")
+            yield _Asked(finding, variable.sql, _count, _options)
+
+
+def _options(result: Result) -> Iterator[str]:
+    if len(result.columns) > 2 or any(column.kind != "text" for column in result.columns):
+        yield "a variable gives one text column, or two, value and text"
+    if len({row[0] for row in result.rows}) < len(result.rows):
+        yield "an option is there twice: SELECT DISTINCT"
+
+
+def _annotations() -> Iterator[_Asked]:
+    statements: dict[str, list[str]] = {}
+    for uid, board in boards().items():
+        if board.verdicts:
+            statements.setdefault(verdicts(board), []).append(uid)
+    for sql, uids in statements.items():
+        yield _Asked(Finding(tuple(uids), "annotation", "verdicts", "ok"), sql, _count, _note)
+
+
+def _note(result: Result) -> Iterator[str]:
+    kinds = {column.name: column.kind for column in result.columns}
+    wanted = {"time": "time", "timeEnd": "time", "text": "text", "title": "text", "tags": "text"}
+    if kinds != wanted:
+        yield f"an annotation gives {', '.join(wanted)}, not {', '.join(kinds)}"
+
+
+def _alerts() -> Iterator[_Asked]:
+    groups = [
+        group
+        for path in sorted(ALERTS.glob("*.yaml"))
+        for group in yaml.safe_load(path.read_text(encoding="utf-8")).get("groups", ())
+    ]
+    for rule in chain.from_iterable(group["rules"] for group in groups):
+        uids = (rule["dashboardUid"],) if "dashboardUid" in rule else ()
+        for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
+            yield _Asked(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition)
+
+
+def _condition(result: Result) -> Iterator[str]:
+    kinds = [column.kind for column in result.columns]
+    if kinds.count("number") != 1 or {*kinds} - {"number", "text"}:
+        yield "an alert asks for one number and texts as its labels, with no time and nothing else"
+    if any(column.type.endswith("Bool") for column in result.columns):
+        yield "a Bool is no label of an alert: toString(...)"
+
+
+def _count(result: Result) -> int:
+    return len(result.rows)
+
+
+class _Server:
+    """Asks a server; what was asked before is remembered: when tables have data, and the options of variables."""
+
+    def __init__(self, client: ClickHouse) -> None:
+        self._client = client
+        self._times: dict[str, str] = {}
+        self._spans: dict[str, tuple[datetime, datetime] | None] = {}
+        self._listed: dict[tuple[str, Range], list[str]] = {}
+        sql = "SELECT table, name, type FROM system.columns WHERE database = 'counterflow' ORDER BY table, name != 'ts'"
+        for table, name, type_ in self._ask(sql).rows:
+            if Column(name, type_).kind == "time":
+                self._times.setdefault(table, name)
+
+    def judge(self, asked: _Asked) -> Finding:
+        """Run a query for all ranges and choices, up to the first that is wrong."""
+        try:
+            spans = [span for table in sorted(tables_of(asked.sql)) if (span := self._span(table))]
+            ends = sorted({end for _, end in spans}, reverse=True) or [datetime.now(UTC)]
+            finding = asked.finding
+            for end in ends:  # of the table that has the latest rows; of another if it alone has rows to show
+                finding = self._run(finding, asked, _range(asked, end, SHORT), "all")
+                if finding.rows or finding.state == "error":
+                    break
+            others: tuple[tuple[timedelta, Who], ...] = ((LONG, "all"), (LONG, "one"), (SHORT, "two"))
+            for length, who in others:
+                finding = self._run(finding, asked, _range(asked, end, length), who)
+            for name in sorted(variables_of(asked.sql)):
+                for value in variables()[name].values[1:]:
+                    finding = self._run(finding, asked, _range(asked, end, LONG), "all", {name: value})
+            if not finding.rows and spans:
+                begin, end = min(begin for begin, _ in spans), max(ends)
+                finding = self._run(finding, asked, _range(asked, end, end - begin), "all")
+        except ClickHouseError as error:  # of what is asked before the query itself
+            return asked.finding._replace(state="error", problems=(_refusal(error),))
+        return finding if finding.rows or finding.state == "error" else finding._replace(state="empty")
+
+    def _run(
+        self, finding: Finding, asked: _Asked, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
+    ) -> Finding:
+        """Return the finding with what one run adds; nothing where an error was found before."""
+        if finding.state == "error":
+            return finding
+        try:
+            sql = expand(asked.sql, shown, {**self._values(asked.sql, shown, who), **(fixed or {})})
+        except KeyError as error:
+            return finding._replace(state="error", problems=(str(error.args[0]),), sql=asked.sql)
+        begin = time.monotonic()
+        try:
+            result = self._ask(sql)
+        except ClickHouseError as error:
+            return finding._replace(state="error", problems=(_refusal(error),), sql=sql)
+        took_s, rows = time.monotonic() - begin, asked.rows(result)
+        wrong = tuple(dict.fromkeys(asked.judge(result)))
+        return finding._replace(
+            state="error" if wrong else "ok",
+            rows=max(rows, finding.rows),
+            seconds=round(max(took_s, finding.seconds), 3),
+            problems=wrong,
+            sql=sql if wrong else "",
+        )
+
+    def _values(self, sql: str, shown: Range, who: Who) -> dict[str, str | Sequence[str]]:
+        """Return what is chosen of the variables that a statement asks for."""
+        return {name: self._value(name, shown, who) for name in variables_of(sql)}
+
+    def _value(self, name: str, shown: Range, who: Who) -> str | Sequence[str]:
+        variable = variables()[name]
+        if variable.values:
+            return variable.values[0]
+        if not variable.sql:  # a hidden text, which a link fills with the instant clicked
+            return str(int(shown.end.timestamp()) * 1000) if who == "one" else ""
+        options = self._options(name, variable.sql, shown)
+        if not variable.multi:
+            return QUOTED if who == "two" else next(iter(options), "")
+        return {"one": options[:1], "two": [*options[:1], QUOTED], "all": All(options)}[who]
+
+    def _options(self, name: str, sql: str, shown: Range) -> list[str]:
+        if (name, shown) not in self._listed:
+            result = self._ask(expand(sql, shown, self._values(sql, shown, "all")))
+            self._listed[name, shown] = [str(row[0]) for row in result.rows]
+        return self._listed[name, shown]
+
+    def _span(self, table: str) -> tuple[datetime, datetime] | None:
+        """Return from when to when a table has rows; None where it has none, or no time."""
+        if table not in self._spans and (column := self._times.get(table)):
+            ends = f"toUnixTimestamp(min({column})), toUnixTimestamp(max({column}))"
+            [[rows, first, last]] = self._ask(f"SELECT count(), {ends} FROM counterflow.{table}").rows
+            moments = datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last + 1, UTC)
+            self._spans[table] = moments if rows else None
+        return self._spans.get(table)
+
+    def _ask(self, sql: str) -> Result:
+        answer = orjson.loads(self._client.post(sql, settings=_WIRE))
+        return Result([Column(column["name"], column["type"]) for column in answer["meta"]], answer["data"])
+
+
+def _range(asked: _Asked, end: datetime, length: timedelta) -> Range:
+    return Range(end - length, end, bucket_s(end - length, end, least_s=asked.least_s))
+
+
+def _refusal(error: ClickHouseError) -> str:
+    text = str(error).split(". (")[0].removeprefix(f"Code: {error.code}. DB::Exception: ")
+    way_out = {60: "counterflow migrate", 497: "the user `reader` may read counterflow.* alone"}.get(error.code)
+    return f"{text[:400]}: {way_out}" if way_out else text[:400]

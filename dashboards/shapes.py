@@ -1,0 +1,132 @@
+"""What a chart's shape asks of the result of its query; a result that breaks it would be a wrong picture or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.frames import FrameError, Result, over_time
+
+MOST_SERIES = 30
+"""More colours than that nobody can tell apart: the rest is `others`."""
+
+
+def points(chart: Chart, result: Result) -> int:
+    """Return how many rows there are to be seen; over time, of those that are not nulls alone."""
+    if not chart.over_time:
+        return len(result.rows)
+    numbers = [index for index, column in enumerate(result.columns) if column.kind == "number"]
+    return sum(any(row[index] is not None for index in numbers) for row in result.rows)
+
+
+def problems(chart: Chart, result: Result) -> Iterator[str]:
+    """Yield what is wrong with a result, and the way out of each."""
+    match chart.shape:
+        case "bars" | "area" | "lines":
+            yield from _over_time(chart, result)
+        case "ranking":
+            yield from _ranking(chart, result)
+        case "states":
+            yield from _states(result)
+        case "table" | "stat":
+            yield from _table(chart, result)
+    yield from _numbers(chart, result)
+    yield from _links(chart, result)
+
+
+def _over_time(chart: Chart, result: Result) -> Iterator[str]:
+    try:
+        names = [field.name for field in over_time(result).fields]
+    except FrameError as error:
+        yield str(error)
+        return
+    if not chart.open:
+        yield from _series(chart, names)
+        return
+    values = [column.name for column in result.columns if column.kind == "number"]
+    texts = [column.name for column in result.columns if column.kind == "text"]
+    if values != ["Value"] or len(texts) != 1:
+        found = ", ".join(values + texts)
+        yield f"an open chart gives `time`, `Value` and one text column that names the series, not {found}"
+    if len(names) > MOST_SERIES:
+        yield f"{len(names)} series: keep the largest, and sum the rest up as `others`, {MOST_SERIES} at most"
+    if "" in names:
+        yield "a series has no name: give those without one a name of their own"
+
+
+def _series(chart: Chart, names: list[str]) -> Iterator[str]:
+    defined = list(chart.series)
+    if extra := [name for name in names if name not in defined]:
+        yield f"{', '.join(extra)}: a column that `series` does not name"
+    if missing := [name for name in defined if name not in names]:
+        yield f"{', '.join(missing)}: named in `series`, and no column"
+    if not extra and not missing and names != defined:
+        yield "the columns are in another order than `series`, and a stack follows the columns"
+
+
+def _ranking(chart: Chart, result: Result) -> Iterator[str]:
+    first, *values = result.columns
+    if first.name != "name" or first.kind != "text":
+        yield f"a ranking begins with the text column `name`, not with {first.name} {first.type}"
+    if wrong := [column.name for column in values if column.kind != "number"]:
+        yield f"{', '.join(wrong)}: beside `name`, a ranking has numbers alone"
+    if not chart.open:
+        yield from _series(chart, [column.name for column in values])
+    names = [row[0] for row in result.rows]
+    if len(names) > MOST_SERIES:
+        yield f"{len(names)} rows, which nobody can read: LIMIT {MOST_SERIES} or less"
+    if len(set(names)) < len(names):
+        yield "two rows have the same name: GROUP BY it"
+
+
+def _states(result: Result) -> Iterator[str]:
+    kinds = {column.name: column.kind for column in result.columns}
+    if kinds != {"time": "time", "time_end": "time", "entity": "text", "state": "text"}:
+        yield f"states are `time`, `time_end`, `entity` and `state`, not {', '.join(kinds)}"
+        return
+    rows = [dict(zip(kinds, row, strict=True)) for row in result.rows]
+    if any(later["time"] < earlier["time"] for earlier, later in pairwise(rows)):
+        yield "times do not ascend: ORDER BY time"
+    if strange := sorted({row["state"] for row in rows} - looks().states.keys()):
+        yield f"{', '.join(map(str, strange))}: a state that looks.yaml gives no colour"
+    ends: dict[str, str] = {}
+    for row in rows:
+        if row["time"] < ends.get(row["entity"], ""):
+            yield f"two spells of {row['entity']} overlap at {row['time']}: name entities so that each is one thing"
+            return
+        ends[row["entity"]] = row["time_end"]
+
+
+def _table(chart: Chart, result: Result) -> Iterator[str]:
+    names = [column.name for column in result.columns]
+    if missing := [name for name in chart.series if name not in names]:
+        yield f"{', '.join(missing)}: named in `series`, and no column"
+    for column in result.columns:
+        if column.kind == "other":
+            yield f"`{column.name}` is {column.type}, which would be shown as JSON or not at all: cast it"
+    if chart.shape == "stat" and len(result.rows) > 1:
+        yield f"{len(result.rows)} rows: a stat shows one"
+
+
+def _numbers(chart: Chart, result: Result) -> Iterator[str]:
+    for index, column in enumerate(result.columns):
+        if column.kind != "number":
+            continue
+        values = [row[index] for row in result.rows if row[index] is not None]
+        if any(isinstance(value, str) for value in values):  # JSON has no other way to say inf and nan
+            yield f"`{column.name}` is inf or nan somewhere: nullIf(x, 0) below the division"
+        elif chart.shape not in ("table", "stat") and not chart.signed and any(value < 0 for value in values):
+            yield f"`{column.name}` is below 0 somewhere, where the axis begins: say `signed: true` if that is right"
+
+
+def _links(chart: Chart, result: Result) -> Iterator[str]:
+    clicked = {"time", "series"} if chart.over_time else {"time"} if chart.shape == "states" else {"series"}
+    kinds = {column.name: column.kind for column in result.columns}
+    known = clicked | (set() if chart.over_time and chart.open else kinds.keys())
+    for link in chart.links:
+        for name, column in link.variables.items():
+            if column not in known:
+                yield f"the link `{link.title}` sets `{name}` from `{column}`, which is no column"
+        if link.pad and not kinds.get("from_ms") == kinds.get("to_ms") == "text":
+            yield f"the link `{link.title}` takes its range from the text columns `from_ms` and `to_ms`: toString(...)"
