@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.errors import CounterflowError
 
@@ -309,8 +309,11 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
     for name, path in paths.items():
         try:
             found[name] = model.model_validate({key: name, **_yaml(path)})
+        except ValidationError as error:
+            found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            mistakes += (f"{path.parent.name}/{path.name}: {text.removeprefix(': ')}" for text in found_here)
         except (ValueError, TypeError, yaml.YAMLError) as error:
-            mistakes.append(f"{path.name}: {error}")
+            mistakes.append(f"{path.parent.name}/{path.name}: {error}")
     if mistakes:
         raise CounterflowError("\n".join(mistakes), hint=_HINT, exit_code=2)
     return found

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from counterflow.errors import CounterflowError
+
+if TYPE_CHECKING:
+    from counterflow.dashboards.check import Finding
 
 
 @click.group()
@@ -16,7 +23,7 @@ def command() -> None:
 @click.option("--check", is_flag=True, help="Write nothing; fail where a file is not what the definitions make.")
 def build(check: bool) -> None:
     """Write dashboards/grafana/ from dashboards/charts/ and dashboards/boards/."""
-    from counterflow.dashboards.build import GENERATED, files, written
+    from counterflow.dashboards.build import files, written
 
     wanted, found = files(), written()
     differs = sorted(path.name for path in {*wanted, *found} if wanted.get(path) != found.get(path))
@@ -24,9 +31,69 @@ def build(check: bool) -> None:
         if differs:
             raise CounterflowError(f"not as defined: {', '.join(differs)}", hint="counterflow dashboards build")
         return
-    GENERATED.mkdir(parents=True, exist_ok=True)
     for path in found.keys() - wanted.keys():
         path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    click.echo(f"{len(wanted)} dashboards, {len(differs)} changed")
+    click.echo(f"{len(wanted)} files, {len(differs)} changed")
+
+
+@command.command()
+@click.option("--require-rows", is_flag=True, help="Fail where something is empty, as nothing is with the demo's data.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a board, panel, variable, annotation and alert.")
+@click.pass_context
+def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
+    """Run every query on the stack's ClickHouse as the user who may only read, and judge what it gives.
+
+    Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: it could not be checked.
+    """
+    from counterflow.cli._reader import reader
+    from counterflow.dashboards.build import files, written
+    from counterflow.dashboards.check import check as checked
+
+    wanted = files()
+    with reader() as client:
+        found = checked(client)
+    if as_json:
+        import orjson
+
+        lines = (orjson.dumps(finding._asdict(), option=orjson.OPT_APPEND_NEWLINE) for finding in found)
+        sys.stdout.buffer.writelines(lines)
+    else:
+        _print(found, bad=("error", "empty") if require_rows else ("error",))
+    stale = wanted != written()
+    if stale:
+        click.echo("error: the generated files are not as defined\nhint: counterflow dashboards build", err=True)
+    failing = {"error", "empty"} if require_rows else {"error"}
+    ctx.exit(1 if stale or any(finding.state in failing for finding in found) else 0)
+
+
+def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:
+    """Print what is not well in full, what is slow or empty by name, and how many of each there are."""
+    from counterflow.cli._table import console, table
+
+    out = console()
+    for state in ("empty", "error"):
+        rows = [
+            {
+                "thing": finding.thing,
+                "name": finding.name,
+                "on": ", ".join(finding.boards),
+                **({"wrong": "\n".join(finding.problems)} if state == "error" else {}),
+            }
+            for finding in found
+            if finding.state == state
+        ]
+        if rows:
+            out.print(table(rows, f"{state}: {len(rows)}"))
+            out.print()
+    for finding in found:
+        if finding.state in bad and finding.sql:
+            out.print(
+                f"-- {finding.thing} {finding.name}, as it was sent\n{finding.sql}\n", markup=False, soft_wrap=True
+            )
+    counts = {state: sum(finding.state == state for finding in found) for state in ("ok", "empty", "error")}
+    slowest = max(found, key=lambda finding: finding.seconds)
+    took = f"the slowest query took {slowest.seconds:.2f} s ({slowest.thing} {slowest.name})"
+    out.print(", ".join(f"{count} {state}" for state, count in counts.items()) + f"; {took}", markup=False)
