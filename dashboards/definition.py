@@ -305,7 +305,8 @@ def _unknown(board: Board) -> Iterator[str]:
 
 def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:
     """Return what each file says, by name; the name is put into it as `key`."""
-    found, mistakes = {}, []
+    found: dict[str, _Model] = {}
+    mistakes: list[str] = []
     for name, path in paths.items():
         try:
             found[name] = model.model_validate({key: name, **_yaml(path)})
