@@ -120,7 +120,7 @@ def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
 
 def panel(chart: Chart, board: Board) -> Json:
     """Return a chart as a panel of a board, without its number and place."""
-    limits = [f"Dashed at {limit.at:g}: {limit.text}." for limit in chart.thresholds]
+    limits = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
     return {
         "type": _TYPES[chart.shape],
         "title": chart.title,
@@ -182,12 +182,14 @@ def _defaults(chart: Chart, board: Board) -> Json:
         "noValue": "\u2013" if chart.shape == "table" else chart.empty,  # said in every cell that has none
         "color": _colour(chart),
         "custom": _custom(chart),
-        "mappings": _mappings() if chart.shape in ("states", "stat") else [],
+        "mappings": _mappings() if chart.shape == "states" or (chart.shape == "stat" and chart.unit == "text") else [],
         "links": [_link(link, board) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
     if (chart.over_time or chart.shape == "ranking") and not chart.signed:
         defaults["min"] = 0
+    if chart.shape == "states":
+        defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
     return defaults
@@ -237,8 +239,7 @@ def _mappings() -> list[Json]:
         state: {"text": state, "color": colours[colour], "index": index}
         for index, (state, colour) in enumerate(looks().states.items())
     }
-    absent = {"match": "null", "result": {"text": "no data", "color": colours["unknown"], "index": len(states)}}
-    return [{"type": "value", "options": states}, {"type": "special", "options": absent}]
+    return [{"type": "value", "options": states}]
 
 
 def _steps(chart: Chart) -> list[Json]:
@@ -253,13 +254,13 @@ def _override(name: str, series: Series, chart: Chart, board: Board) -> Json:
         properties.append(("color", {"mode": "fixed", "fixedColor": looks().colours[series.colour]}))
     if series.unit:
         properties.append(("unit", looks().units[series.unit].grafana))
-    if chart.over_time and (series.line or series.right or series.dashed):
-        properties += _UNSTACKED
+    if chart.over_time and series.unstacked:
+        properties += [*_UNSTACKED, ("custom.spanNulls", _gaps(chart)["spanNulls"])]
     if series.dashed:
         properties.append(("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}))
     if series.right:
         unit = looks().units[series.unit or chart.unit]
-        label = f"{name} ({unit.text})" if unit.text else name
+        label = name if unit.text in name else f"{name} ({unit.text})"
         properties += [("custom.axisPlacement", "right"), ("custom.axisLabel", label)]
         if unit.grafana == "percent":
             properties.append(("custom.axisSoftMax", 100))

@@ -79,6 +79,11 @@ class Series(_Strict):
     dashed: bool = False
     state: bool = False
 
+    @property
+    def unstacked(self) -> bool:
+        """Whether it is drawn as a line of its own, whatever the others are."""
+        return self.line or self.right or self.dashed
+
 
 class Threshold(_Strict):
     """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series."""
@@ -167,10 +172,11 @@ class Chart(_Strict):
         """The SQL that is run, macros not expanded yet.
 
         Where a line or an area has no point in a bucket, a row of nulls is put in: what is drawn must end there, at
-        whatever range is shown, and Grafana would draw on to the next point.
+        whatever range is shown, and Grafana would draw on to the next point. Bars that are missing are a gap already.
         """
         inner = self.sql.strip()
-        if self.shape not in ("area", "lines"):
+        bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
+        if bars_alone or not self.over_time:
             return inner
         fill = "time WITH FILL STEP toIntervalSecond($__interval_s)"
         if self.open:

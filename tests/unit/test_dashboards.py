@@ -1,0 +1,155 @@
+"""What Grafana's dashboards are made of: a panel of each shape as it must be, and the types of Grafana's own SDK."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from counterflow.dashboards.build import dashboard, files, panel
+from counterflow.dashboards.definition import Board, Chart, boards, charts
+from counterflow.dashboards.lint import lint
+
+PANELS = Path(__file__).parent / "panels"
+BOARD = Board(
+    uid="cf-test",
+    title="Test",
+    description="Of the tests.",
+    variables=("system", "grouping"),
+    rows=({"title": "Over time", "text": "What it is.", "panels": [{"chart": "logical_io"}]},),
+)
+
+
+def chart(name: str) -> Chart:
+    return Chart.model_validate({"name": name, **yaml.safe_load((PANELS / name / "chart.yaml").read_text())})
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in PANELS.iterdir()))
+def test_a_panel_of_each_shape(name: str) -> None:
+    assert panel(chart(name), BOARD) == json.loads((PANELS / name / "panel.json").read_text())
+
+
+def test_a_link_hands_on_the_range_and_what_both_boards_know() -> None:
+    [link] = panel(chart("bars"), BOARD)["fieldConfig"]["defaults"]["links"]
+    target = [name for name in boards()["cf-logical-io"].variables if name in BOARD.variables and name != "grouping"]
+    kept = "".join(f"&${{{name}:queryparam}}" for name in target)
+    assert (
+        link["url"]
+        == f"/d/cf-logical-io?${{__url_time_range}}&${{datasource:queryparam}}{kept}&var-grouping=${{__series.name}}"
+    )
+
+
+def test_lines_end_where_points_are_missing() -> None:
+    wide, long = chart("lines").query, chart("area").query
+    assert wide.startswith('SELECT time, toNullable("Mean") AS "Mean", toNullable("Peak") AS "Peak" FROM (\n')
+    assert wide.endswith("\n)\nORDER BY time WITH FILL STEP toIntervalSecond($__interval_s)")
+    assert "ORDER BY * EXCEPT (time, Value), time WITH FILL STEP toIntervalSecond($__interval_s)" in long
+    assert long.endswith("\n)\nORDER BY time")
+    bars = chart("bars")
+    assert bars.query.endswith("WITH FILL STEP toIntervalSecond($__interval_s)"), "one of its series is a line"
+    bars = bars.model_copy(update={"series": {name: bars.series[name] for name in ("CPU", "Disk")}})
+    assert bars.query == bars.sql.strip(), "a bar that is missing is a gap already"
+
+
+def test_every_key_is_one_of_grafana() -> None:
+    """A key that Grafana's own types do not know is lost when they read and write what is generated."""
+    made = {str(path): json.loads(text) for path, text in files().items() if path.suffix == ".json"}
+    shapes = {**dashboard(BOARD), "panels": [{"id": 1, **panel(chart(path.name), BOARD)} for path in PANELS.iterdir()]}
+    for name, written in {**made, "shapes": shapes}.items():
+        lost = [
+            path for path in _lost(written, _by_sdk(written)) if not path.startswith("/panels") or "rawSql" not in path
+        ]
+        assert lost == [], name
+
+
+def _by_sdk(written: dict[str, Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it would rather have the second version, which no Grafana before 13 reads
+        from grafana_foundation_sdk.cog.encoder import JSONEncoder
+        from grafana_foundation_sdk.cog.plugins import register_default_plugins
+        from grafana_foundation_sdk.models.dashboard import Dashboard
+
+        register_default_plugins()
+        return json.loads(json.dumps(Dashboard.from_json(copy.deepcopy(written)), cls=JSONEncoder))
+
+
+def _lost(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    if isinstance(before, dict):
+        for key, value in before.items():
+            if value is None:
+                continue
+            if not isinstance(after, dict) or key not in after:
+                yield f"{path}/{key}"
+            else:
+                yield from _lost(value, after[key], f"{path}/{key}")
+    elif isinstance(before, list):
+        for number, value in enumerate(before):
+            yield from _lost(value, after[number], f"{path}/{number}")
+    elif before != after:
+        yield f"{path}: {before} became {after}"
+
+
+def test_boards_keep_the_rules() -> None:
+    assert list(lint([dashboard(board) for board in boards().values()])) == []
+
+
+def test_a_chart_is_on_a_board() -> None:
+    used = {place.chart for board in boards().values() for row in board.rows for place in row.panels}
+    assert charts().keys() - used == set()
+
+
+def _broken(**changes: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(dashboard(BOARD)), **changes}
+
+
+def _with(path: str, value: Any) -> dict[str, Any]:
+    """Return the board with a value of its first real panel changed; `path` is dotted."""
+    board = _broken()
+    place = next(panel for panel in board["panels"] if panel["type"] not in ("row", "text"))
+    *parents, last = path.split(".")
+    for key in parents:
+        place = place[int(key) if key.isdigit() else key]
+    place[int(last) if last.isdigit() else last] = value
+    return board
+
+
+LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:queryparam}", "targetBlank": False}]
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        (_broken(uid="cf test"), "the uid is longer than 40"),
+        (_broken(editable=True), "uneditable-dashboard"),
+        (_broken(refresh=False), "not what Grafana 11.6"),
+        (_broken(description=""), "no `description`"),
+        (_broken(templating={"list": []}), "template-datasource-rule"),
+        (_with("id", 1), "panels have the id 1"),
+        (_with("gridPos", {"x": 20, "y": 30, "w": 12, "h": 3}), "wider than the 24 columns"),
+        (_with("gridPos", {"x": 0, "y": 0, "w": 12, "h": 3}), "lies over"),
+        (_with("type", "graph"), "graph is no panel of every Grafana"),
+        (_with("description", " "), "panel-title-description-rule"),
+        (_with("datasource.uid", "abc"), "panel-datasource-rule"),
+        (_with("targets", []), "panel-no-targets-rule"),
+        (_with("fieldConfig.defaults.unit", "μs"), "panel-units-rule"),  # Greek letter, not the sign
+        (_with("fieldConfig.defaults.thresholds.steps", [{"value": 5}, {"value": None}]), "thresholds do not ascend"),
+        (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "asks for the variable `nobody`"),
+        (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
+        (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
+        (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
+    ],
+)
+def test_a_broken_rule_is_named(board: dict[str, Any], said: str) -> None:
+    whole = [dashboard(other) for other in boards().values()]
+    assert any(said in problem for uid, problem in lint([*whole, board]) if uid == board["uid"])
+
+
+def test_two_boards_of_one_name_are_named() -> None:
+    twice = [dashboard(BOARD), {**dashboard(BOARD), "title": "Another"}]
+    assert any("2 boards have the uid `cf-test`" in problem for _, problem in lint(twice))
