@@ -53,7 +53,7 @@ LEFT JOIN
   WHERE section = 'log_ceiling' AND name = 'ceiling_mb_s'
   GROUP BY system, item
 ) AS s ON s.system = k.system AND s.item = concat(k.subsystem, '/', ifNull(k.log_path, ''))
-WHERE k.agent_id = {agent:String}
+WHERE k.agent_id = {agent:String} AND (l.n = 0 OR l.rate_mb_s IS NOT NULL OR l.interval_s IS NOT NULL)
   AND (v.n != l.n OR l.n < 1 + c.processors + if(s.item != '' AND s.since <= k.ts, 1, 0))
 """
 

@@ -119,7 +119,7 @@ def log_figures(row: Record) -> Record:
         "path": row.get("log_path"),
         "copies": row.get("copies"),
         "active_threads": row.get("active_threads"),
-        "written_mb_s": over(times(a_second("ci_written"), 4096 / 1e6), row.get("copies")),
+        "all_written_mb_s": times(a_second("ci_written"), 4096 / 1e6),
         "created_mb_s": times(a_second("ci_created"), 4096 / 1e6),
         "reported": row.get("log_rate_mb_s"),
         "waits_delta": steps["buffer_waits"] if counted else row.get("buffer_waits_delta"),
@@ -135,6 +135,28 @@ def log_figures(row: Record) -> Record:
     }
 
 
+def figured(row: Record) -> bool:
+    names = ("ci_written", "ci_created", "ci_written_delta", "ci_created_delta", "log_rate_mb_s")
+    return any(row.get(name) is not None for name in names)
+
+
+def told_of(rows: Sequence[Record], wanted: Sequence[int]) -> tuple[Record, int]:
+    """The newest path, copies and share told for these minutes, and in how many minutes something was."""
+    found: Record = {"path": None, "copies": None, "zhl_sync_pct": None}
+    count = 0
+    for row in sorted(rows, key=lambda row: seconds(row["ts"])):
+        ages = [minute - math.floor(seconds(row["ts"]) / 60) for minute in wanted]
+        reach = 5 if row.get("log_path") is None and row.get("copies") is None else 60
+        inside = [age for age in ages if 0 <= age < reach]
+        count += len(inside)
+        if inside:
+            found["path"] = row.get("log_path") or found["path"]
+            found["copies"] = row.get("copies") or found["copies"]
+            if row.get("zhl_sync_pct") is not None and min(inside) < 5:
+                found["zhl_sync_pct"] = row["zhl_sync_pct"]
+    return found, count
+
+
 def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...], Record]:
     groups = defaultdict(list)
     for row in published["db_log"]:
@@ -144,15 +166,21 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
         for row in first_of_each(published["system_cpu"], "system", "engine_type", "engine", "ts")
         if row["engine"] == "all" and row.get("busy_pct") is not None
     ]
+    told = [row for row in first_of_each(published["db_log"], "system", "subsystem", "ts") if not figured(row)]
     results: dict[tuple[str, ...], Record] = {}
     for (system, subsystem, ts), rows in groups.items():
         said = [log_figures(row) for row in rows]
         best = {name: max((f[name] for f in said if f[name] is not None), default=None) for name in said[0]}
-        reported = best.pop("reported")
+        reported, written = best.pop("reported"), best.pop("all_written_mb_s")
+        wanted = minutes(rows[0], said[0]["interval_s"])  # of the first to arrive
+        known_of, beside = told_of(
+            [row for row in told if (row["system"], row["subsystem"]) == (system, subsystem)], wanted
+        )
+        best |= {name: known_of[name] for name in known_of if best[name] is None}
+        best["written_mb_s"] = over(written, best["copies"])
         bases = {"written": best["written_mb_s"], "created": best["created_mb_s"], "reported": reported}
         basis = next((name for name, rate in bases.items() if rate is not None), None)
         rate = bases[basis] if basis else None
-        wanted = minutes(rows[0], said[0]["interval_s"])  # of the first to arrive
         percent = {
             kind: mean_of(
                 [cpu for cpu in busy if (cpu["system"], cpu["engine_type"]) == (system, kind)], "busy_pct", wanted
@@ -160,7 +188,7 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
             for kind in ("gcp", "ziip")
         }
         mine = [cpu for cpu in busy if cpu["system"] == system and cpu["engine_type"] in percent]
-        beside = sum(minute in wanted for cpu in mine for minute in minutes(cpu, cpu["interval_s"]))
+        beside += sum(minute in wanted for cpu in mine for minute in minutes(cpu, cpu["interval_s"]))
         item = f"{subsystem}/{best['path']}"
         newest = version(published["config"], system, "log_ceiling", item, "ceiling_mb_s", ts)
         ceiling = number(newest["value"]) if newest else None
@@ -185,7 +213,8 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     """The rule over each subsystem in order."""
     logs = defaultdict(list)
     for load in loads:
-        logs[load["system"], load["subsystem"]].append(load)
+        if load["rate_mb_s"] is not None or load["interval_s"] is not None:
+            logs[load["system"], load["subsystem"]].append(load)
     results: dict[tuple[str, ...], Record] = {}
     for (system, subsystem), rows in logs.items():
         state, shown, since = State(), None, ""
@@ -220,7 +249,8 @@ def accounts_of(row: Record) -> float | None:
 
 def account_cpu(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...], Record]:
     groups = defaultdict(list)
-    for row in first_of_each(published["workload"], "system", "workload", "run_id", "operation", "ts"):
+    rows = [{**row, "final": row.get("final")} for row in published["workload"]]
+    for row in first_of_each(rows, "system", "workload", "run_id", "operation", "final", "ts"):
         groups[row["system"], row["workload"], row["ts"]].append(row)
     of_system: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for row in first_of_each(published["system_cpu"], "system", "engine_type", "engine", "ts"):
@@ -230,20 +260,20 @@ def account_cpu(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ..
                 of_system[row["system"]][row["engine_type"]].append({**row, "used": used})
         elif row["engine"] == "all":
             of_system[row["system"]]["core"].append({**row, "used": cores(row)[0]})
-    for row in first_of_each(published["db_log"], "system", "subsystem", "ts"):
+    for row in first_of_each([row for row in published["db_log"] if figured(row)], "system", "subsystem", "ts"):
         said = log_figures(row)
-        rates = [said["written_mb_s"], said["created_mb_s"], said["reported"]]
+        rates = [over(said["all_written_mb_s"], row.get("copies")), said["created_mb_s"], said["reported"]]
         rate = next((rate for rate in rates if rate is not None), None)
         of_system[row["system"]]["log"].append({**row, "interval_s": said["interval_s"], "used": rate})
     for row in first_of_each(published["job"], "system", "job", "ts"):
         if row.get("gcp_ms") is not None:
             of_system[row["system"]]["space"].append(row)
     results: dict[tuple[str, ...], Record] = {}
-    for (system, workload, ts), rows in groups.items():
+    for (system, workload, ts), mine in groups.items():
         batch = version(published["config"], system, "batch", workload, "units_total", ts)
         beside = of_system[system]
-        results[system, workload, "lpar", ts] = by_lpar(rows, beside, number(batch["value"]) if batch else None, batch)
-        if captured := by_space(rows, beside):
+        results[system, workload, "lpar", ts] = by_lpar(mine, beside, number(batch["value"]) if batch else None, batch)
+        if captured := by_space(mine, beside):
             results[system, workload, "captured", ts] = captured
     return {
         (system, workload, basis, ts): {**row, "system": system, "workload": workload, "basis": basis, "ts": ts}
@@ -513,6 +543,7 @@ def settled(begin: datetime, seed: int, count: int) -> Iterator[tuple[str, Recor
         {**row, "run_id": "run 2", "operation": "", "final": True, "done": 1e9, "workload": "WHOLE"}
         | {"source": "ycsb"},
     )
+    yield "workload", {**row, "run_id": run, "final": True, "done": 1e9, "source": "ycsb"}
     yield "workload", {**row, "run_id": "", "interval_s": 300.0, "workload": "FIVE", "done_delta": 1e6, "source": "x"}
     yield "workload", {**row, "run_id": "", "interval_s": 20.0, "workload": "SHORT", "done_delta": 1e5, "source": "x"}
 
@@ -601,10 +632,20 @@ def lpar(system: str, begin: datetime, seed: int) -> Rows:
             {"ts": stamp(begin + timedelta(minutes=50)), "subsystem": "DBP3", "source": "x", "log_rate_mb_s": 1.0},
         ),
     ]
+    for each, figures in (
+        (38, {"log_path": "zhl", "copies": 2.0}),
+        (39, {"zhl_sync_pct": 4.36}),
+        (59, {"copies": 1.0}),
+    ):
+        said = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "told"}
+        rows.append(("db_log", {**said, **figures}))
+    rows.append(("db_log", reported(begin + timedelta(minutes=43), subsystem="DBP3", ci_created_delta=None)))
+    rows.append(("db_log", reported(begin + timedelta(minutes=52), subsystem="DBP3", interval_s=60.0)))
     old = begin - timedelta(days=400)
-    for item, mb_s in (("DBP1/zhpf", "214"), ("DBP1/zhl", "594"), ("DBP2/zhl", "220.5")):
-        rows.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, "1000")))
-        rows.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, mb_s, read_s=60)))
+    for item, mb_s in (("DBP1/zhpf", "214"), ("DBP1/zhl", "594"), ("DBP2/zhl", "220.5"), ("DBP3/zhl", "9")):
+        rows.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, mb_s)))
+        rows.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, "1000", read_s=60)))
+        rows.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, mb_s, read_s=120)))
         rows.append(("config", configured(system, "log_ceiling", item, "cec", old, "z17")))
     change = begin + timedelta(minutes=15)
     rows.append(("config", configured(system, "log_ceiling", "DBP1/zhpf", "ceiling_mb_s", change, "300")))

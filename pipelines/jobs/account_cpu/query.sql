@@ -31,7 +31,8 @@ FROM (
     EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
       + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND() AS apart_s,
     COUNT(*) OVER (
-      PARTITION BY `system`, workload, run_id, operation, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      PARTITION BY `system`, workload, run_id, operation, `final`, ts ORDER BY pt
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
   FROM workload
 )
@@ -114,6 +115,7 @@ FROM (
         PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       ) AS arrival
     FROM db_log
+    WHERE COALESCE(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s) IS NOT NULL
   )
   WHERE arrival = 1
 );
@@ -170,7 +172,7 @@ FROM (
       || LPAD(CAST(EXTRACT(EPOCH FROM collected_at) * 1000 + EXTRACT(MILLISECOND FROM collected_at) AS STRING), 13, '0')
       || `value` AS version,
     COUNT(*) OVER (
-      PARTITION BY `system`, item, ts, `value` ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      PARTITION BY `system`, item, ts, collected_at, `value` ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
   FROM config
   WHERE section = 'batch' AND name = 'units_total'

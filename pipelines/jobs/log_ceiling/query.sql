@@ -3,13 +3,16 @@
 -- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, docs/rules/log-ceiling.md): `intervals` are
 -- what it is given, `judged` is what it says. A verdict is written again where an interval that comes late, or is
 -- completed by its processors or its ceiling, changes it (pipelines/verdicts).
+--
+-- A row without rate and length is no interval: it tells path or share of others, or is the first of a log.
 
 CREATE TEMPORARY VIEW intervals AS
 SELECT
   `system`, 'log' AS entity_type, subsystem AS entity, CAST(ts AS STRING) AS ts, n, interval_s,
   path, rate_mb_s, ceiling_mb_s, waits_delta, waiting_threads, active_threads, log_write_ms,
   gcp_pct, ziip_pct, zhl_sync_pct, `reset`
-FROM log_load;
+FROM log_load
+WHERE rate_mb_s IS NOT NULL OR interval_s IS NOT NULL;
 
 INSERT INTO verdict (
   ts, interval_s, `system`, n, rule, entity_type, entity,

@@ -8,11 +8,13 @@
 --            before (`reset`), where there is no sample before, and where it is more than twice the usual interval ago.
 -- processors mean of the minutes of the interval: a sample of a minute or longer is in the minutes whose middle it
 --            contains, a shorter one in the minute that contains its own middle.
+-- told       path, copies and synchronous share that the row does not have: the newest that a row without any figures of
+--            an interval (-DISPLAY LOG, D SMS) told, for an hour, the share for 5 min.
 -- ceiling    the newest that holds from the end of the interval or before, for the subsystem and its path; of two that
 --            hold from the same time the one read last.
 --
 -- Where two sources report one interval, each figure is the greatest of both: nothing is added.
--- `n` is 1, 1 more for the ceiling, and 1 for each sample of processors in each minute: the result that knows more
+-- `n` is 1, 1 more for the ceiling, and 1 for each that is set beside it in each minute: the result that knows more
 -- replaces the one that knew less.
 --
 -- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis.md.
@@ -46,7 +48,7 @@ CREATE TEMPORARY VIEW loads AS
 SELECT
   ts, length_s AS interval_s, `system`, subsystem, `member`, log_path, copies, active_threads,
   COALESCE((ci_written - prev_ci_written) / counted_s, ci_written_delta / NULLIF(interval_s, 0))
-    * 4096 / NULLIF(copies, 0) / 1e6 AS written_mb_s,
+    * 4096 / 1e6 AS all_written_mb_s,
   COALESCE((ci_created - prev_ci_created) / counted_s, ci_created_delta / NULLIF(interval_s, 0))
     * 4096 / 1e6 AS created_mb_s,
   log_rate_mb_s AS reported_mb_s,
@@ -103,14 +105,43 @@ FROM (
 )
 WHERE arrival = 1 AND length > 0;
 
-CREATE TEMPORARY VIEW busy AS
-SELECT `system`, engine_type, busy_pct, weight, final_minute + 1 - step AS slot
+-- since: a time of 13 digits, behind which the newest of several is the greatest text
+CREATE TEMPORARY VIEW told AS
+SELECT
+  *, CASE WHEN log_path IS NULL AND copies IS NULL THEN 5 ELSE 60 END AS minutes,
+  LPAD(CAST(EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts) AS STRING), 13, '0') AS since
+FROM (
+  SELECT
+    ts, `system`, subsystem, log_path, copies, zhl_sync_pct,
+    COUNT(*) OVER (
+      PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
+  FROM db_log
+  WHERE COALESCE(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s) IS NULL
+    AND (log_path IS NOT NULL OR copies IS NOT NULL OR zhl_sync_pct IS NOT NULL)
+)
+WHERE arrival = 1;
+
+CREATE TEMPORARY VIEW beside AS
+SELECT
+  `system`, CAST(NULL AS STRING) AS subsystem, final_minute + 1 - step AS slot, engine_type, busy_pct, weight,
+  CAST(NULL AS STRING) AS path, CAST(NULL AS STRING) AS copies, CAST(NULL AS STRING) AS share
 FROM processors
+CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
+UNION ALL
+SELECT
+  `system`, subsystem, EXTRACT(EPOCH FROM ts) / 60 - 1 + step, 'told', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
+  since || log_path, since || CAST(copies AS STRING),
+  CASE WHEN step <= 5 THEN since || CAST(zhl_sync_pct AS STRING) END
+FROM told
 CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step);
 
 -- Of versions the newest holds: behind times of 13 digits it is the greatest text.
 CREATE TEMPORARY VIEW ceilings AS
-SELECT `system`, item, ts, version
+SELECT
+  `system`, SPLIT_INDEX(item, '/', 0) AS subsystem, ts,
+  CASE SPLIT_INDEX(item, '/', 1) WHEN 'zhpf' THEN version END AS zhpf,
+  CASE SPLIT_INDEX(item, '/', 1) WHEN 'zhl' THEN version END AS zhl
 FROM (
   SELECT
     `system`, item, ts,
@@ -118,7 +149,7 @@ FROM (
       || LPAD(CAST(EXTRACT(EPOCH FROM collected_at) * 1000 + EXTRACT(MILLISECOND FROM collected_at) AS STRING), 13, '0')
       || `value` AS version,
     COUNT(*) OVER (
-      PARTITION BY `system`, item, ts, `value` ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      PARTITION BY `system`, item, ts, collected_at, `value` ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
   FROM config
   WHERE section = 'log_ceiling' AND name = 'ceiling_mb_s'
@@ -128,53 +159,57 @@ WHERE arrival = 1;
 -- Each interval by itself, and again with what is set beside it: see link_load.
 CREATE TEMPORARY VIEW pairs AS
 SELECT
-  *, CAST(NULL AS STRING) AS engine_type, CAST(NULL AS DOUBLE) AS busy_pct, CAST(NULL AS BIGINT) AS weight,
-  CAST(NULL AS STRING) AS version
+  *, CAST(NULL AS STRING) AS kind, CAST(NULL AS DOUBLE) AS busy_pct, CAST(NULL AS BIGINT) AS weight,
+  CAST(NULL AS STRING) AS told_path, CAST(NULL AS STRING) AS told_copies, CAST(NULL AS STRING) AS told_share,
+  CAST(NULL AS STRING) AS zhpf, CAST(NULL AS STRING) AS zhl
 FROM loads
 UNION ALL
 SELECT
   s.ts, CAST(NULL AS DOUBLE), s.`system`, s.subsystem, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS BOOLEAN),
-  b.engine_type, b.busy_pct, b.weight, CAST(NULL AS STRING)
+  b.engine_type, b.busy_pct, b.weight, b.path, b.copies, b.share, CAST(NULL AS STRING), CAST(NULL AS STRING)
 FROM spans AS s
-INNER JOIN busy AS b ON b.`system` = s.`system` AND b.slot = s.slot
+INNER JOIN beside AS b
+  ON b.`system` = s.`system` AND b.slot = s.slot AND (b.subsystem IS NULL OR b.subsystem = s.subsystem)
 UNION ALL
 -- a ceiling holds on: its state does not go with that of the intervals
 SELECT /*+ STATE_TTL('c' = '36500 d') */
   l.ts, CAST(NULL AS DOUBLE), l.`system`, l.subsystem, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS BOOLEAN),
-  CAST(NULL AS STRING), CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), c.version
-FROM (SELECT ts, `system`, subsystem, subsystem || '/' || log_path AS item FROM db_log) AS l
-INNER JOIN ceilings AS c ON c.`system` = l.`system` AND c.item = l.item AND c.ts <= l.ts;
+  CAST(NULL AS STRING), CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), CAST(NULL AS STRING), CAST(NULL AS STRING),
+  CAST(NULL AS STRING), c.zhpf, c.zhl
+FROM (SELECT ts, `system`, subsystem FROM db_log) AS l
+INNER JOIN ceilings AS c ON c.`system` = l.`system` AND c.subsystem = l.subsystem AND c.ts <= l.ts;
 
 CREATE TEMPORARY VIEW sums AS
 SELECT
-  ts, `system`, subsystem, MAX(interval_s) AS interval_s, MAX(`member`) AS `member`, MAX(log_path) AS path,
-  MAX(copies) AS copies, MAX(active_threads) AS active_threads,
-  MAX(written_mb_s) AS written_mb_s, MAX(created_mb_s) AS created_mb_s, MAX(reported_mb_s) AS reported_mb_s,
+  ts, `system`, subsystem, COUNT(kind) AS besides, MAX(interval_s) AS interval_s, MAX(`member`) AS `member`,
+  COALESCE(MAX(log_path), SUBSTRING(MAX(told_path), 14)) AS path,
+  COALESCE(MAX(copies), CAST(SUBSTRING(MAX(told_copies), 14) AS DOUBLE)) AS copies,
+  COALESCE(MAX(zhl_sync_pct), CAST(SUBSTRING(MAX(told_share), 14) AS DOUBLE)) AS zhl_sync_pct,
+  MAX(active_threads) AS active_threads, MAX(all_written_mb_s) AS all_written_mb_s,
+  MAX(created_mb_s) AS created_mb_s, MAX(reported_mb_s) AS reported_mb_s,
   MAX(waits_delta) AS waits_delta, MAX(waiting_threads) AS waiting_threads, MAX(log_write_ms) AS log_write_ms,
-  MAX(ci_per_io) AS ci_per_io, MAX(zhl_sync_pct) AS zhl_sync_pct, MAX(CAST(`reset` AS INT)) = 1 AS `reset`,
-  COUNT(engine_type) AS besides,
-  SUM(busy_pct * weight) FILTER (WHERE engine_type = 'gcp')
-    / SUM(weight) FILTER (WHERE engine_type = 'gcp') AS gcp_pct,
-  SUM(busy_pct * weight) FILTER (WHERE engine_type = 'ziip')
-    / SUM(weight) FILTER (WHERE engine_type = 'ziip') AS ziip_pct,
-  MAX(version) AS version,
-  TRY_CAST(SUBSTRING(MAX(version), 27) AS DOUBLE) AS ceiling_mb_s
+  MAX(ci_per_io) AS ci_per_io, MAX(CAST(`reset` AS INT)) = 1 AS `reset`,
+  SUM(busy_pct * weight) FILTER (WHERE kind = 'gcp') / SUM(weight) FILTER (WHERE kind = 'gcp') AS gcp_pct,
+  SUM(busy_pct * weight) FILTER (WHERE kind = 'ziip') / SUM(weight) FILTER (WHERE kind = 'ziip') AS ziip_pct,
+  MAX(zhpf) AS zhpf, MAX(zhl) AS zhl
 FROM pairs
 GROUP BY `system`, subsystem, ts;
 
 CREATE TEMPORARY VIEW placed AS
 SELECT
-  ts, interval_s, `system`, subsystem, `member`, path, copies, active_threads,
-  written_mb_s, created_mb_s, COALESCE(written_mb_s, created_mb_s, reported_mb_s) AS rate_mb_s,
-  CASE WHEN written_mb_s IS NOT NULL THEN 'written' WHEN created_mb_s IS NOT NULL THEN 'created'
-    WHEN reported_mb_s IS NOT NULL THEN 'reported' END AS rate_basis,
-  waits_delta, waiting_threads, log_write_ms, ci_per_io, zhl_sync_pct, gcp_pct, ziip_pct, `reset`, version, besides,
-  CASE WHEN ceiling_mb_s > 0 THEN ceiling_mb_s END AS ceiling_mb_s
+  *, all_written_mb_s / NULLIF(copies, 0) AS written_mb_s, CASE path WHEN 'zhpf' THEN zhpf WHEN 'zhl' THEN zhl END AS version
 FROM sums;
+
+CREATE TEMPORARY VIEW rated AS
+SELECT
+  *, COALESCE(written_mb_s, created_mb_s, reported_mb_s) AS rate_mb_s,
+  CASE WHEN TRY_CAST(SUBSTRING(version, 27) AS DOUBLE) > 0 THEN TRY_CAST(SUBSTRING(version, 27) AS DOUBLE) END
+    AS ceiling_mb_s
+FROM placed;
 
 INSERT INTO log_load (
   ts, interval_s, `system`, n, subsystem, `member`, path, copies, rate_mb_s, rate_basis, written_mb_s, created_mb_s,
@@ -182,11 +217,12 @@ INSERT INTO log_load (
   zhl_sync_pct, gcp_pct, ziip_pct, `reset`
 )
 SELECT
-  ts, interval_s, `system`,
-  1 + besides + CASE WHEN version IS NULL THEN 0 ELSE 1 END,
-  subsystem, `member`, path, copies, rate_mb_s, rate_basis, written_mb_s, created_mb_s,
-  ceiling_mb_s,
+  ts, interval_s, `system`, 1 + besides + CASE WHEN version IS NULL THEN 0 ELSE 1 END,
+  subsystem, `member`, path, copies, rate_mb_s,
+  CASE WHEN written_mb_s IS NOT NULL THEN 'written' WHEN created_mb_s IS NOT NULL THEN 'created'
+    WHEN reported_mb_s IS NOT NULL THEN 'reported' END,
+  written_mb_s, created_mb_s, ceiling_mb_s,
   CASE WHEN ceiling_mb_s IS NOT NULL THEN TO_TIMESTAMP_LTZ(CAST(SUBSTRING(version, 1, 13) AS BIGINT), 3) END,
   100 * rate_mb_s / ceiling_mb_s,
   waits_delta, waiting_threads, active_threads, log_write_ms, ci_per_io, zhl_sync_pct, gcp_pct, ziip_pct, `reset`
-FROM placed;
+FROM rated;
