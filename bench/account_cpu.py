@@ -1,0 +1,113 @@
+"""Rows a second that `account_cpu` brings together, and a year of 200 Db2 members through `log_load`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import orjson
+import psutil
+from confluent_kafka import Consumer, TopicPartition
+
+from bench.figure import Figure
+from bench.generate_zos import BEGIN, configured, minutes, publish
+from counterflow.pipelines import jobs
+from counterflow.schemas.definition import datasets, topics
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.jobs import cluster
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+STREAMS = ("system_cpu", "workload", "db_log")
+SYSTEMS, MEMBERS = 100, 2
+MINUTES = int(os.environ.get("BENCH_MINUTES", "2000"))
+YEAR_MINUTES = 365 * 24 * 60
+
+
+def main() -> None:
+    """Fill the topics, run both jobs over them twice (the first warms the JVM), then the peer."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-accounts-") as home:
+        settings = free_settings(Path(home), parts)
+        try:
+            lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
+            create_topics(settings, topics(partitions=1))
+            published = itertools.chain(configured(SYSTEMS, MEMBERS), minutes(SYSTEMS, MEMBERS, MINUTES))
+            rows = publish(settings.kafka_bootstrap, published) - SYSTEMS * (MEMBERS + 1)
+            figures = {}
+            for job in ("account_cpu", "log_load"):
+                cold, figures[job] = measure(settings, job), measure(settings, job)
+                for name, (seconds, cpu, results) in (("cold", cold), ("warm", figures[job])):
+                    print(f"{job}, {name}: {seconds:.1f} s, {cpu:.1f} CPU s, {results:,} results", file=sys.stderr)
+            emit(rows, figures, peer(settings.kafka_bootstrap, rows))
+        finally:
+            lifecycle.down(settings)
+
+
+def emit(rows: int, figures: dict[str, tuple[float, float, int]], plain: float) -> None:
+    """Print both figures."""
+    read = (
+        f"{SYSTEMS} systems with {MEMBERS} Db2 members each, {MINUTES:,} intervals of 60 s: processors, accounts, logs "
+        f"in one partition each, through the job in bounded mode at parallelism 1, duration of the Flink job with its "
+        f"start (wall), second run on the same TaskManager; broker on the same {os.cpu_count()} cores"
+    )
+    seconds, cpu, _ = figures["account_cpu"]
+    method = f"{rows:,} rows of {read}; {cpu:.1f} CPU s of the TaskManager."
+    text = "one Python process: consume, orjson, a dictionary by system and time; no results written"
+    Figure("account_cpu", round(rows / seconds), "rows/s", ">= 60000", method, text, round(plain)).emit()
+    seconds, cpu, results = figures["log_load"]
+    logs, year = SYSTEMS * MEMBERS * MINUTES, SYSTEMS * MEMBERS * YEAR_MINUTES
+    method = (
+        f"{results:,} results of {logs:,} log rows and {2 * SYSTEMS * MINUTES:,} of processors, scaled up to {year:,} "
+        f"log rows; {read}; {cpu:.1f} CPU s of the TaskManager."
+    )
+    name = f"log_load, a year of {SYSTEMS * MEMBERS} Db2 members"
+    Figure(name, round(seconds * year / logs / 60, 1), "minutes", "<= 10", method).emit()
+
+
+def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
+    """Return seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
+    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
+    before = manager.cpu_times()
+    period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
+    written = jobs.rerun(cluster(settings), period, jobs.chosen([name]))
+    after = manager.cpu_times()
+    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
+    newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
+    cpu = after.user + after.system - before.user - before.system
+    return newest["duration"] / 1000, cpu, written[name]
+
+
+def peer(bootstrap: str, rows: int) -> float:
+    """Return rows/s of the shortest Python program that brings the same rows together."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "peer",
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.assign([TopicPartition(datasets()[name].topic, 0, 0) for name in STREAMS])
+    together: dict[tuple[str, str], list[object]] = {}
+    read = 0
+    begin = time.monotonic()
+    while read < rows:
+        for message in consumer.consume(10_000, timeout=10):
+            row = orjson.loads(message.value() or b"")
+            together.setdefault((row["system"], row["ts"]), []).append(row)
+            read += 1
+    seconds = time.monotonic() - begin
+    consumer.close()
+    return rows / seconds
+
+
+if __name__ == "__main__":
+    main()

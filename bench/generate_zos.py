@@ -1,0 +1,80 @@
+"""Rows of z/OS systems as agents publish them: accounts, processors and Db2 logs of every minute, for benches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+from confluent_kafka import Producer
+
+from counterflow.schemas.definition import datasets
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+LOG_COUNTS = [
+    name for name in datasets()["db_log"].sources["db2_log_csv"] if f"prev_{name}" in datasets()["db_log"].columns
+]
+
+
+def minutes(systems: int, members: int, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield `count` minutes of all systems: two rows of processors, one of accounts, one of each member's log."""
+    for minute in range(count):
+        before, ts = (f"{BEGIN + at * timedelta(minutes=1):%FT%TZ}" for at in (minute, minute + 1))
+        for number in range(systems):
+            envelope = {
+                "ts": ts,
+                "interval_s": 60.0,
+                "system": f"SYS{number:03}",
+                "agent_id": "bench",
+                "collected_at": ts,
+            }
+            load = 20 + (minute * 7 + number * 13) % 600 / 10
+            for kind, engines in (("gcp", 6.0), ("ziip", 10.0)):
+                cpu = {"engine_type": kind, "engine": "all", "busy_pct": load, "logical_engines": engines}
+                yield "system_cpu", {**envelope, "source": "rmf_dds", **cpu}
+            work = {"workload": "SETTLE", "run_id": "bench", "unit_of_work": "accounts", "operation": ""}
+            done = {"done": 288_000.0 * (minute + 1), "prev_done": 288_000.0 * minute, "prev_ts": before}
+            yield "workload", {**envelope, "source": "workload_csv", **work, **done}
+            for member in range(members):
+                log = {"subsystem": f"DB{number:02}{member}", "log_path": "zhl", "copies": 2.0, "active_threads": 256.0}
+                counts = {name: 6_000_000.0 * (minute + 1) + at for at, name in enumerate(LOG_COUNTS)}
+                counts |= {f"prev_{name}": value - 6_000_000.0 for name, value in counts.items()}
+                yield "db_log", {**envelope, "source": "db2_log_csv", **log, "prev_ts": before, **counts}
+
+
+def configured(systems: int, members: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a ceiling a member and a batch a system."""
+    ts = f"{BEGIN - timedelta(days=365):%FT%TZ}"
+    for number in range(systems):
+        envelope = {"ts": ts, "system": f"SYS{number:03}", "source": "site", "agent_id": "bench", "collected_at": ts}
+        for member in range(members):
+            item = {"section": "log_ceiling", "item": f"DB{number:02}{member}/zhl", "name": "ceiling_mb_s"}
+            yield "config", {**envelope, **item, "value": "594"}
+        batch = {"section": "batch", "item": "SETTLE", "name": "units_total", "value": "100000000"}
+        yield "config", {**envelope, **batch}
+
+
+def publish(bootstrap: str, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
+    """Publish rows as the agent does, keyed by system; return how many."""
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "linger.ms": 20,
+            "compression.type": "lz4",
+            "queue.buffering.max.messages": 200_000,
+        }
+    )
+    topics = {name: dataset.topic for name, dataset in datasets().items()}
+    count = 0
+    for seq, (dataset, row) in enumerate(rows):
+        count += 1
+        while True:
+            try:
+                producer.produce(topics[dataset], orjson.dumps({**row, "seq": seq}), row["system"])
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if left := producer.flush(60):
+        raise RuntimeError(f"{left} rows were not taken")
+    return count
