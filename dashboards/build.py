@@ -272,8 +272,10 @@ def _override(name: str, series: Series, chart: Chart, board: Board) -> Json:
 
 
 def _hidden(chart: Chart) -> list[Json]:
-    """Return the overrides that hide columns which are there for links alone."""
-    names = ("from_ms", "to_ms") if chart.shape == "table" and any(link.pad for link in chart.links) else ()
+    """Return the overrides that hide columns which are there for links alone: instants, `<name>_ms`."""
+    columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
+    padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
+    names = sorted(columns | padded) if chart.shape == "table" else ()
     return [_by_name(name, [("custom.hidden", True)]) for name in names]
 
 
