@@ -60,6 +60,7 @@ class Rule(Generic[P, I, S]):
     kind : column that tells entities of one name apart, where a row has it; None where names suffice.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
     interval : makes an interval of a row by column name; raises `ValueError` that says what was expected.
+    states : every state that an entity may be shown in.
     start : state of an entity before its first interval; `as_json` and `of_json` carry it elsewhere and back.
     judge : (parameters, state, interval) to (next state, verdict).
     """
@@ -71,6 +72,7 @@ class Rule(Generic[P, I, S]):
     kind: str | None
     parameters: type[P]
     interval: Callable[[Mapping[str, Any]], I]
+    states: tuple[str, ...]
     start: S
     judge: Callable[[P, S, I], tuple[S, Verdict]]
 

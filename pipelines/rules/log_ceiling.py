@@ -399,6 +399,7 @@ RULE = Rule(
     kind=None,
     parameters=Parameters,
     interval=Interval.of_row,
+    states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,
 )

@@ -445,6 +445,7 @@ RULE = Rule(
     kind="link_type",
     parameters=Parameters,
     interval=Interval.of_row,
+    states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,
 )
