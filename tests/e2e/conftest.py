@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from counterflow.clickhouse import ClickHouse
+from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from counterflow.stack.settings import StackSettings
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Case = dict[str, Any]
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +41,31 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
     """ClickHouse as the user who may only read."""
     with ClickHouse(stack.clickhouse_url, "reader", stack.clickhouse_password("reader")) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
+    """Simulate a case, publish all of it, and wait until every record and every result is there; once a session."""
+    done: dict[str, Case] = {}
+
+    def make(name: str) -> Case:
+        if name not in done:
+            folder = tmp_path_factory.mktemp(name)
+            run = counterflow("simulate", name, "--out", folder, "--json")
+            assert run.returncode == 0, run.stderr
+            done[name] = json.loads(run.stdout)
+            records = 0
+            for path in sorted(folder.iterdir()):
+                named = () if path.name in ("HMC", "SITE") else ("--system", path.name)
+                sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
+                assert sent.returncode == 0, sent.stderr
+                outcome = json.loads(sent.stdout)
+                assert set(outcome["rejects"]) <= {"read_with_another"}, outcome
+                records += sum(outcome["records"].values())
+            landed = wait_landed(reader, name, records)
+            assert (landed.lost, landed.duplicates, landed.deadletter) == (0, 0, 0)
+            assert wait_computed(reader, name) == 0
+            assert wait_judged(reader, name) == 0
+        return done[name]
+
+    return make

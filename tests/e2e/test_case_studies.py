@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,10 +10,8 @@ from typing import Any
 import pytest
 
 from counterflow.clickhouse import ClickHouse
-from counterflow.stack.account import wait_computed, wait_judged, wait_landed
-from tests.e2e.conftest import Run
+from tests.e2e.conftest import Case
 
-Case = dict[str, Any]
 GIGABIT = 2**30
 """Bits of a Gb in table 7-5."""
 
@@ -24,34 +21,6 @@ RESPONSE = "SELECT sum(response_s) / sum(transactions) AS figure FROM counterflo
 UPDATES = "SELECT sum(other) / {seconds} AS figure FROM counterflow.io_mix FINAL"
 MIX = "SELECT sum({what}) / sum(logical_io) * 100 AS figure FROM counterflow.io_mix FINAL"
 LINKS = "SELECT sum({what} * interval_s) / {seconds} AS figure FROM counterflow.link_load FINAL"
-
-
-@pytest.fixture(scope="module")
-def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
-    """Simulate a case, publish all of it, and wait until every record and every result is there; once a module."""
-    done: dict[str, Case] = {}
-
-    def make(name: str) -> Case:
-        if name not in done:
-            folder = tmp_path_factory.mktemp(name)
-            run = counterflow("simulate", name, "--out", folder, "--json")
-            assert run.returncode == 0, run.stderr
-            done[name] = json.loads(run.stdout)
-            records = 0
-            for path in sorted(folder.iterdir()):
-                named = () if path.name == "HMC" else ("--system", path.name)
-                sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
-                assert sent.returncode == 0, sent.stderr
-                outcome = json.loads(sent.stdout)
-                assert set(outcome["rejects"]) <= {"read_with_another"}, outcome
-                records += sum(outcome["records"].values())
-            landed = wait_landed(reader, name, records)
-            assert (landed.lost, landed.duplicates, landed.deadletter) == (0, 0, 0)
-            assert wait_computed(reader, name) == 0
-            assert wait_judged(reader, name) == 0
-        return done[name]
-
-    return make
 
 
 def figure(reader: ClickHouse, run: Case, sql: str, where: str, **names: object) -> float:
