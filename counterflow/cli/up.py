@@ -19,6 +19,7 @@ from counterflow.cli._stack import stack_extra
 @click.option("--flink-rpc-port", type=int)
 @click.option("--flink-blob-port", type=int)
 @click.option("--lander-metrics-port", type=int)
+@click.option("--verdicts-metrics-port", type=int)
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
     from rich.console import Console

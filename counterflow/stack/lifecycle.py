@@ -65,7 +65,7 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", say=say)),
         ("topics", lambda: create_topics(settings, topics())),
         ("migrate", lambda: _migrate(settings)),
-        ("land", lambda: start(settings, "lander", say=say)),
+        ("land", lambda: start(settings, "lander", "exporter", say=say)),
         ("jobs", lambda: _submit(settings, say)),
     ]
     seconds = {}

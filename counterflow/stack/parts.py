@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterflow.stack import clickhouse, flink, jobs, kafka, lander
+from counterflow.stack import clickhouse, exporter, flink, jobs, kafka, lander
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -15,5 +15,6 @@ def all_parts(settings: StackSettings) -> list[Part]:
         flink.jobmanager(settings),
         flink.taskmanager(settings),
         lander.lander(settings),
+        exporter.exporter(settings),
         jobs.watcher(settings),
     ]

@@ -40,6 +40,8 @@ class StackSettings(BaseModel):
     flink_blob_port: Port = 16124
     lander_metrics_port: Port = 19095
     """`/metrics` of the lander."""
+    verdicts_metrics_port: Port = 19096
+    """`/metrics` of the exporter of verdicts."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
     """Task slots of the one TaskManager: a job of parallelism 1 takes one."""
 

@@ -42,8 +42,14 @@ class Flink:
 
     def checkpointed(self, job_id: str) -> datetime | None:
         """Return when the job's newest checkpoint was completed."""
-        completed = (self._get(f"/jobs/{job_id}/checkpoints").get("latest") or {}).get("completed")
-        return moment(completed["latest_ack_timestamp"]) if completed else None
+        return self.checkpoints(job_id)[0]
+
+    def checkpoints(self, job_id: str) -> tuple[datetime | None, int]:
+        """Return when the job's newest checkpoint was completed, and how many have failed since it was submitted."""
+        found = self._get(f"/jobs/{job_id}/checkpoints")
+        completed = (found.get("latest") or {}).get("completed")
+        newest = moment(completed["latest_ack_timestamp"]) if completed else None
+        return newest, (found.get("counts") or {}).get("failed", 0)
 
     def problem(self, job_id: str) -> str | None:
         """Return the innermost cause of the newest failure that Flink remembers of a job."""

@@ -1,0 +1,69 @@
+"""`counterflow verdicts`: what the rules say, told to others."""
+
+from __future__ import annotations
+
+import click
+
+STALE_S = 3600
+MOST = 5_000
+
+
+@click.group()
+def command() -> None:
+    """Tell verdicts and newest figures to Prometheus."""
+
+
+@command.command()
+@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
+@click.option("--flink-url", metavar="URL", help="Flink's REST interface; default: the stack's.")
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="/metrics on 127.0.0.1; default: the stack's.")
+@click.option(
+    "--stale-after",
+    "stale_s",
+    metavar="SECONDS",
+    type=click.IntRange(60),
+    default=STALE_S,
+    show_default=True,
+    help="From the end of its newest interval on, a thing is forgotten.",
+)
+@click.option(
+    "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Things told of one dataset, at most."
+)
+def export(bootstrap: str | None, flink_url: str | None, metrics_port: int | None, stale_s: int, most: int) -> None:
+    """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
+
+    Answers once it has read what the topics hold. Keeps nothing on disk: a restart reads again. Ends with status 0 on
+    SIGTERM or SIGINT. docs/alerts.md lists the metrics.
+    """
+    import signal
+    import threading
+    import time
+
+    from prometheus_client import CollectorRegistry, ProcessCollector
+
+    from counterflow.logs import configure
+    from counterflow.pipelines.exporter.jobs import Jobs
+    from counterflow.pipelines.exporter.metrics import Told, serve
+    from counterflow.pipelines.exporter.reader import read
+    from counterflow.pipelines.exporter.watched import VERDICT, WATCHED
+    from counterflow.schemas.definition import datasets
+    from counterflow.stack.settings import StackSettings
+
+    configure()
+    stack = StackSettings.load()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    told = Told(stale_s, most)
+    registry = CollectorRegistry()
+    registry.register(told)
+    registry.register(Jobs(flink_url or stack.flink_url))
+    ProcessCollector(registry=registry)
+    read(
+        bootstrap or stack.kafka_bootstrap,
+        {datasets()[name].topic: name for name in (VERDICT, *WATCHED)},
+        time.time() - stale_s,
+        told,
+        stop,
+        lambda: serve(registry, metrics_port or stack.verdicts_metrics_port),
+    )

@@ -1,0 +1,159 @@
+"""What is known now as metrics (Prometheus naming conventions); every name that alerts may use is made here."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.exporter.newest import Newest
+from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, WATCHED, evidence
+from counterflow.pipelines.rules import rules
+
+_PREFIX = "counterflow_"
+
+
+class Verdict(NamedTuple):
+    """What is told of a verdict: `since_s` is the end of the first interval in its state, seconds since 1970."""
+
+    state: str
+    stale: bool
+    since_s: float
+    evidence: Mapping[str, float]
+
+
+class Told(Collector):
+    """What the records read so far say; may be asked while they are read.
+
+    Parameters
+    ----------
+    stale_s : seconds from the end of an interval for which it counts.
+    most : things that are told of one dataset.
+    """
+
+    def __init__(self, stale_s: float, most: int) -> None:
+        """Know nothing yet."""
+        self.kafka_up = False
+        self._lock = threading.Lock()
+        self._verdicts: Newest[Verdict] = Newest(stale_s, most)
+        self._intervals: Newest[None] = Newest(stale_s, most)
+        self._figures: dict[str, Newest[tuple[float | None, ...]]] = {name: Newest(stale_s, most) for name in WATCHED}
+        self._unreadable: Counter[str] = Counter()
+
+    def take(self, dataset: str, record: bytes | None) -> None:
+        """Take a record of a dataset; one that cannot be read is counted, and kept by the lander."""
+        if record is None:  # a result that was taken back
+            return
+        try:
+            row = orjson.loads(record)
+            ts_s, n = _seconds(row["ts"]), int(row["n"])
+            with self._lock:
+                if dataset == VERDICT:
+                    self._verdicts.take(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
+                elif WATCHED[dataset].where(row):
+                    watched = WATCHED[dataset]
+                    entity = tuple(_text(row.get(label, "")) for label in watched.labels)
+                    values = tuple([_number(figure.of(row)) for figure in watched.figures])
+                    self._figures[dataset].take(entity, ts_s, n, values)
+                self._intervals.take((dataset, _text(row["system"])), ts_s, n, None)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            with self._lock:
+                self._unreadable[dataset] += 1
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Return every metric."""
+        with self._lock:
+            return iter([*self._of_verdicts(), *self._of_results(), *self._of_itself()])
+
+    def _of_verdicts(self) -> Iterator[GaugeMetricFamily]:
+        state = _gauge("verdict_state", "1 for the state the thing is in, 0 for each other.", *OF_VERDICT, "state")
+        ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
+        since = _gauge("verdict_since_timestamp_seconds", "End of the first interval in the state.", *OF_VERDICT)
+        stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
+        figure = _gauge("verdict_figure", "Inputs and figures that decided, see docs/rules.", *OF_VERDICT, "figure")
+        for entity, kept in self._verdicts.items():
+            for possible in rules()[entity[0]].states:
+                state.add_metric([*entity, possible], possible == kept.value.state)
+            ts.add_metric(entity, kept.ts_s)
+            since.add_metric(entity, kept.value.since_s)
+            stale.add_metric(entity, kept.value.stale)
+            for name, value in kept.value.evidence.items():
+                figure.add_metric([*entity, name], value)
+        yield from (state, ts, since, stale, figure)
+
+    def _of_results(self) -> Iterator[GaugeMetricFamily]:
+        ts = _gauge("result_timestamp_seconds", "End of the newest interval with a result.", "dataset", "system")
+        for entity, kept in self._intervals.items():
+            ts.add_metric(entity, kept.ts_s)
+        yield ts
+        for dataset, watched in WATCHED.items():
+            families = [_gauge(figure.name, figure.text, *watched.labels) for figure in watched.figures]
+            for entity, found in self._figures[dataset].items():
+                for family, value in zip(families, found.value, strict=True):
+                    if value is not None:
+                        family.add_metric(entity, value)
+            yield from families
+
+    def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        yield _gauge("exporter_kafka_up", "1 where Kafka answered when it was last asked.", value=self.kafka_up)
+        unreadable = _counter("exporter_unreadable_records", "Records that are no result.", "dataset")
+        refused = _counter("exporter_refused_records", "Records of more things than are told.", "dataset")
+        kept: dict[str, Newest[Any]] = {VERDICT: self._verdicts, **self._figures}
+        for dataset, newest in kept.items():
+            unreadable.add_metric([dataset], self._unreadable[dataset])
+            refused.add_metric([dataset], newest.refused)
+        yield from (unreadable, refused)
+
+
+def serve(registry: CollectorRegistry, port: int) -> None:
+    """Answer `/metrics` on 127.0.0.1.
+
+    Raises
+    ------
+    CounterflowError : the port is taken.
+    """
+    try:
+        start_http_server(port, "127.0.0.1", registry)
+    except OSError as error:
+        raise CounterflowError(
+            f"127.0.0.1:{port} cannot be listened on: {error.strerror}", hint="give another --metrics-port", exit_code=2
+        ) from None
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    """Read a verdict; raises an error where it is none, or of a rule or a state that is not known here."""
+    rule, state = row["rule"], row["state"]
+    if rule not in EVIDENCE or state not in rules()[rule].states:
+        raise ValueError(f"{rule} {state}")
+    return Verdict(state, bool(row["stale"]), _seconds(row["since"]), evidence(rule, orjson.loads(row["evidence"])))
+
+
+def _seconds(text: str) -> float:
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, found {value!r}")
+    return value
+
+
+def _number(value: object) -> float | None:
+    return None if value is None else float(value)  # type: ignore[arg-type]  # a TypeError for what is none
+
+
+def _gauge(name: str, text: str, *labels: str, value: float | None = None) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, text, value=value, labels=None if value is not None else labels)
+
+
+def _counter(name: str, text: str, *labels: str) -> CounterMetricFamily:
+    return CounterMetricFamily(_PREFIX + name, text, labels=labels)

@@ -1,0 +1,62 @@
+"""The newest value of each thing, of a bounded number of things, until it is too old. No I/O."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+V = TypeVar("V")
+Entity = tuple[str, ...]
+
+
+class Kept(NamedTuple, Generic[V]):
+    """A value with the end of its interval, seconds since 1970, and the rows that it is made of."""
+
+    ts_s: float
+    n: int
+    value: V
+
+
+class Newest(Generic[V]):
+    """The newest value of each entity.
+
+    What is older than `stale_s` is nobody's state: a thing that vanished is forgotten, and a recording of last year
+    that is read today never enters. That is by the end of its interval, so that a restart keeps what was kept before.
+
+    Parameters
+    ----------
+    stale_s : seconds from the end of an interval for which its value counts.
+    most : entities; those that come when it is full are refused and counted in `refused`.
+    clock : seconds since 1970.
+    """
+
+    def __init__(self, stale_s: float, most: int, clock: Callable[[], float] = time.time) -> None:
+        """Keep nothing yet."""
+        self.refused = 0
+        self._stale_s = stale_s
+        self._most = most
+        self._clock = clock
+        self._kept: dict[Entity, Kept[V]] = {}
+
+    def take(self, entity: Entity, ts_s: float, n: int, value: V) -> None:
+        """Keep a value unless a newer one, or one of the same interval and more rows, is kept."""
+        if ts_s <= self._clock() - self._stale_s:
+            return
+        kept = self._kept.get(entity)
+        if kept is None and len(self._kept) >= self._most:
+            self._forget()
+            if len(self._kept) >= self._most:
+                self.refused += 1
+                return
+        if kept is None or (ts_s, n) >= (kept.ts_s, kept.n):
+            self._kept[entity] = Kept(ts_s, n, value)
+
+    def items(self) -> Iterator[tuple[Entity, Kept[V]]]:
+        """Yield what is not too old, by entity."""
+        self._forget()
+        yield from sorted(self._kept.items(), key=lambda item: item[0])
+
+    def _forget(self) -> None:
+        oldest = self._clock() - self._stale_s
+        self._kept = {entity: kept for entity, kept in self._kept.items() if kept.ts_s > oldest}

@@ -1,0 +1,102 @@
+"""Reads the topics, as one who only looks on: it joins no group and commits nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import structlog
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from counterflow.pipelines.exporter.metrics import Told
+
+_READ = 1_000  # messages at a time
+_LOOK_S = 15.0  # from one look for new partitions to the next, which also tells whether Kafka is there
+_TIMEOUT_S = 5.0
+
+Key = tuple[str, int]
+
+log = structlog.get_logger()
+
+
+def read(
+    bootstrap: str,
+    topics: Mapping[str, str],
+    since_s: float,
+    told: Told,
+    stop: threading.Event,
+    caught_up: Callable[[], None],
+) -> None:
+    """Tell `told` what the topics say until `stop`; call `caught_up` once, when all that they held is read.
+
+    Parameters
+    ----------
+    bootstrap : `bootstrap.servers` of Kafka.
+    topics : dataset by topic; one that does not exist yet is read when it does.
+    since_s : records written since then are read, seconds since 1970. One written before is of an interval before.
+    """
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "counterflow.exporter",  # asked for, not used
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 8_192,  # of a partition
+            "error_cb": lambda error: log.warning("kafka", error=error.str()),
+        }
+    )
+    assigned: set[Key] = set()
+    behind: set[Key] = set()
+    looked_at: float | None = None
+    waiting = True
+    try:
+        while not stop.is_set():
+            if looked_at is None or time.monotonic() - looked_at >= _LOOK_S:
+                told.kafka_up = _look(consumer, topics, since_s, assigned, behind)
+                looked_at = time.monotonic()
+            for message in consumer.consume(_READ, 0.5):
+                key = message.topic() or "", message.partition() or 0
+                if (error := message.error()) is None:
+                    told.take(topics[key[0]], message.value())
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    behind.discard(key)
+                else:
+                    log.warning("kafka", topic=key[0], error=error.str())
+            if waiting and told.kafka_up and not behind:
+                waiting = False
+                log.info("caught up", partitions=len(assigned))
+                caught_up()
+    finally:
+        consumer.close()
+
+
+def _look(consumer: Consumer, topics: Mapping[str, str], since_s: float, assigned: set[Key], behind: set[Key]) -> bool:
+    """Begin with partitions that are new; returns whether Kafka answered."""
+    try:
+        found = consumer.list_topics(timeout=_TIMEOUT_S).topics
+        new = {(name, number) for name in topics if name in found for number in found[name].partitions} - assigned
+        if new:
+            consumer.incremental_assign(_begin(consumer, new, since_s))
+            assigned |= new
+            behind |= new
+    except KafkaException as error:
+        log.warning("kafka does not answer", error=error.args[0].str())
+        return False
+    return True
+
+
+def _begin(consumer: Consumer, partitions: set[Key], since_s: float) -> list[TopicPartition]:
+    """Return where each partition had come to at `since_s`."""
+    wanted = [TopicPartition(*key, int(since_s * 1000)) for key in sorted(partitions)]
+    begins = consumer.offsets_for_times(wanted, timeout=_TIMEOUT_S)
+    for begin in begins:
+        if begin.error:
+            raise KafkaException(begin.error)
+        if begin.offset < 0:  # nothing was written since: at the end, as it is now
+            key = TopicPartition(begin.topic, begin.partition)
+            _, begin.offset = consumer.get_watermark_offsets(key, timeout=_TIMEOUT_S) or (0, 0)
+    return begins
