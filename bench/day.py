@@ -10,10 +10,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
+
 from bench.figure import Figure
 from bench.generate_collection_services import Shape, generate
 from counterflow.clickhouse import ClickHouse
-from counterflow.stack import lifecycle
+from counterflow.stack import lifecycle, supervision
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
@@ -32,25 +34,28 @@ def main(intervals: int = 96) -> None:
         generate(folder, shape)
         try:
             lifecycle.up(settings)
-            begin = time.monotonic()
-            published, resident = _publish(folder, settings)
+            begin, idle = time.monotonic(), _cpu(settings)
+            published, resident, agent = _publish(folder, settings)
             publish_s = time.monotonic() - begin
             with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
                 account = wait_landed(client, "bench-day", published, LONGEST_S)
                 landed_s = time.monotonic() - begin
                 pending = wait_computed(client, "bench-day", LONGEST_S)
                 seconds = time.monotonic() - begin
+            spent = {"agent": agent} | {name: cpu - idle.get(name, 0) for name, cpu in _cpu(settings).items()}
         finally:
             lifecycle.down(settings)
     print(
         f"published after {publish_s:.0f} s, landed after {landed_s:.0f} s, computed after {seconds:.0f} s; {account}"
     )
+    shares = ", ".join(f"{name} {cpu:.0f}" for name, cpu in sorted(spent.items(), key=lambda part: -part[1]))
+    print(f"CPU s: {shares}; together {sum(spent.values()):.0f}")
     if account.lost or account.duplicates or pending:
         raise AssertionError(f"{account}, {pending} results provisional")
     method = (
         f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows with QAPMJOBOS, {published:,} records; from "
         "`counterflow publish` to the last row landed and the last result complete, wall, all parts on "
-        f"{os.cpu_count()} cores; published after {publish_s:.0f} s, landed after {landed_s:.0f} s."
+        f"{os.cpu_count()} cores; published after {publish_s:.0f} s, landed after {landed_s:.0f} s; CPU s: {shares}."
     )
     Figure("a day of jobs through the line", round(seconds), "s", "<= 180", method).emit()
     Figure(
@@ -59,8 +64,18 @@ def main(intervals: int = 96) -> None:
     ).emit()  # fmt: skip
 
 
-def _publish(folder: Path, settings: StackSettings) -> tuple[int, float]:
-    """Return how many records were published, and the peak of the command's memory, MiB."""
+def _cpu(settings: StackSettings) -> dict[str, float]:
+    """Return the CPU seconds, user and system, that each part of the stack has taken."""
+    found = {}
+    for name, state in supervision.states(settings).items():
+        if state.pid:
+            times = psutil.Process(state.pid).cpu_times()
+            found[name] = times.user + times.system + times.children_user + times.children_system
+    return found
+
+
+def _publish(folder: Path, settings: StackSettings) -> tuple[int, float, float]:
+    """Return how many records were published, the peak of the command's memory, MiB, and its CPU seconds."""
     command = [sys.executable, "-m", "counterflow", "publish", str(folder), "--json", "--system", "BENCH"]
     command += ["--agent-id", "bench-day", "--bootstrap", settings.kafka_bootstrap]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
@@ -70,7 +85,7 @@ def _publish(folder: Path, settings: StackSettings) -> tuple[int, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return sum(json.loads(out)["records"].values()), usage.ru_maxrss / 1024
+    return sum(json.loads(out)["records"].values()), usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":
