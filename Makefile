@@ -39,7 +39,7 @@ demo: setup ## the whole line on recordings: read, published, computed, landed, 
 
 test: setup nmon ## every test, with real Kafka, Flink, ClickHouse and nmon
 	@$(MAKE) --no-print-directory lint
-	@$(RUN) pytest $(ARGS)
+	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check

@@ -16,6 +16,13 @@ from counterflow.stack.settings import HOST, StackSettings
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests with servers, and those of a file, in one process where there are several: see `make test`."""
+    for item in items:
+        servers = "new_stack" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("servers" if servers else str(item.path)))
+
+
 @pytest.fixture(scope="session")
 def new_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], StackSettings]]:
     """Settings of another stack, not started yet; the software is shared with the checkout's own stack."""
