@@ -123,9 +123,12 @@ def _measured(client: ClickHouse, name: str, warm_up_s: float | None) -> Measure
     statements = queries()
     # a value of a parameter is escaped text
     escaped = name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
-    known = {of: client.rows(statements[of], {"param_run": escaped}) for of in OF_A_NAME}
+    of_run = {"param_run": escaped}
+    configured = client.rows(statements["configured"], of_run)
+    stated = {line["name"] for line in configured if line["section"] == "run"}
+    labelled = [] if {"begin", "end"} <= stated else client.rows(statements["labelled"], of_run)
     try:
-        run = found(name, known["labelled"], known["configured"], warm_up_s)
+        run = found(name, labelled, configured, warm_up_s)
         begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
         during = period(run.systems, begin, end)
         rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}

@@ -173,6 +173,9 @@ def _engines_differ(both: str, base: Measured, run: Measured, one_system: bool) 
 
 def _log_differs(both: str, base: Measured, run: Measured, one_system: bool) -> Iterator[str]:
     before, after = _aligned(base, one_system), _aligned(run, one_system)
+    kinds = [sorted({k.name for k in of if k.table == "log" and k.name.endswith("_mb_s")}) for of in (before, after)]
+    if all(kinds) and kinds[0] != kinds[1]:
+        yield f"{both}: rates of the log are {' and '.join(map(', '.join, kinds))}: bytes a unit do not compare"
     for key in before.keys() & after.keys():
         a, b = before[key].value, after[key].value
         if key.name == "log_bytes_per_unit" and a is not None and b is not None and _apart(a, b, LOAD_DIFFERS_PCT):

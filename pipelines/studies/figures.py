@@ -139,7 +139,8 @@ def ratio(pairs: Iterable[tuple[Number, Number]], unit: str, reason: str) -> Fig
     each = [a / b for a, b in known if b]
     if value is None:
         return Figure(None, unit, reason=reason)
-    return Figure(value, unit, len(known), None, min(each), max(each))
+    without_end = any(a and not b for a, b in known)
+    return Figure(value, unit, len(known), None, min(each), None if without_end else max(each))
 
 
 def _sum(values: Iterable[Number], unit: str) -> Figure:
@@ -332,6 +333,8 @@ def _components(
     table: str, run: Run, did: Work, rows: Sequence[Row], recorded: Sequence[Row], processors: Sequence[Row]
 ) -> Iterator[tuple[Key, Figure]]:
     times = {system: some for (system,), some in _by(recorded, "system").items()}
+    machines = {system: some for (system,), some in _by(processors, "system").items()}
+    bases: dict[tuple[str, str | None], Number] = {}
     unknown = "how long processes were recorded is not known"
     for (system, command), some in sorted(_by(rows, "system", "command").items()):
         key = Key(table, system, command, "")
@@ -340,8 +343,9 @@ def _components(
         samples = [(per(used.get(row["end_s"], 0.0), 1000 * row["seconds"]), row["seconds"]) for row in intervals]
         cores = mean(samples, "cores", unknown)
         base = next((row["cpu_base"] for row in some if row["cpu_base"]), None)
-        count = _base(run, base, [row for row in processors if row["system"] == system])
-        shares = [(work.busy_pct(busy, count), seconds) for busy, seconds in samples]
+        if (system, base) not in bases:
+            bases[system, base] = _base(run, base, machines.get(system, ()))
+        shares = [(work.busy_pct(busy, bases[system, base]), seconds) for busy, seconds in samples]
         why = None if intervals else unknown
         yield key._replace(name="cores"), cores
         yield key._replace(name="busy_pct"), mean(shares, "%", why or f"the {base or ''} processors are not counted")
@@ -371,14 +375,15 @@ def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
 
 def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (system,), some in sorted(_by(rows, "system").items()):
-        rates = []
+        rates: list[Number] = []
         for (subsystem,), of in sorted(_by(some, "subsystem").items()):
             key = Key("log", system, subsystem, "")
             # written, created and reported rates are not the same figure: each has a name of its own
-            for (basis,), based in sorted(_by((r for r in of if r["rate_basis"]), "rate_basis").items()):
+            bases = sorted(_by((row for row in of if row["rate_basis"]), "rate_basis").items())
+            for (basis,), based in bases:
                 rate = mean(((row["rate_mb_s"], row["seconds"]) for row in based), "MB/s")
                 yield key._replace(name=f"{basis}_mb_s"), rate
-                rates.append(rate.value)
+                rates.append(rate.value if len(bases) == 1 else None)
             for name, unit in (("waiting_threads", "threads"), ("zhl_sync_pct", "%")):
                 if any(row[name] is not None for row in of):
                     yield key._replace(name=name), mean(((row[name], row["seconds"]) for row in of), unit)
@@ -386,7 +391,7 @@ def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
             yield key._replace(name="buffer_waits_per_s"), mean(waits, "waits/s")
         a_unit = work.bytes_per_unit(total(*rates) if rates else None, did.units_per_s)
         key = Key("log", system, "", "log_bytes_per_unit")
-        yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log")
+        yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log, or rates of several kinds")
 
 
 # -- what the job account_cpu says
@@ -404,10 +409,11 @@ def _accounts(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
             if any(row[column] is not None for row in captured):
                 figure = mean(((row[column], row["accounts"]) for row in captured), did.a_unit("ms"))
                 yield Key("cpu", system, of, name), figure
-    batch = {row["batch_units"] for row in rows if row["batch_units"] is not None}
-    if len(batch) == 1:
-        hours = work.elapsed(batch.pop(), None if did.units_per_s is None else 3600 * did.units_per_s)
-        yield Key("throughput", "", "", "batch_h"), _made(hours, "h", did.reason)
+    batches = {row["batch_units"] for row in rows if row["batch_units"] is not None}
+    if batches:
+        rate = None if did.units_per_s is None else 3600 * did.units_per_s
+        hours = work.elapsed(batches.pop(), rate) if len(batches) == 1 else None
+        yield Key("throughput", "", "", "batch_h"), _made(hours, "h", did.reason or "several sizes of the batch")
 
 
 # -- replication

@@ -259,6 +259,11 @@ def test_rates_of_the_log_of_another_basis_are_another_figure() -> None:
     run = run_of(rows)
     assert value(run, "log", "created_mb_s", "DBP1").value == 2
     assert not any(key.name == "written_mb_s" for key in run.figures)
+    written_ = run_of({"log": steady("log", rate_mb_s=2.3, rate_basis="written"), "work": work(1)}, "b")
+    assert any("created_mb_s and written_mb_s: bytes a unit do not" in w for w in compare([run, written_]).warnings)
+    mixed = steady("log", [1, 2], rate_mb_s=2.0, rate_basis="created") + steady("log", [3], rate_basis="written")
+    figure = value(run_of({"log": mixed, "work": work(1)}), "log", "log_bytes_per_unit")
+    assert (figure.value, figure.reason) == (None, "no rate of the log, or rates of several kinds")
 
 
 def test_nothing_for_a_unit_where_the_work_is_not_known() -> None:
