@@ -24,12 +24,16 @@ class Jobs(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """Return what Flink says; `counterflow_flink_up` alone where it says nothing."""
         up = GaugeMetricFamily("counterflow_flink_up", "1 where Flink answers.")
-        running = GaugeMetricFamily("counterflow_job_running", "1 where the job runs.", labels=["job"])
+        running = GaugeMetricFamily("counterflow_job_running", "1 where the job runs.", labels=["flink_job"])
         newest = GaugeMetricFamily(
-            "counterflow_job_checkpoint_timestamp_seconds", "When its newest checkpoint was completed.", labels=["job"]
+            "counterflow_job_checkpoint_timestamp_seconds",
+            "When its newest checkpoint was completed.",
+            labels=["flink_job"],
         )
         failed = CounterMetricFamily(
-            "counterflow_job_failed_checkpoints", "Checkpoints that failed since it was submitted.", labels=["job"]
+            "counterflow_job_failed_checkpoints",
+            "Checkpoints that failed since it was submitted.",
+            labels=["flink_job"],
         )
         try:
             flink = Flink(self._http)

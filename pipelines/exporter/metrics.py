@@ -22,11 +22,10 @@ _PREFIX = "counterflow_"
 
 
 class Verdict(NamedTuple):
-    """What is told of a verdict: `since_s` is the end of the first interval in its state, seconds since 1970."""
+    """What is told of a verdict."""
 
     state: str
     stale: bool
-    since_s: float
     evidence: Mapping[str, float]
 
 
@@ -76,18 +75,16 @@ class Told(Collector):
     def _of_verdicts(self) -> Iterator[GaugeMetricFamily]:
         state = _gauge("verdict_state", "1 for the state the thing is in, 0 for each other.", *OF_VERDICT, "state")
         ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
-        since = _gauge("verdict_since_timestamp_seconds", "End of the first interval in the state.", *OF_VERDICT)
         stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
         figure = _gauge("verdict_figure", "Inputs and figures that decided, see docs/rules.", *OF_VERDICT, "figure")
         for entity, kept in self._verdicts.items():
             for possible in rules()[entity[0]].states:
                 state.add_metric([*entity, possible], possible == kept.value.state)
             ts.add_metric(entity, kept.ts_s)
-            since.add_metric(entity, kept.value.since_s)
             stale.add_metric(entity, kept.value.stale)
             for name, value in kept.value.evidence.items():
                 figure.add_metric([*entity, name], value)
-        yield from (state, ts, since, stale, figure)
+        yield from (state, ts, stale, figure)
 
     def _of_results(self) -> Iterator[GaugeMetricFamily]:
         ts = _gauge("result_timestamp_seconds", "End of the newest interval with a result.", "dataset", "system")
@@ -133,7 +130,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
     rule, state = row["rule"], row["state"]
     if rule not in EVIDENCE or state not in rules()[rule].states:
         raise ValueError(f"{rule} {state}")
-    return Verdict(state, bool(row["stale"]), _seconds(row["since"]), evidence(rule, orjson.loads(row["evidence"])))
+    return Verdict(state, bool(row["stale"]), evidence(rule, orjson.loads(row["evidence"])))
 
 
 def _seconds(text: str) -> float:

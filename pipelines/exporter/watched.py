@@ -43,7 +43,6 @@ _LINK = (
     Figure("link_in_bytes_per_second", "Bytes the link received a second.", _column("own_in_bytes_s")),
     Figure("link_capacity_used_ratio", "Mean of bytes sent and received of the guaranteed share.", _capacity_used),
     Figure("link_port_used_ratio", "Busier direction of the physical port.", _column("phys_line_pct", 0.01)),
-    Figure("link_drops_per_second", "Packets dropped a second.", _column("drops_s")),
 )
 _REPLICATION = (
     Figure("replication_delay_seconds", "Commit at source to commit at target.", _column("end_to_end_ms", 1e-3)),

@@ -1,0 +1,212 @@
+"""Alerts as they are written, `alerts/<alert>.yaml`, and what is made of them: Prometheus' rules and Grafana's.
+
+An alert has a PromQL expression, or SQL for Grafana, or both. `[[figure]]` in a description is the newest value of that
+figure of the verdict (`counterflow_verdict_figure`), as the alert is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from counterflow.dashboards.definition import FOLDER
+from counterflow.errors import CounterflowError
+
+ALERTS = FOLDER / "alerts"
+PROMETHEUS = FOLDER / "prometheus" / "rules.yml"
+GRAFANA = FOLDER / "grafana" / "provisioning" / "alerting" / "counterflow.yaml"
+RUNBOOKS = "https://counterflow.example/runbooks"
+"""Where the pages of docs/runbooks are served; docs/alerts.md says how to put another address."""
+
+_HEAD = "# Made of dashboards/alerts/ by `counterflow dashboards build`.\n"
+_DATASOURCE = "counterflow-ch"
+_DURATION = r"^\d+[smh]$"
+_FIGURE = (
+    '{{ with printf "counterflow_verdict_figure{rule=%q,system=%q,entity_type=%q,entity=%q,figure=%q}"'
+    " $labels.rule $labels.system $labels.entity_type $labels.entity "
+    r'"\1" | query }}{{ . | first | value | humanize }}{{ else }}unknown{{ end }}'
+)
+
+Json = dict[str, Any]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sql(_Strict):
+    """The alert as Grafana asks it: one number and texts as labels; it fires above `above`."""
+
+    sql: str
+    above: float
+    description: str
+
+
+class Alert(_Strict):
+    """One alert.
+
+    Parameters
+    ----------
+    group : of rules that are evaluated together.
+    severity : `critical` wakes somebody, `warning` is looked at today, `info` is a notice, `none` reaches nobody.
+    expr : PromQL; what it returns fires. None where only SQL can tell.
+    pending, keep_firing_for : how long it holds before it fires, and is kept after it held.
+    summary : one line; the only annotation that both have in common, so it knows labels alone.
+    description : the numbers, for Prometheus.
+    grafana : the same question in SQL, where it is simple.
+    """
+
+    name: str
+    group: Literal["verdicts", "links", "figures", "pipeline"]
+    severity: Literal["critical", "warning", "info", "none"]
+    expr: str | None = None
+    pending: str = Field("0s", alias="for", pattern=_DURATION)
+    keep_firing_for: str | None = Field(None, pattern=_DURATION)
+    summary: str
+    description: str | None = None
+    grafana: Sql | None = None
+
+    @model_validator(mode="after")
+    def _asks(self) -> Self:
+        if self.expr is None and self.grafana is None:
+            raise ValueError("an alert has `expr`, or `grafana`, or both")
+        if (self.expr is None) != (self.description is None):
+            raise ValueError("`expr` and `description` go together")
+        return self
+
+    @property
+    def title(self) -> str:
+        """The name Prometheus knows it by."""
+        return "Counterflow" + "".join(word.capitalize() for word in self.name.split("_"))
+
+    @property
+    def slug(self) -> str:
+        """The name of its runbook below docs/runbooks, and in Grafana's uid."""
+        return self.name.replace("_", "-")
+
+    @property
+    def runbook(self) -> str:
+        """The address of its runbook."""
+        return f"{RUNBOOKS}/{self.slug}/"
+
+
+@cache
+def alerts() -> dict[str, Alert]:
+    """Return every alert by its name, sorted.
+
+    Raises
+    ------
+    CounterflowError : names each file that is wrong, and what is.
+    """
+    found: dict[str, Alert] = {}
+    mistakes: list[str] = []
+    for path in sorted(ALERTS.glob("*.yaml")):
+        try:
+            found[path.stem] = Alert.model_validate({"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))})
+        except (ValidationError, yaml.YAMLError, TypeError) as error:
+            mistakes.append(f"{path.name}: {error}")
+    if mistakes:
+        raise CounterflowError("\n".join(mistakes), hint="see docs/alerts.md", exit_code=2)
+    return found
+
+
+def files() -> dict[Path, str]:
+    """Return what is generated: the text of each file."""
+    return {PROMETHEUS: _HEAD + _yaml(prometheus()), GRAFANA: _HEAD + _yaml(grafana())}
+
+
+def prometheus() -> Json:
+    """Return the rules as Prometheus reads them."""
+    told = [alert for alert in alerts().values() if alert.expr]
+    return {"groups": [{"name": f"counterflow-{name}", "rules": list(map(_rule, of))} for name, of in _grouped(told)]}
+
+
+def grafana() -> Json:
+    """Return the rules as Grafana provisions them; their folder is another than that of the dashboards."""
+    asked = [alert for alert in alerts().values() if alert.grafana]
+    groups = [
+        {
+            "orgId": 1,
+            "name": f"counterflow-{name}",
+            "folder": "Counterflow alerts",
+            "interval": "1m",
+            "rules": [_provisioned(alert, alert.grafana) for alert in of if alert.grafana],
+        }
+        for name, of in _grouped(asked)
+    ]
+    return {"apiVersion": 1, "groups": groups}
+
+
+def _grouped(told: list[Alert]) -> Iterator[tuple[str, list[Alert]]]:
+    for name, of in groupby(sorted(told, key=lambda alert: (alert.group, alert.name)), lambda alert: alert.group):
+        yield name, list(of)
+
+
+def _rule(alert: Alert) -> Json:
+    return {
+        "alert": alert.title,
+        "expr": alert.expr,
+        **({} if alert.pending == "0s" else {"for": alert.pending}),
+        **({"keep_firing_for": alert.keep_firing_for} if alert.keep_firing_for else {}),
+        "labels": {"severity": alert.severity},
+        "annotations": {
+            "summary": alert.summary,
+            "description": re.sub(r"\[\[(\w+)\]\]", _FIGURE, alert.description or ""),
+            "runbook_url": alert.runbook,
+        },
+    }
+
+
+def _provisioned(alert: Alert, asked: Sql) -> Json:
+    query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": asked.sql}
+    condition = {"type": "threshold", "expression": "A"}
+    return {
+        "uid": f"cf-{alert.slug}",
+        "title": alert.title,
+        "condition": "C",
+        "for": alert.pending,
+        **({"keepFiringFor": alert.keep_firing_for} if alert.keep_firing_for else {}),
+        "noDataState": "OK",  # nothing that is wrong: silence has alerts of its own
+        "execErrState": "Error",
+        "labels": {"severity": alert.severity},
+        "annotations": {"summary": alert.summary, "description": asked.description, "runbook_url": alert.runbook},
+        "data": [
+            {
+                "refId": "A",
+                "datasourceUid": _DATASOURCE,
+                "relativeTimeRange": {"from": 3600, "to": 0},
+                "model": {"refId": "A", **query, "intervalMs": 60_000, "maxDataPoints": 100},
+            },
+            {
+                "refId": "C",
+                "datasourceUid": "__expr__",
+                "model": {
+                    "refId": "C",
+                    **condition,
+                    "conditions": [{"evaluator": {"type": "gt", "params": [asked.above]}}],
+                },
+            },
+        ],
+    }
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines as one."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def _yaml(content: Json) -> str:
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
