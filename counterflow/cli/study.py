@@ -145,7 +145,7 @@ def _print(comparison: Comparison, top: int) -> None:
     out = console()
     out.print(table(list(written.header(comparison.runs))))
     for warning in comparison.warnings:
-        out.print(f"warning: {warning}", style="yellow", markup=False)
+        out.print(f"warning: {written.shown(warning)}", style="yellow", markup=False)
     for name, rows in written.tables(comparison).items():
         shown = largest(rows, top) if name == "components" else rows
         out.print()
@@ -153,4 +153,4 @@ def _print(comparison: Comparison, top: int) -> None:
         if len(shown) < len(rows):
             out.print("and components that used less: --top", style="dim")
     for line in (FORMULA, *comparison.formulas) if comparison.formulas else ():
-        out.print(line, markup=False)
+        out.print(written.shown(line), markup=False)

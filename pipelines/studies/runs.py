@@ -91,7 +91,7 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
             f"there is no run `{name}`: no record carries the label, and the configuration does not name it",
             "counterflow publish --run NAME labels records; section `run` of the site file says when a run was",
         )
-    warm_up_s = _number(name, "warm_up_s", stated.get("warm_up_s", "0")) if warm_up_s is None else warm_up_s
+    warm_up_s = _number(name, "warm_up_s", stated.get("warm_up_s", "0") if warm_up_s is None else str(warm_up_s))
     if end_s - warm_up_s <= begin_s:
         raise RunError(f"nothing is left of run `{name}` after its warm-up", "mend its begin, end and warm_up_s")
     if len({line["since_s"] for line in of_run}) > 1:

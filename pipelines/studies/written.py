@@ -103,8 +103,13 @@ def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
         yield "| " + " | ".join(map(_text, row.values())) + " |"
 
 
+def shown(text: str) -> str:
+    """Return a text whose control characters are shown instead of obeyed."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
 def _text(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", _CONTROL.sub(lambda found: repr(found[0])[1:-1], text))
+    return _MARKUP.sub(r"\\\1", shown(text))
 
 
 def as_csv(comparison: Comparison) -> str:

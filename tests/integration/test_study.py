@@ -19,7 +19,7 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 
 BEGIN = datetime(2026, 4, 1, 10, tzinfo=UTC)
-QUOTED = 'it\'s \\ "zHL"\t[b]'
+QUOTED = 'it\'s \\ "zHL"\t\x1b[31m[b]'
 """A run's name as bad as a name can be."""
 
 Study = Callable[..., Result]
@@ -166,7 +166,7 @@ def test_cells_of_a_csv_are_no_formulas(study: Study) -> None:
 def test_names_are_shown_as_they_are(study: Study, form: str) -> None:
     answer = study("--baseline", QUOTED, "--scenario", "with", "--format", form)
     assert answer.exit_code == 0, answer.output
-    assert "\t" not in answer.output
+    assert not {"\t", "\x1b"} & set(answer.output)
     assert "units of work differ" in " ".join(answer.output.replace("\\", "").split())
 
 

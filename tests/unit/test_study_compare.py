@@ -418,6 +418,11 @@ def test_a_run_that_is_none_is_refused_with_the_way_out(
     assert caught.value.hint
 
 
+def test_a_warm_up_is_a_number() -> None:
+    with pytest.raises(RunError, match="`warm_up_s` is 'nan'"):
+        found("r", [], HOUR, warm_up_s=float("nan"))
+
+
 def test_an_empty_run_is_refused() -> None:
     with pytest.raises(RunError, match="nothing is recorded of run `a`"):
         run_of({"processors": [], "work": []})
