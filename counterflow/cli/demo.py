@@ -1,4 +1,4 @@
-"""`counterflow demo`: recordings and a simulated story through the whole line, and what came out."""
+"""`counterflow demo`: recordings and two simulated stories through the whole line, and what came out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from counterflow.errors import CounterflowError
 from counterflow.simulate import cases, simulate
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
-RESULTS = ("disk_load", "footprint", "io_mix", "link_load", "verdict")
-STORY, STORY_NODE = "sriov-story", "SRIOVA"
+RESULTS = ("account_cpu", "disk_load", "footprint", "io_mix", "link_load", "log_load", "verdict")
+STORIES = {"sriov-story": ("cap_timeline", "SRIOVA"), "log-ceiling-story": ("ceiling_timeline", "ZSTORY")}
+"""Simulated stories, and the question that shows each of one of its systems."""
 GENERATED = "  (generated, not a real system)"
 
 
@@ -39,7 +40,7 @@ class Input(NamedTuple):
 @click.option("--json", "as_json", is_flag=True, help="End with one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
-    """Bring the stack up, send sample recordings and a simulated story through it, print the answers, stop everything.
+    """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
 
     Exit status 1 says that a record was lost or doubled, or a result is not complete.
     """
@@ -82,7 +83,9 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
     rejects: dict[str, int] = {}
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Several recordings are of one machine at one time: the name of the recording keeps them apart.
-        inputs = [Input([path], path.stem) for path in recordings] + _story(Path(folder))
+        inputs = [Input([path], path.stem) for path in recordings]
+        for story in STORIES:
+            inputs += _story(story, Path(folder) / story)
         for paths, system in inputs:
             sent = publish_files(
                 paths, kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=system
@@ -100,29 +103,32 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
         results = {name: _count(client, name, systems) for name in RESULTS}
         with _phase("ask", seconds):
             recorded = [path.stem for path in recordings]
-            asked = {"busiest_disks": recorded, "cpu_by_command": recorded, "cap_timeline": [STORY_NODE]}
+            asked = {"busiest_disks": recorded, "cpu_by_command": recorded}
+            asked |= {query: [system] for query, system in STORIES.values()}
             answers = [(queries()[name], ask(client, queries()[name], whose)) for name, whose in asked.items()]
     out.print()
     for path in recordings:
         out.print(f"  {path.name}{GENERATED if 'generated' in path.stem else ''}")
-    out.print(f"  {STORY}: {cases()[STORY].title}{GENERATED}")
+    for story in STORIES:
+        out.print(f"  {story}: {cases()[story].title}{GENERATED}")
     out.print(
-        f"\n  read {published:,} records from {len(recordings)} recordings and the story; "
+        f"\n  read {published:,} records from {len(recordings)} recordings and the stories; "
         f"{sum(rejects.values())} anomalies repaired or refused {_reasons(rejects)}\n"
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
         f"[bold]lost {landed.lost}   doubled {landed.duplicates}[/bold]\n"
     )
+    told = {query for query, _ in STORIES.values()}
     for query, rows in answers:
-        out.print(table(rows, title=query.question + (GENERATED if query.name == "cap_timeline" else "")))
+        out.print(table(rows, title=query.question + (GENERATED if query.name in told else "")))
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
     return pending == 0, {**landed._asdict(), "rejects": rejects, "incomplete": pending, "results": results}
 
 
-def _story(folder: Path) -> list[Input]:
-    """Return the simulated story, the counters of each system together."""
-    files = simulate(STORY, folder).files
+def _story(name: str, folder: Path) -> list[Input]:
+    """Return a simulated story, the counters of each system together."""
+    files = simulate(name, folder).files
     systems = dict.fromkeys(written.system for written in files)
     return [Input([written.path for written in files if written.system == system], system) for system in systems]
 

@@ -130,11 +130,21 @@ def test_the_demo_loses_and_doubles_nothing(counterflow: Run) -> None:
     assert outcome["lost"] == outcome["duplicates"] == 0
     assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 17_000
     assert all(outcome["results"][name] > 100 for name in ("disk_load", "footprint", "io_mix", "link_load", "verdict"))
+    assert outcome["results"]["log_load"] == 29
     assert {"up", "publish", "land", "compute"} <= set(outcome["seconds"])
     assert "busy_pct" in run.stderr
     assert "java" in run.stderr
     story = re.findall(r"(OK|CAPPED|DEMAND_LIMITED) +(?:OK|CAPPED|DEMAND_LIMITED) +(\d+)", run.stderr)
     assert story == [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
+    story = re.findall(r"(OK|CRITICAL|PATH_DEGRADED) +(zhpf|zhl) .* (0\.\d+) +0\.\d+ *\n", run.stderr)
+    assert [row[:2] for row in story] == [
+        ("OK", "zhpf"),
+        ("CRITICAL", "zhpf"),
+        ("CRITICAL", "zhl"),
+        ("OK", "zhl"),
+        ("PATH_DEGRADED", "zhl"),
+    ]
+    assert float(story[3][2]) < float(story[1][2]), "an account costs less over zHyperLink"
 
 
 def test_the_account_sees_what_is_missing(reader: ClickHouse) -> None:

@@ -32,7 +32,7 @@ FALLEN = replace(
 )
 
 CASE = LogCase(
-    title="A log at its ceiling, then over zHyperLink, then fallen back (from the zHyperLink study)",
+    title="A log at its ceiling, then over zHyperLink, then fallen back (from the log study)",
     document=DOCUMENT,
     interval_s=60,
     runs=(log_run(ZHPF, SYSTEM, 4, name="zhpf-slowed", scale=0.7, run_id=BATCH), AT_CEILING, SWITCHED, FALLEN),
