@@ -40,7 +40,7 @@ def command() -> None:
 def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, top: int, form: str) -> None:
     """Set labelled runs side by side: what each did a second and for a unit of work, and what differs.
 
-    A run is the label of its records (`publish --run`), or an entry of section `run` of the site file.
+    A run is the label of its records (`publish --run`), or an entry of the list `runs` of the site file.
     docs/studies/compare.md says what each figure is made of.
     """
     from counterflow.pipelines.studies import written

@@ -103,7 +103,7 @@ def _prices(runs: Sequence[Measured]) -> tuple[list[dict[Key, Figure]], list[str
     formulas = []
     for run in runs:
         cost, currency = run.run.cost, run.run.currency or ""
-        no_price = None if cost is not None else f"no price of {run.run.name} in section `price`"
+        no_price = None if cost is not None else f"no price of {run.run.name} in the list `prices`"
         figures = {Key("price", "", "", "cost"): Figure(cost, currency, reason=no_price)}
         if run is not base:
             reason = no_price or _not_priced(base, run)
@@ -123,7 +123,7 @@ def _prices(runs: Sequence[Measured]) -> tuple[list[dict[Key, Figure]], list[str
 
 def _not_priced(base: Measured, run: Measured) -> str | None:
     if base.run.cost is None:
-        return f"no price of {base.run.name} in section `price`"
+        return f"no price of {base.run.name} in the list `prices`"
     if base.run.currency != run.run.currency:
         return f"currencies differ: {base.run.currency}, {run.run.currency}"
     if base.work.unit != run.work.unit:

@@ -186,7 +186,7 @@ def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row]
     if not names:
         return [], [], "no workload recorded" if run.workload is None else f"workload {run.workload} is not recorded"
     if len(names) > 1:
-        return [], [], f"several workloads ({', '.join(names)}): name one in section `run`"
+        return [], [], f"several workloads ({', '.join(names)}): name one in the list `runs`"
     done, finals = ([row for row in some if row["workload"] == names[0]] for some in (done, finals))
     return done, finals, None
 

@@ -82,14 +82,14 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
         begin_s = _moment(name, "begin", stated["begin"])
         last_s = max((row["end_s"] for row in rows), default=None)
         if "end" not in stated and last_s is None:
-            raise RunError(f"run `{name}` has no end yet", "give it one in section `run` of the site file")
+            raise RunError(f"run `{name}` has no end yet", "give it one in the list `runs` of the site file")
         end_s = _moment(name, "end", stated["end"]) if "end" in stated else float(last_s or 0.0)
     elif rows:
         begin_s, end_s, notes = _common(name, rows)
     else:
         raise RunError(
             f"there is no run `{name}`: no record carries the label, and the configuration does not name it",
-            "counterflow publish --run NAME labels records; section `run` of the site file says when a run was",
+            "counterflow publish --run NAME labels records; the list `runs` of the site file says when a run was",
         )
     warm_up_s = _number(name, "warm_up_s", stated.get("warm_up_s", "0") if warm_up_s is None else str(warm_up_s))
     if end_s - warm_up_s <= begin_s:
@@ -142,7 +142,7 @@ def _common(name: str, rows: list[Row]) -> tuple[float, float, list[str]]:
     if end_s <= begin_s:
         raise RunError(
             f"the recordings of run `{name}` have no time in common",
-            "check clocks and zones, or give begin and end in section `run` of the site file",
+            "check clocks and zones, or give begin and end in the list `runs` of the site file",
         )
     cut = end_s - begin_s < 0.9 * longest
     note = f"{name}: compared over the {end_s - begin_s:.0f} s that all recordings have, of {longest:.0f} s"
@@ -158,7 +158,7 @@ def _once(name: str, system: str, source: str, intervals: list[tuple[float, floa
             raise RunError(
                 f"run `{name}` was recorded more than once on {system} ({source}): until {_iso(reached)}, and again "
                 f"from {_iso(begin)}",
-                "give begin and end of the one you mean in section `run` of the site file",
+                "give begin and end of the one you mean in the list `runs` of the site file",
             )
         reached = max(reached, end)
 

@@ -270,7 +270,7 @@ def test_nothing_for_a_unit_where_the_work_is_not_known() -> None:
     busy = steady("processors", busy_pct=50.0, logical_engines=4.0)
     unknown = run_of({"processors": busy, "work": [*work(1), *work(2, workload="v")]})
     figure = value(unknown, "cpu", "lpar_ms_per_unit", "core")
-    assert (figure.value, figure.reason) == (None, "several workloads (v, w): name one in section `run`")
+    assert (figure.value, figure.reason) == (None, "several workloads (v, w): name one in the list `runs`")
     chosen = run_of({"processors": busy, "work": [*work(1), *work(2, workload="v")]}, workload="v")
     assert value(chosen, "cpu", "lpar_ms_per_unit", "core").value == 1000
     idle = value(run_of({"processors": busy, "work": work(0)}), "cpu", "lpar_ms_per_unit", "core")
@@ -287,7 +287,7 @@ def priced(cost: float | None, units_per_s: float, name: str, currency: str = "X
         (priced(0.21, 10, "s"), 79, None),
         (priced(0.21, 20, "s"), 89.5, None),
         (priced(0.08, 10, "s"), 92, None),
-        (priced(None, 10, "s"), None, "no price of s in section `price`"),
+        (priced(None, 10, "s"), None, "no price of s in the list `prices`"),
         (priced(1, 10, "s", currency="EUR"), None, "currencies differ: XXX, EUR"),
         (priced(1, 10, "s", unit="accounts"), None, "units of work differ: queries, accounts"),
         (priced(1, 0, "s"), None, "nothing was done"),
