@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -12,7 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from counterflow.cli import cli
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
 from counterflow.pipelines.rules import rules
@@ -200,6 +203,13 @@ def test_the_site_file_knows_every_run_and_ceiling(read_case: Callable[[str], Re
                 == (run.system, "log_ceiling", f"DBP1/{run.path}", "ceiling_mb_s")}  # fmt: skip
         newest = max(ts for ts in said if ts <= begin)
         assert float(said[newest]) == run.ceiling_mb_s, run.name
+
+
+def test_the_command_tells_printed_figures_from_implied_ones(tmp_path: Path) -> None:
+    run = CliRunner().invoke(cli, ["simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
+    first = json.loads(run.output)["runs"][0]
+    assert first["published"] == {"gcp_ms": "0.42", "ziip_ms": "0.63", "elapsed_h": "5.85"}
+    assert set(first["implied"]) == {"log_mb_s", "accounts_m_h", "gcp_pct", "ziip_pct"}
 
 
 # Q Replication
