@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from counterflow.dashboards import provisioning
 from counterflow.dashboards.definition import (
     FOLDER,
     Board,
@@ -32,6 +33,11 @@ Json = dict[str, Any]
 TITLE = "Counterflow / "
 TAG = "counterflow"
 GENERATED = FOLDER / "grafana" / "dashboards"
+PROVISIONING = FOLDER / "grafana" / "provisioning"
+_PROVISIONED = {
+    "datasources/counterflow.yaml": provisioning.datasources(),
+    "dashboards/counterflow.yaml": provisioning.provider(),
+}
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
 
 _VERDICTS = """\
@@ -55,7 +61,8 @@ def files() -> dict[Path, str]:
     """
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
-    return {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
+    made = {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
+    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()}
 
 
 def dashboard(board: Board) -> Json:
@@ -382,5 +389,6 @@ def _verdict_annotations(board: Board) -> Json:
 
 
 def written() -> Mapping[Path, str]:
-    """Return what stands in the folder of generated files now."""
-    return {path: path.read_text(encoding="utf-8") for path in sorted(GENERATED.glob("*.json"))}
+    """Return what stands in the folders of generated files now."""
+    paths = [*GENERATED.glob("*.json"), *(PROVISIONING / name for name in _PROVISIONED)]
+    return {path: path.read_text(encoding="utf-8") for path in sorted(paths) if path.exists()}

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from counterflow.cli._stack import stack_extra
+
+if TYPE_CHECKING:
+    from counterflow.stack.settings import StackSettings
 
 
 @click.command()
@@ -20,6 +24,7 @@ from counterflow.cli._stack import stack_extra
 @click.option("--flink-blob-port", type=int)
 @click.option("--lander-metrics-port", type=int)
 @click.option("--verdicts-metrics-port", type=int)
+@click.option("--grafana-port", type=int, help="If there is a Grafana: on PATH, or named by COUNTERFLOW_GRAFANA.")
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
     from rich.console import Console
@@ -41,5 +46,12 @@ def command(home: Path | None, **ports: int | None) -> None:
         f"The stack is up after {time.monotonic() - begin:.0f} s.\n"
         f"  Kafka       {settings.kafka_bootstrap}\n"
         f"  Flink       {settings.flink_url}\n"
-        f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}"
+        f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}\n"
+        f"  Grafana     {_grafana(settings)}"
     )
+
+
+def _grafana(settings: StackSettings) -> str:
+    if settings.grafana:
+        return f"{settings.grafana_url}, user admin, password in {settings.secrets / 'grafana-admin'}"
+    return "none found on PATH; name yours with COUNTERFLOW_GRAFANA, or point one that runs here: docs/dashboards.md"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
 import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -13,6 +11,7 @@ import httpx
 
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.stack.part import Part
+from counterflow.stack.secret import secret
 from counterflow.stack.settings import HOST, StackSettings
 
 USERS = ("admin", "lander", "reader")
@@ -47,22 +46,10 @@ def _ready(settings: StackSettings) -> str | None:
 def _prepare(settings: StackSettings) -> None:
     home = settings.clickhouse_home
     (home / "data").mkdir(parents=True, exist_ok=True)
-    digests = {user: hashlib.sha256(_password(settings, user).encode()).hexdigest() for user in USERS}
+    passwords = {user: secret(settings, f"clickhouse-{user}").read_text() for user in USERS}
+    digests = {user: hashlib.sha256(password.encode()).hexdigest() for user, password in passwords.items()}
     (home / "config.xml").write_text(_config(settings))
     (home / "users.xml").write_text(_users(digests))
-
-
-def _password(settings: StackSettings, user: str) -> str:
-    """Return a user's password, made the first time; its file is the owner's alone from the moment it exists."""
-    settings.secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = settings.secrets / f"clickhouse-{user}"
-    if not path.exists():
-        partial = path.with_suffix(".partial")
-        partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(24))
-        partial.rename(path)
-    return settings.clickhouse_password(user)
 
 
 def _config(settings: StackSettings) -> str:

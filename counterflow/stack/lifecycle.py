@@ -67,6 +67,7 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
         ("jobs", lambda: _submit(settings, say)),
+        *([("grafana", lambda: start(settings, "grafana", say=say))] if settings.grafana else []),
     ]
     seconds = {}
     with exclusive(settings.home / ".lock"):
@@ -200,10 +201,8 @@ def _clear(settings: StackSettings) -> None:
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     supervision.sweep(settings)
     ports: dict[int, str] = {}
-    for name in type(settings).model_fields:
-        if not name.endswith("_port"):
-            continue
-        port, option = getattr(settings, name), f"--{name.replace('_', '-')}"
+    for name, port in settings.ports.items():
+        option = f"--{name.replace('_', '-')}"
         if port in ports:
             raise CounterflowError(f"{ports[port]} and {option} are both {port}", hint=f"counterflow up {option} ...")
         ports[port] = option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -42,6 +43,10 @@ class StackSettings(BaseModel):
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096
     """`/metrics` of the exporter of verdicts."""
+    grafana: Path | None = Field(default_factory=lambda: _on_path("grafana", "grafana-server"))
+    """The program of a Grafana that was installed by others, None for no Grafana; `none` in the environment."""
+    grafana_port: Port = 13000
+    """HTTP, if there is a Grafana."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
     """Task slots of the one TaskManager: a job of parallelism 1 takes one."""
 
@@ -61,6 +66,8 @@ class StackSettings(BaseModel):
         for name in ("home", "parts"):
             if name in values:
                 values[name] = Path(values[name]).expanduser().absolute()
+        if "grafana" in values:
+            values["grafana"] = _program(str(values["grafana"]))
         try:
             return cls(**values)
         except ValidationError as error:
@@ -91,6 +98,12 @@ class StackSettings(BaseModel):
     def stack_file(self) -> Path:
         """The record of the running stack: these settings as JSON."""
         return self.home / "stack.json"
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Every port that this stack takes, by the name of its field."""
+        names = [name for name in type(self).model_fields if name.endswith("_port")]
+        return {name: getattr(self, name) for name in names if name != "grafana_port" or self.grafana}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -133,6 +146,16 @@ class StackSettings(BaseModel):
         return self.home / "clickhouse"
 
     @property
+    def grafana_url(self) -> str:
+        """Base URL of Grafana, if there is one."""
+        return f"http://{HOST}:{self.grafana_port}"
+
+    @property
+    def grafana_home(self) -> Path:
+        """Configuration and data of Grafana."""
+        return self.home / "grafana"
+
+    @property
     def flink_home(self) -> Path:
         """Configuration, lib folder, checkpoints and scratch files of Flink."""
         return self.home / "flink"
@@ -173,3 +196,21 @@ class StackSettings(BaseModel):
             return path.read_text()
         except FileNotFoundError:
             raise CounterflowError(f"{path} does not exist", hint="counterflow up makes the passwords") from None
+
+
+def _on_path(*names: str) -> Path | None:
+    """Return the first of the programs that PATH knows."""
+    return next((Path(found) for name in names if (found := shutil.which(name))), None)
+
+
+def _program(named: str) -> Path | None:
+    """Return the program that COUNTERFLOW_GRAFANA names; None for `none`."""
+    if named.lower() == "none":
+        return None
+    if found := shutil.which(Path(named).expanduser()):
+        return Path(found).absolute()
+    raise CounterflowError(
+        f"COUNTERFLOW_GRAFANA is {named!r}, which is no program that can be run",
+        hint="name the program grafana or grafana-server, or none to do without",
+        exit_code=2,
+    )

@@ -41,7 +41,7 @@ def counterflow(settings: StackSettings, *words: str, **environment: str) -> sub
 
 
 def ports(settings: StackSettings) -> list[int]:
-    return [value for name, value in settings.model_dump().items() if name.endswith("_port")]
+    return list(settings.ports.values())
 
 
 def accepts(port: int) -> bool:

@@ -1,0 +1,100 @@
+"""Grafana, where the user has one: the dashboards over the stack's ClickHouse, on loopback, with its own database."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import httpx
+
+from counterflow.dashboards.build import GENERATED, PROVISIONING
+from counterflow.dashboards.provisioning import READER, datasources, provider
+from counterflow.stack.part import Part
+from counterflow.stack.secret import secret
+from counterflow.stack.settings import HOST, StackSettings
+
+_PLUGIN = "grafana-clickhouse-datasource"
+_SYSTEM_PLUGINS = Path("/var/lib/grafana/plugins")
+
+
+def server(settings: StackSettings, program: Path) -> Part:
+    """Describe Grafana, started by `program`: either `grafana` or `grafana-server`."""
+    words = ["server"] if program.name == "grafana" else []
+    found = _distribution(program)
+    home = ["--homepath", str(found)] if found else []
+    return Part(
+        name="grafana",
+        command=(str(program), *words, "--config", str(settings.grafana_home / "grafana.ini"), *home),
+        ready=lambda _: _ready(settings),
+        ports=(settings.grafana_port,),
+        prepare=lambda: _prepare(settings),
+    )
+
+
+def _distribution(program: Path) -> Path | None:
+    """Return the folder with Grafana's defaults, which it looks for in its working directory unless told."""
+    candidates = (program.resolve().parent.parent, Path("/usr/share/grafana"))
+    return next((folder for folder in candidates if (folder / "conf/defaults.ini").exists()), None)
+
+
+def _ready(settings: StackSettings) -> str | None:
+    try:
+        health = httpx.get(f"{settings.grafana_url}/api/health", timeout=5, trust_env=False).raise_for_status().json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    return f"Grafana {health.get('version', '')}" if health.get("database") == "ok" else None
+
+
+def _prepare(settings: StackSettings) -> None:
+    """Write the configuration; passwords stay in their files, of which Grafana is told the names."""
+    home = settings.grafana_home
+    provisioning = home / "provisioning"
+    shutil.rmtree(provisioning, ignore_errors=True)
+    shutil.copytree(PROVISIONING, provisioning)
+    password = secret(settings, f"clickhouse-{READER}")
+    source = datasources(HOST, str(settings.clickhouse_port), f"$__file{{{password}}}")
+    (provisioning / "datasources/counterflow.yaml").write_text(source)
+    (provisioning / "dashboards/counterflow.yaml").write_text(provider(str(GENERATED)))
+    (home / "grafana.ini").write_text(_config(settings))
+
+
+def _config(settings: StackSettings) -> str:
+    home = settings.grafana_home
+    installed = (_SYSTEM_PLUGINS / _PLUGIN).exists()
+    preinstall = "" if installed else f"preinstall = {_PLUGIN}"  # Grafana fetches it itself at its first start
+    return f"""\
+[paths]
+data = {home / "data"}
+logs = {home / "logs"}
+plugins = {_SYSTEM_PLUGINS if installed else home / "plugins"}
+provisioning = {home / "provisioning"}
+
+[server]
+protocol = http
+http_addr = {HOST}
+http_port = {settings.grafana_port}
+root_url = {settings.grafana_url}/
+
+[security]
+admin_user = admin
+admin_password = $__file{{{secret(settings, "grafana-admin")}}}
+disable_gravatar = true
+
+[plugins]
+{preinstall}
+
+[analytics]
+reporting_enabled = false
+check_for_updates = false
+check_for_plugin_updates = false
+
+[news]
+news_feed_enabled = false
+
+[dashboards]
+default_home_dashboard_path = {GENERATED / "cf-fleet.json"}
+
+[log]
+mode = console
+level = warn
+"""

@@ -1,0 +1,22 @@
+"""Passwords of the stack, each made once and kept in a file that only its owner reads."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from counterflow.stack.settings import StackSettings
+
+
+def secret(settings: StackSettings, name: str) -> Path:
+    """Return the file of a password, made the first time; it is the owner's alone from the moment it exists."""
+    settings.secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = settings.secrets / name
+    if not path.exists():
+        partial = path.with_suffix(".partial")
+        partial.unlink(missing_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(24))
+        partial.rename(path)
+    return path

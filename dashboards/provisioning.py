@@ -1,0 +1,64 @@
+"""What a Grafana reads when it starts: where ClickHouse is, and where the dashboards are.
+
+Grafana puts variables of its environment and `$__file{path}` into every value (grafana/grafana,
+pkg/services/provisioning/values). The repository's files leave all that differs to variables, the stack's own name it.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+READER = "reader"
+QUERY_TIMEOUT_S = 30
+"""The driver allows five seconds more, which must be within what the user `reader` may set."""
+
+_HEAD = "# Made by `counterflow dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
+
+
+def datasources(
+    host: str = "$COUNTERFLOW_CLICKHOUSE_HOST",
+    port: str = "$COUNTERFLOW_CLICKHOUSE_PORT",
+    password: str = "$COUNTERFLOW_CLICKHOUSE_PASSWORD",  # noqa: S107 # where it is, not what it is
+) -> str:
+    """Return the file that makes ClickHouse a data source, over HTTP, as the user who may only read."""
+    source = {
+        "name": "Counterflow ClickHouse",
+        "uid": "counterflow-ch",
+        "type": "grafana-clickhouse-datasource",
+        "access": "proxy",
+        "isDefault": False,
+        "editable": False,
+        "jsonData": {
+            "host": host,
+            "port": port,
+            "protocol": "http",
+            "secure": False,
+            "username": READER,
+            "defaultDatabase": "counterflow",
+            "tlsSkipVerify": False,
+            "dialTimeout": "10",
+            "queryTimeout": str(QUERY_TIMEOUT_S),
+        },
+        "secureJsonData": {"password": password},
+    }
+    return _text({"datasources": [source]})
+
+
+def provider(path: str = "$COUNTERFLOW_DASHBOARDS") -> str:
+    """Return the file that has Grafana load the dashboards in a folder, and look for changes twice a minute."""
+    found = {
+        "name": "counterflow",
+        "orgId": 1,
+        "type": "file",
+        "folder": "Counterflow",
+        "folderUid": "counterflow",
+        "disableDeletion": False,
+        "allowUiUpdates": False,
+        "updateIntervalSeconds": 30,
+        "options": {"path": path, "foldersFromFilesStructure": False},
+    }
+    return _text({"providers": [found]})
+
+
+def _text(content: dict[str, object]) -> str:
+    return _HEAD + yaml.safe_dump({"apiVersion": 1, **content}, sort_keys=False)

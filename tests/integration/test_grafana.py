@@ -1,0 +1,120 @@
+"""Grafana as a part of the stack. There is none to be had from a registry: a stand-in shows what one is given."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.dashboards.build import GENERATED
+from counterflow.dashboards.provisioning import QUERY_TIMEOUT_S
+from counterflow.errors import CounterflowError
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.settings import StackSettings
+
+STAND_IN = f"""#!{sys.executable}
+import configparser, http.server, json, sys
+
+config = configparser.ConfigParser(interpolation=None)
+config.read(sys.argv[sys.argv.index("--config") + 1])
+
+class Health(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = json.dumps({{"database": "ok", "version": "11.6.0"}}).encode()
+        self.send_response(200 if self.path == "/api/health" else 404)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+server = config["server"]
+http.server.HTTPServer((server["http_addr"], int(server["http_port"])), Health).serve_forever()
+"""
+SETTING_BEYOND_ITS_LIMIT = 452
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "grafana" / "bin" / "grafana"
+    path.parent.mkdir(parents=True)
+    path.write_text(STAND_IN)
+    path.chmod(0o755)
+    (tmp_path / "grafana" / "conf").mkdir()
+    (tmp_path / "grafana" / "conf" / "defaults.ini").touch()
+    return path
+
+
+def test_a_grafana_is_started_told_everything_and_stopped(
+    new_stack: Callable[[], StackSettings], program: Path
+) -> None:
+    settings = new_stack().model_copy(update={"grafana": program})
+    lifecycle.start(settings, "grafana")
+    part = next(part for part in lifecycle.status(settings) if part.name == "grafana")
+    assert (part.state, part.detail, list(part.ports)) == ("running", "Grafana 11.6.0", [settings.grafana_port])
+    ini = settings.grafana_home / "grafana.ini"
+    words = psutil.Process(part.pid).cmdline()
+    assert words[words.index(str(program)) :] == [
+        *(str(program), "server", "--config", str(ini), "--homepath", str(program.parents[1]))
+    ]
+
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ini)
+    assert (config["server"]["http_addr"], config["server"]["http_port"]) == ("127.0.0.1", str(settings.grafana_port))
+    assert config["security"]["admin_password"] == f"$__file{{{settings.secrets / 'grafana-admin'}}}"
+    provisioning = Path(config["paths"]["provisioning"])
+    [source] = yaml.safe_load((provisioning / "datasources/counterflow.yaml").read_text())["datasources"]
+    assert source["jsonData"]["port"] == str(settings.clickhouse_port)
+    assert source["jsonData"]["username"] == "reader"
+    assert source["secureJsonData"]["password"] == f"$__file{{{settings.secrets / 'clickhouse-reader'}}}"
+    [provider] = yaml.safe_load((provisioning / "dashboards/counterflow.yaml").read_text())["providers"]
+    assert {json.loads(path.read_text())["uid"] for path in Path(provider["options"]["path"]).glob("*.json")} == {
+        path.stem for path in GENERATED.glob("*.json")
+    }
+
+    for name in ("grafana-admin", "clickhouse-reader"):
+        secret = settings.secrets / name
+        assert secret.stat().st_mode & 0o777 == 0o600
+        password = secret.read_text()
+        others = [path for path in settings.home.rglob("*") if path.is_file() and path != secret]
+        assert [path for path in others if password.encode() in path.read_bytes()] == []
+        for process in supervision.processes(settings):
+            assert password not in " ".join([*process.cmdline(), *process.environ().values()])
+
+    lifecycle.down(settings)
+    assert not psutil.pid_exists(part.pid) or psutil.Process(part.pid).status() == psutil.STATUS_ZOMBIE
+    assert supervision.processes(settings) == []
+
+
+def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert StackSettings.from_environment({}).grafana is None
+    assert "grafana_port" not in StackSettings.from_environment({}).ports, "a port that nobody needs may be taken"
+    monkeypatch.setenv("PATH", str(program.parent))
+    found = StackSettings.from_environment({})
+    assert found.grafana == program
+    assert found.ports["grafana_port"] == 13000
+    assert StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "none"}).grafana is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert StackSettings.from_environment({"COUNTERFLOW_GRAFANA": str(program)}).grafana == program
+    with pytest.raises(CounterflowError, match="COUNTERFLOW_GRAFANA is '/nowhere/grafana', which is no program"):
+        StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "/nowhere/grafana"})
+
+
+def test_the_plugins_driver_may_ask_as_the_reader(clickhouse: StackSettings) -> None:
+    """Its first statement, and the limit of time that it sets on each: its time-out and five seconds."""
+    url, password = clickhouse.clickhouse_url, clickhouse.clickhouse_password("reader")
+    with ClickHouse(url, "reader", password) as reader:
+        hello = "SELECT displayName(), version(), revision(), timezone()"
+        wire = {"default_format": "Native", "max_execution_time": QUERY_TIMEOUT_S + 5}
+        assert b"displayName" in reader.post(hello, settings=wire)
+        with pytest.raises(ClickHouseError) as refused:
+            reader.post("SELECT 1", settings={"max_execution_time": 3600})
+    assert refused.value.code == SETTING_BEYOND_ITS_LIMIT
