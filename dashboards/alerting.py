@@ -22,6 +22,7 @@ from counterflow.errors import CounterflowError
 ALERTS = FOLDER / "alerts"
 PROMETHEUS = FOLDER / "prometheus" / "rules.yml"
 GRAFANA = FOLDER / "grafana" / "provisioning" / "alerting" / "counterflow.yaml"
+GENERATED = (PROMETHEUS, GRAFANA)
 RUNBOOKS = "https://counterflow.example/runbooks"
 """Where the pages of docs/runbooks are served; docs/alerts.md says how to put another address."""
 
@@ -31,7 +32,9 @@ _DURATION = r"^\d+[smh]$"
 _FIGURE = (
     '{{ with printf "counterflow_verdict_figure{rule=%q,system=%q,entity_type=%q,entity=%q,figure=%q}"'
     " $labels.rule $labels.system $labels.entity_type $labels.entity "
-    r'"\1" | query }}{{ . | first | value | humanize }}{{ else }}unknown{{ end }}'
+    r'"\1" | query }}{{ $figure := . | first | value }}'
+    '{{ if ge $figure 1000.0 }}{{ humanize $figure }}{{ else }}{{ printf "%.4g" $figure }}{{ end }}'
+    "{{ else }}unknown{{ end }}"
 )
 
 Json = dict[str, Any]

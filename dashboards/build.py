@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from counterflow.dashboards import provisioning
+from counterflow.dashboards import alerting, provisioning
 from counterflow.dashboards.definition import (
     FOLDER,
     Board,
@@ -62,7 +62,7 @@ def files() -> dict[Path, str]:
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
     made = {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
-    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()}
+    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()} | alerting.files()
 
 
 def dashboard(board: Board) -> Json:
@@ -390,5 +390,5 @@ def _verdict_annotations(board: Board) -> Json:
 
 def written() -> Mapping[Path, str]:
     """Return what stands in the folders of generated files now."""
-    paths = [*GENERATED.glob("*.json"), *(PROVISIONING / name for name in _PROVISIONED)]
+    paths = [*GENERATED.glob("*.json"), *(PROVISIONING / name for name in _PROVISIONED), *alerting.GENERATED]
     return {path: path.read_text(encoding="utf-8") for path in sorted(paths) if path.exists()}
