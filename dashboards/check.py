@@ -14,27 +14,21 @@ from functools import partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
-import orjson
 import yaml
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.build import dashboard, verdicts
 from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variables, variables_of
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.server import ask
 from counterflow.dashboards.shapes import points, problems
 
 ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
 QUOTED = 'it\'s \\ "another" `one`'
 """A name that would end a string that is not quoted as it must be."""
-
-_WIRE: Settings = {
-    "default_format": "JSONCompact",
-    "output_format_json_quote_64bit_integers": 0,
-    "output_format_json_quote_denormals": 1,
-}
 
 Who = Literal["one", "two", "all"]
 
@@ -260,8 +254,7 @@ class _Server:
         return self._spans.get(table)
 
     def _ask(self, sql: str) -> Result:
-        answer = orjson.loads(self._client.post(sql, settings=_WIRE))
-        return Result([Column(column["name"], column["type"]) for column in answer["meta"]], answer["data"])
+        return ask(self._client, sql)
 
 
 def _range(asked: _Asked, end: datetime, length: timedelta) -> Range:
