@@ -10,12 +10,12 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(HOME_DIR)/uv/bin/uv)
 export UV
 RUN := .venv/bin/python -m
 
-export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin
+export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin
 
-.PHONY: help setup nmon demo test lint golden bench up down status
+.PHONY: help setup nmon prometheus demo test lint golden bench up down status
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 $(HOME_DIR)/uv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11"; \
@@ -34,10 +34,18 @@ nmon: ## nmon for the live tests: that of the machine, else Debian's, unpacked b
 	  dpkg -x nmon_*.deb .; } || { echo "error: the live tests record with nmon, which could not be fetched"; \
 	  echo "hint: sudo apt-get install nmon"; exit 2; }
 
+prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
+	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || \
+	  { mkdir -p $(HOME_DIR)/prometheus && cd $(HOME_DIR)/prometheus && set -- prometheus prometheus-alertmanager && \
+	  { apt-get -qq download "$$@" 2> /dev/null || { apt-get -qq update && apt-get -qq download "$$@"; }; } && \
+	  for package in *.deb; do dpkg -x "$$package" . || exit; done; } || { \
+	  echo "error: the tests of alerts run Prometheus and Alertmanager, which could not be fetched"; \
+	  echo "hint: sudo apt-get install prometheus prometheus-alertmanager"; exit 2; }
+
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
-test: setup nmon ## every test, with real Kafka, Flink, ClickHouse and nmon
+test: setup nmon prometheus ## every test, with real Kafka, Flink, ClickHouse, nmon, Prometheus and Alertmanager
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
