@@ -1,7 +1,8 @@
 """What can be proven of dashboards without Grafana: every query is run as Grafana would run it, and its result judged.
 
 A query is run for the last six hours that have data, with one system, with two of which one has a quote in its name,
-with all, and with every value of a list; and for thirty days with all. Where none has rows, all there is is asked.
+with all, and with every value of a list; for thirty days with all; and for a time without any data. Where none of them
+has rows, all there is is asked.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from counterflow.dashboards.shapes import points, problems
 
 ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
+NOTHING = datetime(2001, 1, 1, tzinfo=UTC)
+"""A time of which nobody has data: nothing must be drawn as nothing."""
 QUOTED = 'it\'s \\ "another" `one`'
 """A name that would end a string that is not quoted as it must be."""
 
@@ -187,6 +190,7 @@ class _Server:
             for name in sorted(variables_of(asked.sql)):
                 for value in variables()[name].values[1:]:
                     finding = self._run(finding, asked, _range(asked, end, SHORT), "all", {name: value})
+            finding = self._run(finding, asked, _range(asked, NOTHING, SHORT), "all")._replace(rows=finding.rows)
             if not finding.rows and spans:
                 begin, end = min(begin for begin, _ in spans), max(ends)
                 finding = self._run(finding, asked, _range(asked, end, end - begin), "all")
