@@ -23,14 +23,14 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
-    """Return `rows` as a table: numbers to the right, a missing figure as a dash, data never taken as markup."""
+    """Return `rows` as a table: numbers to the right, a missing figure as a dash, data, headings too, never taken as markup."""
     out = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     columns = list(rows[0]) if rows else []
     for name in columns:
         numeric = any(isinstance(row[name], int | float) for row in rows)
         widest = max(len(_cell(row[name])) for row in rows)
         out.add_column(
-            name,
+            Text(_cell(name)),
             justify="right" if numeric else "left",
             no_wrap=numeric,
             min_width=min(widest, 14),
