@@ -23,7 +23,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
-    """Return `rows` as a table: numbers to the right, a missing figure as a dash, data, headings too, never taken as markup."""
+    """Return `rows` as a table: numbers to the right, a missing figure as a dash, no data or heading as markup."""
     out = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     columns = list(rows[0]) if rows else []
     for name in columns:
