@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import shutil
+import textwrap
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from counterflow.dashboards import definition
 from counterflow.dashboards.build import dashboard, files, panel
 from counterflow.dashboards.definition import Board, Chart, boards, charts
 from counterflow.dashboards.lint import lint
+from counterflow.dashboards.macros import Range, expand
+from counterflow.errors import CounterflowError
 
+MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
 BOARD = Board(
     uid="cf-test",
@@ -153,3 +161,60 @@ def test_a_broken_rule_is_named(board: dict[str, Any], said: str) -> None:
 def test_two_boards_of_one_name_are_named() -> None:
     twice = [dashboard(BOARD), {**dashboard(BOARD), "title": "Another"}]
     assert any("2 boards have the uid `cf-test`" in problem for _, problem in lint(twice))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Definitions of this test alone: one good chart and a board that shows it."""
+    loaders = (definition.charts, definition.boards, definition.variables)
+    (tmp_path / "charts").mkdir()
+    (tmp_path / "boards").mkdir()
+    shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
+    shutil.copy(PANELS / "stat/chart.yaml", tmp_path / "charts/busy.yaml")
+    board = {"title": "T", "description": "D", "rows": [{"title": "R", "panels": [{"chart": "busy"}]}]}
+    (tmp_path / "boards/load.yaml").write_text(yaml.safe_dump(board))
+    monkeypatch.setattr(definition, "FOLDER", tmp_path)
+    for loader in loaders:
+        loader.cache_clear()
+    yield tmp_path
+    for loader in loaders:
+        loader.cache_clear()
+
+
+def test_every_mistake_is_named_with_its_file(folder: Path) -> None:
+    written = yaml.safe_load((folder / "charts/busy.yaml").read_text())
+    (folder / "charts/one.yaml").write_text(yaml.safe_dump({**written, "unit": "parsec"}))
+    (folder / "charts/two.yaml").write_text(yaml.safe_dump({**written, "shape": "lines", "colour": "red"}))
+    (folder / "charts/three.yaml").write_text("title: [")
+    with pytest.raises(CounterflowError) as refused:
+        definition.charts()
+    for said in ("charts/one.yaml: unit: ", "`parsec` is no unit", "charts/two.yaml: colour: ", "charts/three.yaml: "):
+        assert said in refused.value.message
+
+
+def test_what_a_board_names_must_be_there(folder: Path) -> None:
+    assert definition.unknown() == []
+    linked = yaml.safe_load((PANELS / "ranking/chart.yaml").read_text())
+    linked["links"] = [{"title": "L", "board": "cf-load", "variables": {"nobody": "name"}}]
+    linked["links"] += [{"title": "L", "board": "cf-nowhere"}]
+    linked["sql"] += " -- ${grouping:singlequote}"
+    (folder / "charts/linked.yaml").write_text(yaml.safe_dump(linked))
+    rows = [{"title": "R", "panels": [{"chart": "linked"}, {"chart": "missing"}]}]
+    board = {"title": "T", "description": "D", "variables": ["system", "strange"], "rows": rows}
+    (folder / "boards/wrong.yaml").write_text(yaml.safe_dump(board))
+    definition.charts.cache_clear()
+    definition.boards.cache_clear()
+    assert definition.unknown() == [
+        "cf-wrong: there is no variable `strange` in variables.yaml",
+        "cf-wrong: the chart `linked` asks for the variable `grouping`, which is not among `variables`",
+        "cf-wrong: the chart `linked` sets `nobody`, which is no variable of `cf-load`",
+        "cf-wrong: the chart `linked` leads to `cf-nowhere`, which is no board",
+        "cf-wrong: there is no chart `missing`",
+    ]
+
+
+def test_the_chart_of_the_documentation_is_one() -> None:
+    text = (Path(__file__).parents[2] / "docs/dashboards.md").read_text()
+    [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    example = Chart.model_validate({"name": "example", **yaml.safe_load(textwrap.dedent(block))})
+    assert expand(example.query, Range(*MOMENTS), {"system": "A"})
