@@ -67,7 +67,7 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
         ("jobs", lambda: _submit(settings, say)),
-        *([("grafana", lambda: start(settings, "grafana", say=say))] if settings.grafana else []),
+        *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
     ]
     seconds = {}
     with exclusive(settings.home / ".lock"):
@@ -115,6 +115,15 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
             elif time.monotonic() - begin > READY_TIMEOUT_S:
                 raise _failed(settings, part, f"does not answer after {READY_TIMEOUT_S} s")
         time.sleep(0.2)
+
+
+def show(settings: StackSettings, say: Say = lambda _: None) -> None:
+    """Start Grafana; one that does not start is said, and no reason to end what it would show."""
+    try:
+        start(settings, "grafana", say=say)
+    except CounterflowError as error:
+        supervision.stop(settings, "grafana")
+        say(f"{error.message} ({error.hint}); the rest runs without it, and COUNTERFLOW_GRAFANA=none leaves it alone")
 
 
 def down(settings: StackSettings) -> int:

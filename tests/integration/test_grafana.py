@@ -93,6 +93,16 @@ def test_a_grafana_is_started_told_everything_and_stopped(
     assert supervision.processes(settings) == []
 
 
+def test_a_grafana_that_does_not_start_is_said(new_stack: Callable[[], StackSettings], program: Path) -> None:
+    program.write_text("#!/bin/sh\necho 'Error: no plugins today'\nexit 1\n")
+    settings = new_stack().model_copy(update={"grafana": program})
+    said: list[str] = []
+    lifecycle.show(settings, said.append)
+    assert said[-1].startswith("grafana ended while it started: Error: no plugins today (its log: ")
+    assert "COUNTERFLOW_GRAFANA=none" in said[-1]
+    lifecycle.down(settings)
+
+
 def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert StackSettings.from_environment({}).grafana is None
