@@ -103,6 +103,10 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     for target in panel["targets"]:
         for name in variables_of(target["rawSql"]) - defined[board["uid"]]:
             yield f"the query asks for the variable `{name}`, which the board has not"
+        if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
+            yield "the query reads all of time: $__timeFilter(ts)"
+        if target["format"] == 0 and "$__timeInterval(" not in target["rawSql"]:
+            yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
     links = [*field["defaults"]["links"], *(one for p in properties if p["id"] == "links" for one in p["value"])]
     for link in links:
         yield from _link(link["url"], board, defined)

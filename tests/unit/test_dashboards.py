@@ -148,6 +148,8 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
         (_with("fieldConfig.defaults.unit", "μs"), "panel-units-rule"),  # Greek letter, not the sign
         (_with("fieldConfig.defaults.thresholds.steps", [{"value": 5}, {"value": None}]), "thresholds do not ascend"),
         (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "asks for the variable `nobody`"),
+        (_with("targets.0.rawSql", "SELECT max(ts) AS time"), "the query reads all of time"),
+        (_with("targets.0.rawSql", "SELECT ts AS time WHERE $__timeFilter(ts)"), "the query gives every sample"),
         (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
         (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
         (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
