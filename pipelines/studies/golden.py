@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, model_validator
 
 from counterflow.pipelines.studies import latency, links, mirror, percentages, price, storage, work
+from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import Row, table
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -133,7 +133,7 @@ class Outcome(NamedTuple):
 def documents() -> tuple[Document, ...]:
     """Return the facts of all documents, in order of their files' names."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(PUBLISHED.glob("*.yaml")))
-    return tuple(Document.model_validate(yaml.safe_load(text)) for text in texts)
+    return tuple(Document.model_validate(load_yaml(text)) for text in texts)
 
 
 def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:

@@ -11,15 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
+
+from counterflow.schemas.definition import load_yaml
 
 FOLDER = Path(__file__).parent / "tables"
 
 TIME_FIELDS = ("INTNUM", "DTETIM", "INTSEC", "DTECEN", "DTCEN", "DATETIME", "UTCTIME", "SAMPLE_TIME")
 """Columns that place a row in time, by these names in every table. SAMPLE_TIME is ours: UTC, in exports of views."""
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _NUMBER = re.compile(r"(number|PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
@@ -111,7 +111,7 @@ def tables() -> dict[str, Description]:
 
 
 def _load(path: Path) -> Description:
-    content = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe one, in C where there is one
+    content = load_yaml(path.read_text(encoding="utf-8"))
     content["fields"] = {
         name: field for pattern, field in content.get("fields", {}).items() for name in _expand(str(pattern))
     }
