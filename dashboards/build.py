@@ -283,7 +283,11 @@ def _hidden(chart: Chart) -> list[Json]:
     columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     names = sorted(columns | padded) if chart.shape == "table" else ()
-    return [_by_name(name, [("custom.hidden", True)]) for name in names]
+    both = [
+        ("custom.hidden", True),
+        ("custom.hideFrom.viz", True),
+    ]  # until Grafana 12, and after; each ignores the other
+    return [_by_name(name, both) for name in names]
 
 
 def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
