@@ -283,10 +283,8 @@ def _hidden(chart: Chart) -> list[Json]:
     columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     names = sorted(columns | padded) if chart.shape == "table" else ()
-    both = [
-        ("custom.hidden", True),
-        ("custom.hideFrom.viz", True),
-    ]  # until Grafana 12, and after; each ignores the other
+    # The first until Grafana 12, the second after it; each ignores the other's.
+    both = [("custom.hidden", True), ("custom.hideFrom.viz", True)]
     return [_by_name(name, both) for name in names]
 
 
