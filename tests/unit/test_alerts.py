@@ -1,0 +1,374 @@
+"""Alerts: what they say, whom they reach, and that each metric they name is one that some part tells."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.dashboards import alerting
+from counterflow.pipelines.exporter.jobs import Jobs
+from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.exporter.newest import Newest
+from counterflow.pipelines.exporter.watched import EVIDENCE, WATCHED
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.pipelines.landing import metrics as lander
+from counterflow.pipelines.rules import rules
+from counterflow.schemas.definition import datasets
+from tests.prometheus import REPOSITORY, run
+
+RULES = alerting.PROMETHEUS
+TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
+RUNBOOKS = REPOSITORY / "docs/runbooks"
+ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
+NOW = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+TOLD = [alert for alert in alerting.alerts().values() if alert.expr]
+
+
+def stated() -> dict[str, dict[str, Any]]:
+    """Every rule of the generated file by its name."""
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    return {rule["alert"]: rule for group in groups for rule in group["rules"]}
+
+
+def test_the_files_are_those_of_the_definitions() -> None:
+    for path, text in alerting.files().items():
+        assert path.read_text() == text, "counterflow dashboards build"
+    assert set(stated()) == {alert.title for alert in TOLD}
+
+
+def test_prometheus_takes_the_rules_and_the_example() -> None:
+    checked = run("promtool", "check", "rules", "--lint-fatal", RULES)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    checked = run("promtool", "check", "config", RULES.with_name("prometheus.example.yml"))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_alerts_wait_fire_and_clear(path: Path) -> None:
+    tested = run("promtool", "test", "rules", path)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_each_alert_is_seen_to_fire_and_to_stay_silent() -> None:
+    checks = [
+        check
+        for path in TESTS
+        for test in yaml.safe_load(path.read_text())["tests"]
+        for check in test["alert_rule_test"]
+    ]
+    for alert in TOLD:
+        of = [check["exp_alerts"] for check in checks if check["alertname"] == alert.title]
+        assert any(of), f"{alert.name} is never seen to fire"
+        if alert.expr != "vector(1)":
+            assert of.count([]) >= 2, f"{alert.name} is not seen to wait and to clear"
+
+
+@pytest.mark.parametrize("alert", alerting.alerts().values(), ids=lambda alert: alert.name)
+def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
+    text = (RUNBOOKS / f"{alert.slug}.md").read_text()
+    assert text.startswith(f"# {alert.title}\n")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings == ["What it means", "How to confirm", "What to do", "What the documents say"]
+    assert "```sql" in text or "```\n" in text, "how to confirm is a statement or a command"
+    assert alert.runbook.endswith(f"/runbooks/{alert.slug}/")
+
+
+def test_no_runbook_is_of_an_alert_that_is_gone() -> None:
+    pages = {path.stem for path in RUNBOOKS.glob("*.md")} - {"index"}
+    assert pages == {alert.slug for alert in alerting.alerts().values()}
+
+
+@pytest.mark.parametrize("alert", TOLD, ids=lambda alert: alert.name)
+def test_labels_stay_and_annotations_say_it(alert: alerting.Alert) -> None:
+    rule = stated()[alert.title]
+    assert set(rule["labels"]) == {"severity"}
+    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    assert all(rule["annotations"].values())
+    assert "[[" not in rule["annotations"]["description"]
+    assert set(re.findall(r"\[\[(\w+)\]\]", alert.description or "")) <= {f for of in EVIDENCE.values() for f in of}
+    assert "$value" not in alert.summary, "the summary is Grafana's too, which has no $value"
+
+
+@pytest.fixture(scope="module")
+def flink() -> Iterator[str]:
+    """A JobManager that runs one of the jobs."""
+    answers = {
+        "/jobs/overview": {"jobs": [{"name": "disk_load", "jid": "1", "state": "RUNNING"}]},
+        "/jobs/1/checkpoints": {
+            "counts": {"failed": 2},
+            "latest": {"completed": {"latest_ack_timestamp": 1_700_000_000_000}},
+        },
+    }
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # the library's name
+            body = json.dumps(answers[self.path]).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """What collectors tell: value by labels, by name of the metric."""
+    registry = CollectorRegistry()
+    for collector in collectors:
+        registry.register(collector)
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(generate_latest(registry).decode()):
+        found.setdefault(family.name, {})
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def test_jobs_are_told_running_or_not(flink: str) -> None:
+    found = families(Jobs(flink))
+    assert found["counterflow_flink_up"] == {(): 1}
+    running = found["counterflow_job_running"]
+    assert running == {(("flink_job", name),): float(name == "disk_load") for name in all_jobs()}
+    of = (("flink_job", "disk_load"),)
+    assert found["counterflow_job_failed_checkpoints_total"] == {of: 2}
+    assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
+
+
+def test_a_flink_that_is_gone_is_told_and_its_jobs_are_not() -> None:
+    assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
+
+
+def test_each_metric_that_a_rule_names_is_told_by_some_part(flink: str) -> None:
+    registry = CollectorRegistry()
+    registry.register(Jobs(flink))
+    registry.register(Told(60, 1))
+    told = {
+        name
+        for of in (registry, Metrics().registry, lander.REGISTRY)
+        for family in of.collect()
+        for name in (family.name, f"{family.name}_total" if family.type == "counter" else family.name)
+    }
+    named = {
+        name for rule in stated().values() for text in (rule["expr"], *rule["annotations"].values())
+        for name in re.findall(r"\bcounterflow_\w+", text)
+    }  # fmt: skip
+    assert named - told == set()
+
+
+@pytest.mark.parametrize(
+    ("labels", "receiver"),
+    [
+        (["alertname=CounterflowWatchdog", "severity=none"], "dead-mans-switch"),
+        (["alertname=CounterflowLinkCapped", "severity=critical", "system=A"], "pager"),
+        (["alertname=CounterflowDiskResponse", "severity=warning"], "mail"),
+        (["alertname=CounterflowLinkHeadroom", "severity=info"], "notices"),
+    ],
+)
+def test_the_example_routes_by_severity(labels: list[str], receiver: str) -> None:
+    routed = run(
+        *("amtool", "config", "routes", "test", f"--config.file={ROUTING}", f"--verify.receivers={receiver}", *labels)
+    )
+    assert routed.returncode == 0, routed.stdout + routed.stderr
+
+
+def test_the_example_is_taken_and_names_alerts_that_exist() -> None:
+    checked = run("amtool", "check-config", ROUTING)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert set(re.findall(r"Counterflow\w+", ROUTING.read_text())) <= set(stated())
+
+
+def test_grafana_takes_what_is_provisioned() -> None:
+    groups = yaml.safe_load(alerting.GRAFANA.read_text())["groups"]
+    found = [rule for group in groups for rule in group["rules"]]
+    assert {group["folder"] for group in groups} == {"Counterflow alerts"}
+    for name in ("uid", "title"):
+        assert len({rule[name] for rule in found}) == len(found)
+    for rule in found:
+        assert re.fullmatch(r"[a-zA-Z0-9_-]{1,40}", rule["uid"])
+        assert not any("$" in value for value in rule["labels"].values())
+        asked, condition = rule["data"]
+        assert (asked["model"]["format"], condition["model"]["expression"], rule["condition"]) == (1, "A", "C")
+        assert "${" not in asked["model"]["rawSql"], "an alert knows no variables"
+        assert " AS Value" in asked["model"]["rawSql"]
+
+
+# What is told.
+
+
+def verdict(**columns: Any) -> bytes:
+    evidence = {"inputs": {"capacity_pct": 3, "rows_s": 7}, "figures": {"share": 0.7, "util": None}}
+    row = {
+        "ts": NOW,
+        "interval_s": 30,
+        "system": "A",
+        "n": 2,
+        "rule": "roce_cap",
+        "entity_type": "nrg",
+        "entity": "G1",
+        "state": "CAPPED",
+        "signal": "CAPPED",
+        "stale": False,
+        "reason": "",
+        "since": NOW,
+        "evidence": json.dumps(evidence),
+        "parameters": "0",
+    }
+    return json.dumps(row | columns).encode()
+
+
+def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted({"rule": "roce_cap", "system": system, "entity_type": "nrg", "entity": "G1", **more}.items()))
+
+
+def test_a_verdict_tells_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
+    told = Told(3600, 10)
+    told.take("verdict", verdict())
+    found = families(told)
+    states = found["counterflow_verdict_state"]
+    assert states == {of(state=state): float(state == "CAPPED") for state in rules()["roce_cap"].states}
+    assert found["counterflow_verdict_figure"] == {of(figure="share"): 0.7, of(figure="capacity_pct"): 3}
+    assert found["counterflow_verdict_stale"] == {of(): 0}
+    assert found["counterflow_verdict_timestamp_seconds"][of()] == pytest.approx(
+        datetime.fromisoformat(NOW).timestamp()
+    )
+
+
+def test_leaving_a_state_tells_0_for_it() -> None:
+    told = Told(3600, 10)
+    told.take("verdict", verdict())
+    told.take("verdict", verdict(state="OK", n=3))  # the same interval, completed
+    states = families(told)["counterflow_verdict_state"]
+    assert (states[of(state="CAPPED")], states[of(state="OK")]) == (0, 1)
+    told.take("verdict", verdict())  # said again by a job that began anew, of fewer rows
+    assert families(told)["counterflow_verdict_state"] == states
+
+
+def test_names_are_data() -> None:
+    name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
+    told = Told(3600, 10)
+    told.take("verdict", verdict(system=name))
+    assert len(families(told)["counterflow_verdict_state"]) == 5
+    assert families(told)["counterflow_verdict_stale"] == {of(name): 0}
+
+
+def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
+    told = Told(3600, 10)
+    bad = [b"{", b"[]", b"7", b"{}", b"\xff", verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(ts="soon")]
+    bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
+    for record in bad:
+        told.take("verdict", record)
+    told.take("disk_load", json.dumps({"ts": NOW, "n": 1, "system": "A", "disk": "*", "response_ms": "4"}).encode())
+    told.take("verdict", None)
+    found = families(told)
+    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "verdict"),] == len(bad)
+    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_load"),] == 1
+    assert not any(found[name] for name in ("counterflow_verdict_state", "counterflow_disk_response_seconds"))
+
+
+def test_a_recording_of_last_year_is_nobodys_state() -> None:
+    told = Told(3600, 10)
+    told.take("verdict", verdict(ts="2020-01-01T00:00:00Z"))
+    assert not families(told)["counterflow_verdict_state"]
+
+
+def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
+    told = Told(3600, 10)
+    rows = {
+        "disk_load": [
+            {"disk": "*", "response_ms": 12, "transfers_per_s": 80},
+            {"disk": "sda", "response_ms": 90, "transfers_per_s": 1},
+        ],
+        "link_load": [
+            {"link": "G1", "link_type": "nrg", "group": "P", "out_capacity_pct": 140, "in_capacity_pct": 120},
+            {"link": "en0", "link_type": "ethernet", "own_out_bytes_s": 1},
+        ],
+        "pool_faulting": [{"pool": "2", "interactive_fault_pct": 25}],
+        "replication_lag": [{"component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}],
+        "log_load": [{"subsystem": "DBP1"}],
+    }
+    assert rows.keys() == WATCHED.keys()
+    for dataset, of_dataset in rows.items():
+        for row in of_dataset:
+            told.take(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
+    found = {name: list(values.values()) for name, values in families(told).items()}
+    assert found["counterflow_disk_response_seconds"] == [pytest.approx(0.012)]
+    assert found["counterflow_link_capacity_used_ratio"] == [pytest.approx(1.3)]
+    assert found["counterflow_link_port_used_ratio"] == []
+    assert found["counterflow_link_out_bytes_per_second"] == []
+    assert found["counterflow_pool_interactive_fault_ratio"] == [pytest.approx(0.25)]
+    assert found["counterflow_pool_batch_fault_ratio"] == []
+    assert found["counterflow_replication_delay_seconds"] == [pytest.approx(1.5)]
+    assert found["counterflow_replication_queue_used_ratio"] == [pytest.approx(0.4)]
+    assert len(found["counterflow_result_timestamp_seconds"]) == len(rows)
+    assert not any(found["counterflow_exporter_unreadable_records_total"])
+
+
+def test_what_is_read_of_a_result_is_a_column_of_it() -> None:
+    for dataset, watched in WATCHED.items():
+        columns = datasets()[dataset].all_columns
+        asked: set[str] = set()
+
+        class Asked(dict[str, Any]):
+            def get(self, name: str, default: Any = None, asked: set[str] = asked) -> Any:  # type: ignore[override]
+                asked.add(name)
+                return default
+
+            def __missing__(self, name: str, asked: set[str] = asked) -> Any:
+                asked.add(name)
+
+        watched.where(Asked())
+        for figure in watched.figures:
+            figure.of(Asked())
+        assert asked | set(watched.labels) <= columns.keys(), dataset
+
+
+def test_what_is_too_old_is_forgotten_and_makes_room() -> None:
+    now = 1_000.0
+    newest: Newest[str] = Newest(60, 2, lambda: now)
+    newest.take(("a",), 990, 1, "A")
+    newest.take(("b",), 1_000, 1, "B")
+    newest.take(("c",), 1_000, 1, "C")
+    assert ([entity for entity, _ in newest.items()], newest.refused) == ([("a",), ("b",)], 1)
+    now = 1_055
+    newest.take(("c",), 1_050, 1, "C")
+    assert ([entity for entity, _ in newest.items()], newest.refused) == ([("b",), ("c",)], 1)
+    now = 2_000
+    assert list(newest.items()) == []
+
+
+RECORD = st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(1, 3))
+
+
+@settings(max_examples=100)
+@given(st.permutations(range(8)), st.lists(RECORD, min_size=8, max_size=8))
+def test_the_order_in_which_records_come_does_not_matter(order: list[int], records: list[tuple[str, int, int]]) -> None:
+    told = []
+    for numbers in (range(8), order):
+        newest: Newest[tuple[str, int, int]] = Newest(100, 10, lambda: 50.0)
+        for number in numbers:
+            name, ts_s, n = records[number]
+            newest.take((name,), ts_s, n, (name, ts_s, n))
+        told.append(list(newest.items()))
+    assert told[0] == told[1]
