@@ -24,7 +24,7 @@ $(HOME_DIR)/uv/bin/uv:
 	@$(HOME_DIR)/uv/bin/python -m pip install --quiet uv==0.13.8
 
 .venv/.synced: pyproject.toml uv.lock | $(UV)
-	@$(UV) sync --quiet --frozen && touch $@
+	@$(UV) sync --quiet --frozen --compile-bytecode && touch $@
 
 setup: .venv/.synced ## install the tools of this checkout
 

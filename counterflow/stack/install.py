@@ -110,7 +110,8 @@ def _fetch_flink(folder: Path) -> None:
     environment["UV_PROJECT_ENVIRONMENT"] = str(folder)
     ours = "{}.{}".format(*sys.version_info)
     python = sys.executable if ours in _FLINK_PYTHONS else _FLINK_PYTHONS[-1]
-    options = ("--frozen", "--only-group", "flink", "--no-install-project", "--python", python)
+    # compiled once: where Python is told to write no bytecode, each process would compile what it imports
+    options = ("--frozen", "--compile-bytecode", "--only-group", "flink", "--no-install-project", "--python", python)
     _run(*_uv(), "sync", "--quiet", "--project", _CHECKOUT, *options, environment=environment)
 
 
