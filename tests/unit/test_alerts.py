@@ -87,6 +87,12 @@ def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
     assert alert.runbook.endswith(f"/runbooks/{alert.slug}/")
 
 
+def test_the_page_of_alerts_names_each_with_its_severity() -> None:
+    text = (REPOSITORY / "docs/alerts.md").read_text()
+    for alert in alerting.alerts().values():
+        assert f"| [{alert.title}](runbooks/{alert.slug}.md) | {alert.severity} |" in text
+
+
 def test_no_runbook_is_of_an_alert_that_is_gone() -> None:
     pages = {path.stem for path in RUNBOOKS.glob("*.md")} - {"index"}
     assert pages == {alert.slug for alert in alerting.alerts().values()}
