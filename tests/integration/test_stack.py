@@ -61,7 +61,7 @@ def test_status_shows_every_part_running(stack: StackSettings) -> None:
     answer = json.loads(result.stdout)
     assert answer["running"]
     parts = {part["name"]: part for part in answer["parts"]}
-    assert {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "jobs"} <= parts.keys()
+    assert {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs"} <= parts.keys()
     for part in parts.values():
         assert psutil.pid_exists(part["pid"])
         assert part["rss_bytes"] > 10**6
