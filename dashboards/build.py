@@ -47,9 +47,9 @@ SELECT
 FROM counterflow.verdict FINAL
 WHERE $__timeFilter(ts) AND state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE'){of_systems}
 GROUP BY rule, system, entity_type, entity, state, since
-ORDER BY time
+ORDER BY time DESC
 LIMIT 500"""
-"""Spells within the range: read by time, since a spell's own beginning is known only after reading all of it."""
+"""Spells within the range, the newest; read by time, since a spell's own beginning is known only after reading all of it."""
 
 
 def files() -> dict[Path, str]:
