@@ -45,7 +45,7 @@ def read(
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "earliest",
-            "queued.max.messages.kbytes": 8_192,  # of a partition
+            "queued.max.messages.kbytes": 8_192,
             "error_cb": lambda error: log.warning("kafka", error=error.str()),
         }
     )

@@ -26,7 +26,7 @@ from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, WATCHED
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.landing import metrics as lander
-from counterflow.pipelines.rules import rules
+from counterflow.pipelines.rules import link_notices, rules
 from counterflow.schemas.definition import datasets
 from tests.prometheus import REPOSITORY, run
 
@@ -107,6 +107,14 @@ def test_labels_stay_and_annotations_say_it(alert: alerting.Alert) -> None:
     assert "[[" not in rule["annotations"]["description"]
     assert set(re.findall(r"\[\[(\w+)\]\]", alert.description or "")) <= {f for of in EVIDENCE.values() for f in of}
     assert "$value" not in alert.summary, "the summary is Grafana's too, which has no $value"
+
+
+def test_limits_are_those_of_the_notices() -> None:
+    full, greater = link_notices.DEFAULTS.full_adapter, 1 / (1 - link_notices.DEFAULTS.skew_tolerance)
+    told = {alert.name: alert.expr or "" for alert in TOLD}
+    assert f"counterflow_link_port_used_ratio >= {full:g}" in told["link_headroom"]
+    assert f"counterflow_link_port_used_ratio >= {full:g}" in told["link_adapter_full"]
+    assert f"> {greater:g}\n" in told["node_skew"]
 
 
 @pytest.fixture(scope="module")
