@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -11,7 +12,8 @@ from prometheus_client.registry import Collector
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.jobs.rest import Flink
 
-_TIMEOUT_S = 2.0  # of a scrape's ten
+_TIMEOUT_S = 1.5  # of an answer
+_PATIENCE_S = 3.0  # of all of them: a scrape takes ten at most
 
 
 class Jobs(Collector):
@@ -35,6 +37,7 @@ class Jobs(Collector):
             "Checkpoints that failed since it was submitted.",
             labels=["flink_job"],
         )
+        end = time.monotonic() + _PATIENCE_S
         try:
             flink = Flink(self._http)
             found = {job["name"]: job for job in flink.running()}
@@ -42,6 +45,8 @@ class Jobs(Collector):
                 job = found.get(name)
                 running.add_metric([name], job is not None and job["state"] == "RUNNING")
                 if job:
+                    if time.monotonic() > end:
+                        raise httpx.ReadTimeout("Flink answers too slowly")
                     at, failures = flink.checkpoints(job["jid"])
                     failed.add_metric([name], failures)
                     if at:
