@@ -49,7 +49,7 @@ WHERE $__timeFilter(ts) AND state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'ST
 GROUP BY rule, system, entity_type, entity, state, since
 ORDER BY time DESC
 LIMIT 500"""
-"""Spells within the range, the newest; read by time, since a spell's own beginning is known only after reading all of it."""
+"""The newest spells in the range; read by time: where a spell begins is known only after reading all of it."""
 
 
 def files() -> dict[Path, str]:
