@@ -34,7 +34,7 @@ def worded(value: Number) -> str:
 
 def with_spread(figure: Figure) -> str:
     """Return a figure with the standard deviation, the least and the greatest of its intervals."""
-    if figure.value is None or not figure.sd or figure.low is None:
+    if figure.value is None or figure.sd is None or figure.sd <= 1e-9 * abs(figure.value):  # the dust of sums
         return worded(figure.value)
     return f"{worded(figure.value)} ±{figure.sd:.2g} ({worded(figure.low)} to {worded(figure.high)})"
 
