@@ -28,6 +28,8 @@ from counterflow.stack.settings import HOST, StackSettings
 READY_TIMEOUT_S = 120
 """Limit for a part to answer; a broker that was killed needs the longest."""
 _DEAD = {"BACKOFF", "EXITED", "FATAL"}
+_UNKNOWN = supervision.State("STOPPED", 0, 0)
+"""Of a part that was not there yet when the supervisor was started."""
 
 
 class Listener(NamedTuple):
@@ -99,6 +101,10 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
     waiting = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
     for part in waiting:
+        if part.name not in states:
+            raise CounterflowError(
+                f"the stack that runs has no {part.name}", hint="counterflow down, then counterflow up"
+            )
         if states[part.name].state not in ("RUNNING", "STARTING"):
             part.prepare()
             supervision.start(settings, part.name)
@@ -143,7 +149,7 @@ def status(settings: StackSettings) -> list[PartStatus]:
     if not states:
         return []
     supervisor = Part("supervisor", command=(), ready=lambda _: "supervisord")
-    return [_look(part, states[part.name]) for part in (supervisor, *all_parts(settings))]
+    return [_look(part, states.get(part.name, _UNKNOWN)) for part in (supervisor, *all_parts(settings))]
 
 
 def _migrate(settings: StackSettings) -> None:
@@ -249,7 +255,7 @@ def _down(settings: StackSettings) -> int:
     count = len(supervision.processes(settings))
     if supervision.alive(settings):
         for part in reversed(all_parts(settings)):
-            if supervision.states(settings)[part.name].pid:
+            if supervision.states(settings).get(part.name, _UNKNOWN).pid:
                 supervision.stop(settings, part.name)
             if part.name == "jobs":  # nobody submits any more; the checkpoints stay for the next start
                 with suppress(CounterflowError):

@@ -103,6 +103,20 @@ def test_a_grafana_that_does_not_start_is_said(new_stack: Callable[[], StackSett
     lifecycle.down(settings)
 
 
+def test_a_part_that_is_new_to_the_running_stack_is_named(
+    new_stack: Callable[[], StackSettings], program: Path
+) -> None:
+    before = new_stack()
+    lifecycle.start(before)
+    after = before.model_copy(update={"grafana": program})
+    assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["stopped"]
+    with pytest.raises(CounterflowError, match="the stack that runs has no grafana") as refused:
+        lifecycle.start(after, "grafana")
+    assert refused.value.hint == "counterflow down, then counterflow up"
+    lifecycle.down(after)
+    assert supervision.processes(after) == []
+
+
 def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert StackSettings.from_environment({}).grafana is None
