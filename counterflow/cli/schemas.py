@@ -24,7 +24,7 @@ def command() -> None:
 
 @command.command()
 def generate() -> None:
-    """Write JSON Schemas, Flink tables and the data dictionary from schemas/datasets/."""
+    """Write JSON Schemas, Flink tables, the data dictionary and the cookbook from their definitions."""
     from counterflow.schemas.artefacts import generate as write
 
     for path in write():

@@ -10,7 +10,7 @@ import orjson
 from counterflow.cli._table import console, table
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.errors import CounterflowError
-from counterflow.queries import BEGINNING, ask, queries
+from counterflow.queries import BEGINNING, END, ask, queries
 from counterflow.stack.settings import StackSettings
 
 
@@ -18,19 +18,22 @@ from counterflow.stack.settings import StackSettings
 @click.argument("query", required=False)
 @click.option("--system", "systems", multiple=True, help="Narrow a stored query to a system; may be repeated.")
 @click.option("--since", default=BEGINNING, help="Narrow a stored query to intervals after this time, UTC.")
+@click.option("--until", default=END, help="Narrow a stored query to intervals that end by this time, UTC.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-def command(query: str | None, systems: tuple[str, ...], since: str, as_json: bool) -> None:
+def command(query: str | None, systems: tuple[str, ...], since: str, until: str, as_json: bool) -> None:
     """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
     stored = queries()
     if query is None:
-        console().print(table([{"name": q.name, "question": q.question} for q in stored.values()]))
+        for section in sorted({q.section for q in stored.values()}):
+            listed = [{"name": q.name, "question": q.question} for q in stored.values() if q.section == section]
+            console().print(table(listed, title=section))
         return
     settings = StackSettings.load()
     with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
         if not client.ping():
             raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
         try:
-            rows = ask(client, stored[query], systems, since) if query in stored else client.rows(query)
+            rows = ask(client, stored[query], systems, since, until) if query in stored else client.rows(query)
         except ClickHouseError as error:
             raise CounterflowError(str(error)) from None
     if as_json:

@@ -1,7 +1,8 @@
 """Questions people ask, each a `.sql` file: `counterflow sql NAME` runs it, the demo and `watch` show it.
 
-The first line says the question. `{systems:Array(String)}` narrows it to systems, empty means all;
-`{since:DateTime64(3)}` to intervals that end after it.
+The first line says the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
+`{systems:Array(String)}` narrows it to systems, empty means all; `{since:DateTime64(3)}` to intervals that end after
+it and `{until:DateTime64(3)}` to those that end by then.
 """
 
 from __future__ import annotations
@@ -11,33 +12,52 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from counterflow.clickhouse import ClickHouse
+from counterflow.errors import CounterflowError
 
 FOLDER = Path(__file__).parent
+_QUESTION, _SECTION = "-- ", "-- section: "
 
 
 class Query(NamedTuple):
-    """A stored question: its name, the question in words, and the statement."""
+    """A stored question: its name, the question in words, its section of the cookbook, and the statement."""
 
     name: str
     question: str
+    section: str
     sql: str
 
 
-def queries() -> dict[str, Query]:
-    """Return the stored queries by name."""
+def queries(folder: Path = FOLDER) -> dict[str, Query]:
+    """Return the stored queries by name.
+
+    Raises
+    ------
+    CounterflowError : a file does not begin with a question and a section.
+    """
     found = {}
-    for path in sorted(FOLDER.glob("*.sql")):
-        first, statement = path.read_text(encoding="utf-8").split("\n", 1)
-        found[path.stem] = Query(path.stem, first.removeprefix("-- "), statement.strip())
+    for path in sorted(folder.glob("*.sql")):
+        first, second, statement = (path.read_text(encoding="utf-8") + "\n\n").split("\n", 2)
+        if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
+            raise CounterflowError(
+                f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",
+                hint="look at one of the files beside it",
+                exit_code=2,
+            )
+        question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)
+        found[path.stem] = Query(path.stem, question, section, statement.strip())
     return found
 
 
 BEGINNING = "2000-01-01 00:00:00"
+END = "2200-01-01 00:00:00"
 
 
 def ask(
-    client: ClickHouse, query: Query, systems: Collection[str] = (), since: str = BEGINNING
+    client: ClickHouse, query: Query, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
 ) -> list[dict[str, Any]]:
-    """Run a stored query for `systems` (empty: all) after `since` (UTC, `YYYY-MM-DD hh:mm:ss`); return its rows."""
+    """Return the rows of a stored query for `systems` (empty: all), after `since` and up to `until`.
+
+    Both are UTC, `YYYY-MM-DD hh:mm:ss`.
+    """
     quoted = ",".join("'" + s.replace("\\", "\\\\").replace("'", "\\'") + "'" for s in sorted(systems))
-    return client.rows(query.sql, {"param_systems": f"[{quoted}]", "param_since": since})
+    return client.rows(query.sql, {"param_systems": f"[{quoted}]", "param_since": since, "param_until": until})

@@ -1,4 +1,5 @@
 -- What does one unit of work of each workload cost? Each basis by itself; costs weighted by the units of work.
+-- section: Work and cost
 SELECT
   system,
   workload,
@@ -17,7 +18,7 @@ SELECT
   countIf(missing IS NOT NULL) AS intervals_without
 FROM counterflow.account_cpu FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, workload, basis
 ORDER BY system, workload, basis DESC
 LIMIT 40

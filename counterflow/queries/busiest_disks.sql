@@ -1,4 +1,5 @@
 -- Which disks limit, reads against writes?
+-- section: Disks
 SELECT
   d.system AS system,
   d.disk AS disk,
@@ -12,7 +13,7 @@ SELECT
   round(sum(d.read_mb) / nullIf(sum(d.written_mb), 0), 2) AS rw_ratio
 FROM counterflow.disk_load AS d FINAL
 WHERE d.disk != '*' AND d.leaf AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-  AND d.ts > {since:DateTime64(3)}
+  AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
 GROUP BY d.system, d.disk
 ORDER BY busy_pct DESC, system, disk
 LIMIT 10

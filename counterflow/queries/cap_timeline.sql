@@ -1,4 +1,5 @@
 -- Where does the hypervisor cap a RoCE link, since when? Gb of 10^9 bits; share is of the adapter's bytes, 1 is the capacity.
+-- section: Links and Db2 Mirror
 SELECT
   system, link, formatDateTime(ts, '%F %T') AS since, state, signal, capacity_pct, out_gb_s, in_gb_s, share, adapter_pct
 FROM (
@@ -22,7 +23,7 @@ FROM (
     ON l.system = v.system AND l.link_type = v.entity_type AND l.link = v.entity AND l.ts = v.ts
   WHERE v.rule = 'roce_cap' AND v.entity_type = 'nrg'
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
-    AND v.ts > {since:DateTime64(3)}
+    AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 )
 WHERE changed
 ORDER BY system, link, ts

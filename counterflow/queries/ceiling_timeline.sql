@@ -1,4 +1,5 @@
 -- Where is Db2's log at its ceiling or off its path, since when? MB/s of one copy, ms an account of the LPAR.
+-- section: Db2 log
 SELECT
   system, log, formatDateTime(ts, '%F %T') AS since, state, path, mb_s, ceiling, waiting_pct, sync_pct, gcp_ms, ziip_ms
 FROM (
@@ -30,7 +31,7 @@ FROM (
   ) AS a ON a.system = v.system AND a.ts = v.ts
   WHERE v.rule = 'log_ceiling' AND (NOT v.stale OR v.state = 'STALE')
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
-    AND v.ts > {since:DateTime64(3)}
+    AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 )
 WHERE changed
 ORDER BY system, log, ts

@@ -1,16 +1,17 @@
 -- What do Q Capture, Q Apply, MQ and Db2 use for one transaction? Of the workload at the source, of those applied at the target.
+-- section: Replication
 WITH done AS (
   -- a unit of work of a driver and a commit at the target are not the same: each cost says of what it is
   SELECT system, concat(any(unit_of_work), ' of ', workload) AS per, sum(accounts) AS units,
          min(ts - toIntervalMillisecond(round(interval_s * 1000))) AS begins, max(ts) AS ends
   FROM counterflow.account_cpu FINAL
-  WHERE basis = 'lpar' AND accounts IS NOT NULL AND ts > {since:DateTime64(3)}
+  WHERE basis = 'lpar' AND accounts IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, workload
   UNION ALL
   SELECT system, 'transactions applied' AS per, sum(transactions) AS units,
          min(ts - toIntervalMillisecond(round(interval_s * 1000))) AS begins, max(ts) AS ends
   FROM counterflow.replication_lag FINAL
-  WHERE component = 'apply' AND transactions IS NOT NULL AND ts > {since:DateTime64(3)}
+  WHERE component = 'apply' AND transactions IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system
 ),
 recorded AS (

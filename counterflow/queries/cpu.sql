@@ -1,4 +1,5 @@
 -- How busy are the processors? Percentages with a floating base have no average: look at processors and entitlement.
+-- section: Processors
 WITH samples AS (
   SELECT
     *,
@@ -6,7 +7,7 @@ WITH samples AS (
     coalesce(physical_consumed_cores, busy_pct / 100 * logical_engines) AS processors
   FROM counterflow.system_cpu FINAL
   WHERE engine = 'all' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)}
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 )
 SELECT
   system,

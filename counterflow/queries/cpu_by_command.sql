@@ -1,7 +1,9 @@
 -- What does each command use? Over the whole time recorded: where a command is absent it used nothing.
+-- section: Processors
 WITH recorded AS (
   SELECT system, sum(interval_s) AS seconds
-  FROM (SELECT system, ts, max(interval_s) AS interval_s FROM counterflow.manifest FINAL WHERE counted = 'job' AND ts > {since:DateTime64(3)} GROUP BY system, ts)
+  FROM (SELECT system, ts, max(interval_s) AS interval_s FROM counterflow.manifest FINAL WHERE counted = 'job'
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)} GROUP BY system, ts)
   GROUP BY system
 )
 SELECT
@@ -14,7 +16,7 @@ SELECT
 FROM (SELECT * FROM counterflow.footprint FINAL) AS f
 INNER JOIN recorded USING (system)
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, command
 ORDER BY cpu_s DESC, system, command
 LIMIT 10

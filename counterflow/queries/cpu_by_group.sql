@@ -1,8 +1,9 @@
 -- Who uses the processors: which accounting code, subsystem, user, job or type of job? Each grouping is the same time again.
+-- section: Processors
 WITH whole AS (
   SELECT system, sum(cpu_ms) AS all_ms, sum(interval_s) AS recorded_s
   FROM counterflow.job_cpu FINAL
-  WHERE grouping = 'partition' AND ts > {since:DateTime64(3)}
+  WHERE grouping = 'partition' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system
 )
 SELECT
@@ -15,7 +16,7 @@ SELECT
 FROM (SELECT * FROM counterflow.job_cpu FINAL) AS c
 INNER JOIN whole USING (system)
 WHERE c.grouping != 'partition' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-  AND c.ts > {since:DateTime64(3)}
+  AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
 GROUP BY system, grouping, name
 ORDER BY system, grouping, cpu_s DESC, name
 LIMIT 10 BY system, grouping

@@ -1,4 +1,5 @@
 -- How good is the data: what was repaired or refused, and why?
+-- section: Data and pipeline
 SELECT
   system,
   file,
@@ -9,7 +10,7 @@ SELECT
   any(detail) AS example
 FROM counterflow.quality FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, file, reason, kept
 ORDER BY times DESC, system, file, reason
 LIMIT 50

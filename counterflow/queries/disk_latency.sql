@@ -1,4 +1,5 @@
 -- Which disks are slow at worst? 95th percentile by interval, the worst first; empty where the last bucket holds it.
+-- section: Disks
 SELECT
   system,
   disk,
@@ -11,6 +12,7 @@ SELECT
 FROM (
   SELECT l.* FROM counterflow.disk_latency AS l
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system)) AND l.ts > {since:DateTime64(3)}
+    AND l.ts <= {until:DateTime64(3)}
 )
 GROUP BY system, disk, operation
 ORDER BY intervals_beyond_the_last_bucket DESC, worst_p95_ms DESC, system, disk, operation

@@ -1,4 +1,5 @@
 -- How much of each generic job's logical database I/O would Db2 Mirror touch? Blocks count as one under sequential-only.
+-- section: Logical database I/O
 SELECT
   system,
   name AS generic_job,
@@ -14,7 +15,7 @@ FROM (
   SELECT m.system, m.name, m.split AS split, m.logical_io, m.reads, m.read_for_update, m.inserts, m.other, m.exposure_pct
   FROM counterflow.io_mix AS m FINAL
   WHERE m.grouping = 'generic_job' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-    AND m.ts > {since:DateTime64(3)}
+    AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
 )
 GROUP BY system, name
 ORDER BY logical_io_total DESC, system, generic_job

@@ -1,10 +1,11 @@
 -- Does each node of a mirrored pair receive what the other sends? A difference of more than a fifth is noted.
+-- section: Links and Db2 Mirror
 WITH sides AS (
   SELECT
     `group`, link_type, link, system, ts, interval_s, own_out_bytes_s, own_in_bytes_s
   FROM counterflow.link_load FINAL
   WHERE `group` IS NOT NULL AND own_out_bytes_s IS NOT NULL AND own_in_bytes_s IS NOT NULL
-    AND ts > {since:DateTime64(3)}
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 ),
 spans AS (
   SELECT

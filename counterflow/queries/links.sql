@@ -1,4 +1,5 @@
 -- How full are links, and the ports below them? OUT and IN are never added; shares are of the busiest interval.
+-- section: Links and Db2 Mirror
 SELECT
   system,
   link_type,
@@ -13,7 +14,7 @@ SELECT
   countIf(reset) AS resets
 FROM counterflow.link_load FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, link_type, link
 ORDER BY greatest(coalesce(out_mb_s, 0), coalesce(in_mb_s, 0)) DESC, system, link_type, link
 LIMIT 20

@@ -1,4 +1,5 @@
 -- What does a mirrored change cost the node that applies it? CPU of QDBMSRVR for each logical change these jobs made.
+-- section: Links and Db2 Mirror
 SELECT
   system,
   round(sum(cpu_ms) / 1000, 1) AS cpu_s,
@@ -16,6 +17,7 @@ FROM (
   LEFT JOIN (SELECT * FROM counterflow.io_mix FINAL WHERE grouping = 'job' AND name = 'QDBMSRVR') AS m
     ON c.system = m.system AND c.ts = m.ts
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system)) AND c.ts > {since:DateTime64(3)}
+    AND c.ts <= {until:DateTime64(3)}
 )
 GROUP BY system
 ORDER BY cpu_s DESC, system

@@ -1,4 +1,5 @@
 -- Would memory help? Below 10 % of the time in page faults little, from 25 % on perhaps; less to say of expert cache pools.
+-- section: Memory
 SELECT
   system,
   pool,
@@ -16,6 +17,7 @@ SELECT
 FROM (
   SELECT * FROM counterflow.pool_faulting FINAL
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND ts > {since:DateTime64(3)}
+    AND ts <= {until:DateTime64(3)}
 ) AS p
 GROUP BY system, pool
 ORDER BY greatest(coalesce(interactive_fault_pct, 0), coalesce(batch_fault_to_work_pct, 0)) DESC, system, pool

@@ -1,4 +1,5 @@
 -- How far behind is the target of Q Replication? Latencies weighted by transactions; idle intervals have none.
+-- section: Replication
 SELECT
   system,
   component,
@@ -15,7 +16,7 @@ SELECT
   countIf(idle) AS idle_intervals
 FROM counterflow.replication_lag FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, component, queue
 ORDER BY system, component, queue
 LIMIT 40

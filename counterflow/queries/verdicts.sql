@@ -1,4 +1,5 @@
 -- What do the rules say now, since when, and why?
+-- section: Verdicts
 SELECT
   rule,
   system,
@@ -12,7 +13,7 @@ SELECT
   argMax(reason, v.ts) AS why
 FROM counterflow.verdict AS v FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND v.ts > {since:DateTime64(3)}
+  AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity
 ORDER BY state_now = 'OK', system, entity_type, entity
 LIMIT 50

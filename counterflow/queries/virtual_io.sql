@@ -1,4 +1,5 @@
 -- What would the disk I/O take if it were virtual? Processors of 2.2 GHz POWER5 for virtual SCSI, CPW for iSCSI, at the peak.
+-- section: Disks
 SELECT
   system,
   round(max(processors), 2) AS virtual_scsi_processors,
@@ -16,6 +17,7 @@ FROM (
     countIf(v.virtual_scsi_processors IS NULL) AS unknown
   FROM counterflow.virtual_io AS v
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system)) AND v.ts > {since:DateTime64(3)}
+    AND v.ts <= {until:DateTime64(3)}
   GROUP BY system, ts
 )
 GROUP BY system

@@ -1,4 +1,5 @@
 -- What do jobs wait for? Job names by the time they waited for something that holds work up; idle waits are in `other`.
+-- section: Waits
 SELECT
   system,
   name AS job,
@@ -13,7 +14,7 @@ SELECT
   round(sumIf(seconds, wait_group = 'other'), 1) AS other_s
 FROM counterflow.wait_profile
 WHERE grouping = 'job' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)}
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, name
 ORDER BY held_up_s DESC, system, job
 LIMIT 20

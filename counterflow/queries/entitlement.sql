@@ -1,0 +1,17 @@
+-- Which shared partitions use more than they are entitled to, and for how long? Cores consumed against entitled cores.
+-- section: Processors
+SELECT
+  system,
+  countIf(physical_consumed_cores > entitled_cores) AS intervals_above,
+  count() AS intervals,
+  round(100 * sumIf(interval_s, physical_consumed_cores > entitled_cores) / nullIf(sum(interval_s), 0), 1) AS time_above_pct,
+  round(100 * max(physical_consumed_cores / nullIf(entitled_cores, 0)), 1) AS of_entitled_pct_max,
+  round(max(physical_consumed_cores), 2) AS cores_max,
+  argMax(entitled_cores, ts) AS entitled_cores_now
+FROM counterflow.system_cpu FINAL
+WHERE engine = 'all' AND physical_consumed_cores IS NOT NULL AND entitled_cores IS NOT NULL
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY system
+ORDER BY time_above_pct DESC, system
+LIMIT 50

@@ -1,0 +1,17 @@
+-- Which ten jobs modify most of what they touch? Inserts, updates and deletes among the logical database I/O.
+-- section: Logical database I/O
+SELECT
+  m.system AS system,
+  m.name AS job,
+  sum(m.logical_io) AS logical_io_total,
+  sum(m.inserts + m.other) AS modifying_total,
+  round(100 * modifying_total / nullIf(logical_io_total, 0), 1) AS modify_pct_avg,
+  round(max(m.modify_pct), 1) AS modify_pct_max
+FROM counterflow.io_mix AS m FINAL
+WHERE m.grouping = 'job'
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
+  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+GROUP BY system, job
+HAVING logical_io_total > 0
+ORDER BY modify_pct_avg DESC, modifying_total DESC, system, job
+LIMIT 10

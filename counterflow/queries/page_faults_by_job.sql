@@ -1,0 +1,16 @@
+-- Which jobs fault most? Page faults, and those a second while the job was there.
+-- section: Jobs
+SELECT
+  g.system AS system,
+  g.name AS job,
+  sum(g.page_faults) AS faults,
+  round(sum(g.page_faults) / nullIf(sumIf(g.interval_s, g.page_faults IS NOT NULL), 0), 2) AS faults_per_s,
+  round(max(g.page_faults / nullIf(g.interval_s, 0)), 2) AS faults_per_s_max
+FROM counterflow.job_group AS g
+WHERE g.grouping = 'job'
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
+  AND g.ts > {since:DateTime64(3)} AND g.ts <= {until:DateTime64(3)}
+GROUP BY system, job
+HAVING faults > 0
+ORDER BY faults DESC, system, job
+LIMIT 20

@@ -1,0 +1,18 @@
+-- How does replication do over the day (UTC)? Transactions a second, and the latency weighted by transactions.
+-- section: Replication
+SELECT
+  r.system AS system,
+  r.queue AS queue,
+  toHour(r.ts - 1) AS hour,
+  round(sum(r.transactions) / nullIf(sumIf(r.interval_s, r.transactions IS NOT NULL), 0), 1) AS transactions_per_s_avg,
+  round(max(r.transactions_per_s), 1) AS transactions_per_s_max,
+  round(sum(r.end_to_end_ms * r.transactions)
+    / nullIf(sumIf(r.transactions, r.end_to_end_ms IS NOT NULL), 0) / 1000, 2) AS end_to_end_s_avg,
+  round(max(r.end_to_end_ms) / 1000, 2) AS end_to_end_s_max
+FROM counterflow.replication_lag AS r FINAL
+WHERE r.component = 'apply'
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
+  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+GROUP BY system, queue, hour
+ORDER BY system, queue, hour
+LIMIT 500

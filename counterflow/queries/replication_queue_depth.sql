@@ -1,0 +1,17 @@
+-- Where do messages pile up? The deepest and fullest each queue was, and how deep it is now.
+-- section: Replication
+SELECT
+  r.system AS system,
+  r.component AS component,
+  r.queue AS queue,
+  max(r.queue_depth) AS queue_depth_max,
+  argMax(r.ts, r.queue_depth) AS deepest_at,
+  argMaxIf(r.queue_depth, r.ts, r.queue_depth IS NOT NULL) AS queue_depth_now,
+  round(max(r.queue_full_pct), 1) AS queue_full_pct_max
+FROM counterflow.replication_lag AS r FINAL
+WHERE (r.queue_depth IS NOT NULL OR r.queue_full_pct IS NOT NULL)
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
+  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+GROUP BY system, component, queue
+ORDER BY queue_depth_max DESC NULLS LAST, system, component, queue
+LIMIT 40

@@ -1,0 +1,19 @@
+-- How large are replicated transactions? Rows a transaction, and MQ bytes a row where Capture tells them.
+-- section: Replication
+SELECT
+  r.system AS system,
+  r.component AS component,
+  r.queue AS queue,
+  round(sumIf(r.rows_applied, r.transactions_applied IS NOT NULL)
+    / nullIf(sumIf(r.transactions_applied, r.rows_applied IS NOT NULL), 0), 2) AS rows_per_transaction_avg,
+  round(sumIf(r.mq_bytes, r.rows_published IS NOT NULL)
+    / nullIf(sumIf(r.rows_published, r.mq_bytes IS NOT NULL), 0)) AS mq_bytes_per_row,
+  round(max(r.largest_transaction_bytes) / 1e6, 2) AS largest_transaction_mb,
+  sum(r.transactions_spilled) AS transactions_spilled_total,
+  sum(r.queue_full_errors) AS queue_full_errors_total
+FROM counterflow.replication AS r FINAL
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
+  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+GROUP BY system, component, queue
+ORDER BY system, component, queue
+LIMIT 40

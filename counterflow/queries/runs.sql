@@ -1,0 +1,20 @@
+-- Which measurement runs are described, and on which systems? As the site's configuration says now; for comparing them: counterflow study.
+-- section: Work and cost
+SELECT
+  item AS run_name,
+  system,
+  maxIf(value_now, name = 'begin') AS run_begin,
+  maxIf(value_now, name = 'end') AS run_end,
+  maxIf(value_now, name = 'workload') AS workload,
+  maxIf(value_now, name = 'units') AS units
+FROM (
+  SELECT c.system AS system, c.item AS item, c.name AS name, argMax(c.value, c.ts) AS value_now
+  FROM counterflow.config AS c FINAL
+  WHERE c.section = 'run'
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
+    AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+  GROUP BY system, item, name
+)
+GROUP BY run_name, system
+ORDER BY run_begin, run_name, system
+LIMIT 100

@@ -1,0 +1,16 @@
+-- Why is there no cost for some intervals? The reasons, and how much time they take.
+-- section: Work and cost
+SELECT
+  a.system AS system,
+  a.workload AS workload,
+  a.basis AS basis,
+  coalesce(a.missing, 'nothing, the cost is known') AS missing_input,
+  count() AS intervals,
+  round(sum(a.interval_s) / 60, 1) AS minutes,
+  max(a.ts) AS last_seen
+FROM counterflow.account_cpu AS a FINAL
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, a.system))
+  AND a.ts > {since:DateTime64(3)} AND a.ts <= {until:DateTime64(3)}
+GROUP BY system, workload, basis, missing_input
+ORDER BY system, workload, basis DESC, intervals DESC
+LIMIT 100

@@ -1,0 +1,21 @@
+-- How fast did a workload answer? Means weighted by what was done; of percentiles the worst interval, they have no average.
+-- section: Work and cost
+SELECT
+  w.system AS system,
+  w.workload AS workload,
+  w.run_id AS run_id,
+  w.operation AS operation,
+  any(w.unit_of_work) AS unit_of_work,
+  sum(coalesce(w.done_delta, w.done - w.prev_done)) AS done_total,
+  round(sum(w.response_ms * coalesce(w.done_delta, w.done - w.prev_done))
+    / nullIf(sumIf(coalesce(w.done_delta, w.done - w.prev_done), w.response_ms IS NOT NULL), 0), 3) AS response_ms_avg,
+  round(max(w.response_p95_ms), 3) AS worst_p95_ms,
+  round(max(w.response_max_ms), 3) AS response_ms_max,
+  max(w.failed) AS failed_total
+FROM counterflow.workload AS w FINAL
+WHERE coalesce(w.final, false) = false
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, w.system))
+  AND w.ts > {since:DateTime64(3)} AND w.ts <= {until:DateTime64(3)}
+GROUP BY system, workload, run_id, operation
+ORDER BY system, workload, run_id, operation
+LIMIT 100
