@@ -12,12 +12,15 @@
 --
 -- Sources: nmon TOP (schemas/datasets/job.yaml).
 
+-- Counted, not ROW_NUMBER: see io_mix.
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
   SELECT
     `system`, job, command, ts, interval_s, cpu_ms, cpu_base, threads,
     resident_kb, shared_kb, resident_data_kb, resident_text_kb,
-    ROW_NUMBER() OVER (PARTITION BY `system`, job, ts ORDER BY pt) AS arrival
+    COUNT(*) OVER (
+      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
   FROM job
 ) WHERE arrival = 1;
 
