@@ -10,9 +10,9 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(HOME_DIR)/uv/bin/uv)
 export UV
 RUN := .venv/bin/python -m
 
-export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin
+export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus demo test lint golden bench up down status
+.PHONY: help setup nmon prometheus chromium demo test lint golden bench up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -34,18 +34,30 @@ nmon: ## nmon for the live tests: that of the machine, else Debian's, unpacked b
 	  dpkg -x nmon_*.deb .; } || { echo "error: the live tests record with nmon, which could not be fetched"; \
 	  echo "hint: sudo apt-get install nmon"; exit 2; }
 
+# Debian's Alertmanager opens its templates by a path that is written into it: made one below its working directory, as long.
 prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
 	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || \
 	  { mkdir -p $(HOME_DIR)/prometheus && cd $(HOME_DIR)/prometheus && set -- prometheus prometheus-alertmanager && \
 	  { apt-get -qq download "$$@" 2> /dev/null || { apt-get -qq update && apt-get -qq download "$$@"; }; } && \
-	  for package in *.deb; do dpkg -x "$$package" . || exit; done; } || { \
+	  for package in *.deb; do dpkg -x "$$package" . || exit; done && LC_ALL=C sed -i \
+	  's#/usr/share/prometheus/alertmanager#usr/share/prometheus//alertmanager#g' usr/bin/prometheus-alertmanager; } || { \
 	  echo "error: the tests of alerts run Prometheus and Alertmanager, which could not be fetched"; \
 	  echo "hint: sudo apt-get install prometheus prometheus-alertmanager"; exit 2; }
+
+chromium: ## a Chromium without a window for the tests of the report: fetched with what it needs, as nmon is
+	@{ command -v chromium-headless-shell || command -v chromium || command -v google-chrome; } > /dev/null || \
+	  { mkdir -p $(HOME_DIR)/chromium/debs/partial && cd $(HOME_DIR)/chromium && \
+	  set -- install --yes --download-only --no-install-recommends -o Debug::NoLocking=1 \
+	    -o Dir::Cache::archives="$$PWD/debs" chromium-headless-shell && \
+	  { apt-get -qq "$$@" > /dev/null 2>&1 || { apt-get -qq update && apt-get -qq "$$@" > /dev/null; }; } && \
+	  for package in debs/*.deb; do dpkg -x "$$package" . || exit; done && rm -r debs; } || { \
+  echo "error: the tests of the report open it in Chromium, which could not be fetched"; \
+	  echo "hint: sudo apt-get install chromium-headless-shell"; exit 2; }
 
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
-test: setup nmon prometheus ## every test, with real Kafka, Flink, ClickHouse, nmon, Prometheus and Alertmanager
+test: setup nmon prometheus chromium ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 

@@ -1,0 +1,274 @@
+"""What stands in a report: every board's charts over one range, verdicts with evidence, what the data is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.dashboards.definition import Board, Chart, Panel, boards, charts, tables_of, variables, variables_of
+from counterflow.dashboards.frames import Result
+from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.report.figures import Cell, Figure, Table, figure_of, simple, state_cell
+from counterflow.dashboards.report.words import figure, plain
+from counterflow.dashboards.server import ask
+
+QUERIES = Path(__file__).parent / "queries"
+POINTS = 300
+"""About as many are drawn of a series over time."""
+
+Values = Mapping[str, str | Sequence[str]]
+
+
+class Verdict(NamedTuple):
+    """A spell of a state: of what, from when to when (UTC), why, and the figures that decided, by name."""
+
+    state: Cell
+    of: str
+    rule: str
+    begin: str
+    end: str
+    intervals: int
+    reason: str
+    evidence: Sequence[tuple[str, str]]
+
+
+class Place(NamedTuple):
+    """A figure and how many of 24 columns it takes."""
+
+    figure: Figure
+    width: int
+
+
+class Part(NamedTuple):
+    """Figures of a row of a board."""
+
+    title: str
+    places: Sequence[Place]
+
+
+class Section(NamedTuple):
+    """A board that has something to show; `chosen` says for what, where it shows one thing alone."""
+
+    board: Board
+    chosen: Sequence[tuple[str, str]]
+    parts: Sequence[Part]
+
+
+class Report(NamedTuple):
+    """All of a report.
+
+    Parameters
+    ----------
+    begin, end : the range.
+    systems : that it is about; `vanished` were asked for and have no data in the range.
+    sections : boards with their figures.
+    absent : charts for which nothing was measured, with the sentence that says so.
+    failed : charts that the server refused, with its words.
+    verdicts : spells of trouble, the worst first; `calm` counts the things judged that had none.
+    measured, quality, sources : tables.
+    comparison : tables of labelled runs.
+    """
+
+    begin: datetime
+    end: datetime
+    systems: Sequence[str]
+    vanished: Sequence[str]
+    sections: Sequence[Section]
+    absent: Sequence[tuple[str, str]]
+    failed: Sequence[tuple[str, str]]
+    verdicts: Sequence[Verdict]
+    calm: int
+    measured: Table
+    records: int
+    quality: Table
+    anomalies: int
+    sources: Table
+    comparison: Sequence[tuple[str, Table]] = ()
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures, in order."""
+        return [place.figure for section in self.sections for part in section.parts for place in part.places]
+
+
+def collect(
+    client: ClickHouse,
+    begin: datetime,
+    end: datetime,
+    systems: Sequence[str] = (),
+    chosen: Mapping[str, str] | None = None,
+    workers: int = 4,
+) -> Report:
+    """Ask everything a report needs; `systems` empty means all, `chosen` sets variables of boards.
+
+    With `systems`, boards that show every system are left out.
+
+    Raises
+    ------
+    ClickHouseError : the server refused what every report needs.
+    httpx.TransportError : nobody answers.
+    """
+    asking = _Asking(client, Range(begin, end), systems, chosen or {})
+    there = asking.options("system")
+    wanted = [board for board in _ordered() if not systems or "system" in board.variables]
+    places: dict[str, tuple[Board, Chart]] = {}
+    for board in wanted:
+        for row in board.rows:
+            for panel in row.panels:
+                places.setdefault(panel.chart, (board, charts()[panel.chart]))
+    with ThreadPoolExecutor(workers) as pool:
+        figures = dict(zip(places, pool.map(lambda place: asking.figure(place[1]), places.values()), strict=True))
+    drawn = {name: one for name, one in figures.items() if isinstance(one, Figure) and not one.said}
+    sections = [
+        Section(board, asking.named(board), parts)
+        for board in wanted
+        if (parts := _parts(board, {name: one for name, one in drawn.items() if places[name][0] is board}))
+    ]
+    spells = asking.rows("verdicts")
+    measured, quality = asking.rows("measured"), asking.rows("quality")
+    trouble = [_verdict(row) for row in spells if row["trouble"]]
+    counted = [
+        (row["system"], row["dataset"], row["sources"], row["first"], row["last"], row["intervals"], row["records"])
+        for row in measured
+    ]
+    reasons = [
+        (row["system"], row["reason"], row["kept"], row["times"], row["file"], row["example"]) for row in quality
+    ]
+    return Report(
+        begin,
+        end,
+        [name for name in there if not systems or name in systems],
+        [name for name in systems if name not in there],
+        sections,
+        [(one.chart.title, one.said) for one in figures.values() if isinstance(one, Figure) and one.said],
+        [(charts()[name].title, one) for name, one in figures.items() if isinstance(one, str)],
+        trouble,
+        len({row["thing"] for row in spells} - {row["thing"] for row in spells if row["trouble"]}),
+        simple(("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"), counted),
+        sum(row["records"] for row in measured),
+        simple(
+            ("System", "What was met", "Kept of the line", "Times", "File", "Example"),
+            reasons[:100],
+            len(reasons[100:]),
+        ),
+        sum(row["times"] for row in quality),
+        asking.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
+    )
+
+
+def _ordered() -> list[Board]:
+    """Return the boards, those that give an overview first."""
+    return sorted(boards().values(), key=lambda board: "overview" not in board.tags)
+
+
+def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:
+    """Return the rows of a board that have figures; a chart stands in a report once, where it comes first."""
+    left = dict(drawn)
+
+    def of(panels: Sequence[Panel]) -> list[Place]:
+        return [Place(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
+
+    return [Part(row.title, found) for row in board.rows if (found := of(row.panels))]
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    state, spells = str(row["state"]), int(row["intervals"])
+    of = plain(f"{row['system']} / {row['entity']}")
+    return Verdict(
+        state_cell(state),
+        of,
+        row["rule"],
+        row["begin"],
+        row["end"],
+        spells,
+        plain(row["reason"]),
+        _evidence(row["evidence"]),
+    )
+
+
+def _evidence(text: str) -> list[tuple[str, str]]:
+    """Return the figures of a verdict by name, in order; nested ones with a dot."""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return [("", plain(text))] if text else []
+
+    def flat(value: Any, name: str) -> list[tuple[str, str]]:
+        if isinstance(value, dict):
+            return [one for key, inner in value.items() for one in flat(inner, f"{name}.{key}" if name else str(key))]
+        if isinstance(value, list):
+            return [(plain(name), ", ".join(figure(item, "count") for item in value))]
+        return [(plain(name), str(value).lower() if isinstance(value, bool) else figure(value, "count"))]
+
+    return flat(found, "")
+
+
+class _Asking:
+    """Asks a server about one range and some systems."""
+
+    def __init__(self, client: ClickHouse, shown: Range, systems: Sequence[str], chosen: Mapping[str, str]) -> None:
+        self._client = client
+        self._shown = shown
+        self._systems = systems
+        self._chosen = chosen
+        self._listed: dict[str, list[str]] = {}
+
+    def figure(self, chart: Chart) -> Figure | str:
+        """Return a chart with its rows, or why the server refused."""
+        begin, end, _ = self._shown
+        shown = Range(begin, end, bucket_s(begin, end, POINTS, chart.interval_s))
+        sql = expand(chart.query, shown, self._values(chart.query))
+        try:
+            return figure_of(chart, sql, ask(self._client, sql), shown)
+        except ClickHouseError as error:
+            return plain(str(error).split(". (")[0])
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of one of the report's own questions."""
+        sql = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+        result = ask(self._client, expand(sql, self._shown, self._values(sql)))
+        names = [column.name for column in result.columns]
+        return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+    def sources(self, names: set[str]) -> Table:
+        """Return tables and views with what each holds."""
+        listed = ",".join(f"'{name}'" for name in sorted(names)) or "''"
+        there = f"database = 'counterflow' AND name IN ({listed})"
+        sql = f"SELECT name, comment FROM system.tables WHERE {there} ORDER BY name"
+        return simple(("Table or view", "What a row is"), ask(self._client, sql).rows)
+
+    def named(self, board: Board) -> list[tuple[str, str]]:
+        """Return what a board shows one thing of, by the label of the variable."""
+        single = [name for name in board.variables if not variables()[name].multi and not variables()[name].hidden]
+        found = [(variables()[name].label, self._value(name)) for name in single]
+        return [(label, plain(value).replace("_", " ")) for label, value in found if isinstance(value, str) and value]
+
+    def options(self, name: str) -> list[str]:
+        """Return the values a variable can have in the range."""
+        if name not in self._listed:
+            sql = variables()[name].sql or ""
+            values = self._values(sql) if sql else {}
+            result = ask(self._client, expand(sql, self._shown, values)) if sql else Result((), ())
+            self._listed[name] = [str(row[0]) for row in result.rows]
+        return self._listed[name]
+
+    def _values(self, sql: str) -> Values:
+        return {name: self._value(name) for name in variables_of(sql)}
+
+    def _value(self, name: str) -> str | Sequence[str]:
+        variable = variables()[name]
+        if name in self._chosen:
+            return self._chosen[name]
+        if name == "system":
+            return list(self._systems) or All(self.options(name))
+        if variable.values:
+            return variable.values[0]
+        if not variable.sql:
+            return ""
+        return All(self.options(name)) if variable.multi else next(iter(self.options(name)), "")

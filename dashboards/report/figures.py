@@ -1,0 +1,160 @@
+"""A chart with its rows, ready for the page: what is drawn, its numbers as a table, and the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from counterflow.dashboards.definition import Chart, Threshold, looks
+from counterflow.dashboards.frames import FrameError, Result
+from counterflow.dashboards.frames import over_time as frame_of
+from counterflow.dashboards.macros import Range
+from counterflow.dashboards.report import specs
+from counterflow.dashboards.report.series import Drawn, drawn
+from counterflow.dashboards.report.words import MISSING, figure, moment, ms, number, plain
+from counterflow.dashboards.shapes import points
+
+MOST_ROWS = 100
+"""Rows of a table on the page; the rest is counted."""
+
+
+class Cell(NamedTuple):
+    """What stands in a table; `colour` marks a state, `numeric` stands to the right, in one line."""
+
+    text: str
+    numeric: bool = False
+    colour: str | None = None
+
+
+class Table(NamedTuple):
+    """Numbers in words; `more` rows are not shown."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    more: int = 0
+
+
+class Figure(NamedTuple):
+    """A chart of the report.
+
+    Parameters
+    ----------
+    chart, sql : its definition, and the statement that was run.
+    said : a sentence instead of a picture, where there is nothing to draw; all below is then empty.
+    spec : what is drawn; a table and a stat have none.
+    table : the numbers; over time, the extremes of each series.
+    points : over time, every number: milliseconds, then a value a series, whose names are in `table`.
+    words : the picture in words.
+    notes : what is to be known beside it.
+    """
+
+    chart: Chart
+    sql: str
+    said: str = ""
+    spec: dict[str, Any] | None = None
+    table: Table = Table((), ())
+    points: Sequence[Sequence[float | None]] = ()
+    words: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def legend(self) -> list[specs.Key]:
+        """What is drawn of each series."""
+        return specs.legend(self.spec) if self.spec else []
+
+
+def figure_of(chart: Chart, sql: str, result: Result, shown: Range) -> Figure:
+    """Return a chart with its rows; rows that would be drawn wrongly are said, not drawn."""
+    if not points(chart, result):
+        return Figure(chart, sql, said=chart.empty)
+    made = Figure(chart, sql, notes=[_limit(limit, chart) for limit in chart.thresholds])
+    try:
+        match chart.shape:
+            case "bars" | "area" | "lines":
+                return _over_time(made, drawn(chart, frame_of(result)), shown)
+            case "ranking":
+                words = f"{len(result.rows)} bars; the longest is {plain(result.rows[0][0])}."
+                return made._replace(spec=specs.ranking(chart, result), table=table(chart, result), words=words)
+            case "states":
+                count = len({row[2] for row in result.rows})
+                words = f"States of {count} {'thing' if count == 1 else 'things'} over time; the table has every spell."
+                return made._replace(spec=specs.states(chart, result, shown), table=table(chart, result), words=words)
+            case _:
+                return made._replace(table=table(chart, result))
+    except FrameError as error:
+        return Figure(chart, sql, said=f"This could not be drawn: {error}.")
+
+
+def _over_time(made: Figure, over: Drawn, shown: Range) -> Figure:
+    rows, parts = [], []
+    for series in over.series:
+        known = [(value, time) for value, time in zip(series.values, over.times_ms, strict=True) if value is not None]
+        highest, at = max(known, key=lambda point: (point[0], -point[1]))
+        figures = [figure(value, series.unit, made.chart.decimals) for value in (highest, min(known)[0], known[-1][0])]
+        cells = [Cell(text, numeric=True) for text in (figures[0], moment(at), *figures[1:], f"{len(known):,}")]
+        rows.append([Cell(series.name, colour=series.colour), *cells])
+        parts.append((highest, f"{series.name} at most {figures[0]} at {moment(at)}"))
+    top = [text for _, text in sorted(parts, key=lambda part: -part[0])[:3]]
+    count = f"{len(over.series)} series" if len(over.series) > 1 else "One series"
+    words = f"{count} from {moment(shown.begin.timestamp() * 1000)} to {moment(shown.end.timestamp() * 1000)} UTC"
+    notes = [*made.notes, *([f"{over.left_out} smaller series are left out."] if over.left_out else [])]
+    if shown.bucket_s > made.chart.interval_s:
+        notes.append(f"A point stands for {_length(shown.bucket_s)}.")
+    every = [[time, *values] for time, *values in zip(over.times_ms, *(s.values for s in over.series), strict=True)]
+    return made._replace(
+        spec=specs.over_time(made.chart, over, shown),
+        table=Table(("Series", "Highest", "At, UTC", "Lowest", "Last", "Points"), rows),
+        points=every,
+        words=f"{words}: {'; '.join(top)}.",
+        notes=notes,
+    )
+
+
+def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
+    """Return rows in words; columns that are there for Grafana's links alone are left away."""
+    hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
+    hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
+    kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
+    heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}
+    rows = []
+    for row in result.rows[:most]:
+        cells = []
+        for at, column in kept:
+            known = chart.series.get(column.name)
+            unit = known.unit if known and known.unit else chart.unit
+            state = (known is not None and known.state) or (chart.shape == "states" and column.name == "state")
+            if column.kind == "time":
+                text = MISSING if row[at] is None else moment(ms(row[at]))
+            elif column.kind == "number" and row[at] is not None and number(row[at]) is None:
+                text = MISSING
+            else:
+                text = figure(row[at], unit, chart.decimals)
+            colour = specs.state_colour(row[at]) if state and isinstance(row[at], str) else None
+            cells.append(Cell(text, column.kind in ("number", "time"), colour))
+        rows.append(cells)
+    return Table([heads.get(column.name, column.name) for _, column in kept], rows, max(0, len(result.rows) - most))
+
+
+def _limit(limit: Threshold, chart: Chart) -> str:
+    where = "Dashed at" if chart.over_time else "Marked from"
+    return f"{where} {figure(limit.at, chart.unit)}: {limit.text}."
+
+
+def _length(seconds: int) -> str:
+    for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds % size == 0:
+            count = seconds // size
+            return f"{count} {name}{'s' if count > 1 else ''}"
+    return f"{seconds} seconds"
+
+
+def simple(head: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0) -> Table:
+    """Return rows of text, numbers and None as a table."""
+    return Table(
+        head, [[Cell(figure(value, "count"), number(value) is not None) for value in row] for row in rows], more
+    )
+
+
+def state_cell(state: str) -> Cell:
+    """Return a verdict state with its colour."""
+    return Cell(plain(state), colour=looks().colours[looks().states.get(state, "unknown")])

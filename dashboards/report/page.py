@@ -1,0 +1,67 @@
+"""The report as one HTML file, and its charts as pictures. Whatever comes from data is text, never markup or script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import vl_convert
+from markupsafe import Markup
+
+from counterflow.dashboards.definition import looks
+from counterflow.dashboards.report import specs
+from counterflow.dashboards.report.collect import Report
+from counterflow.dashboards.report.figures import Figure
+from counterflow.dashboards.report.words import moment, visible
+
+FOLDER = Path(__file__).parent
+LANGUAGE = "6.4"
+"""Version of Vega-Lite that vl-convert and its bundle draw."""
+
+
+def html(report: Report) -> str:
+    """Return the report; it fetches nothing, and the same report gives the same bytes."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=jinja2.select_autoescape(["html"]),
+        undefined=jinja2.StrictUndefined,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["moment"] = lambda at: moment(at.timestamp() * 1000)
+    return environment.get_template("page.html").render(
+        report=report,
+        charts={
+            figure.chart.name: {"spec": figure.spec, "points": figure.points}
+            for figure in report.figures
+            if figure.spec is not None
+        },
+        bundle=_bundle(),
+        line=looks().colours["line"],
+        version=version("counterflow"),
+    )
+
+
+@cache
+def _bundle() -> Markup:
+    """Return Vega, Vega-Lite and vega-embed as one script."""
+    script = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    if "</script" in script.lower():
+        raise ValueError("the bundle of vl-convert would end its own script element")
+    return Markup(script)  # noqa: S704
+
+
+def pictures(figure: Figure) -> Iterator[tuple[str, bytes]]:
+    """Yield a chart as SVG and PNG, by the ending of their names; none for a table or a stat."""
+    if figure.spec is None:
+        return
+    text = json.dumps(specs.picture(figure.spec, figure.chart))
+    drawn: dict[str, Any] = {"vl_version": LANGUAGE, "show_warnings": False}
+    yield "svg", vl_convert.vegalite_to_svg(text, **drawn).encode()
+    yield "png", vl_convert.vegalite_to_png(text, **drawn, ppi=144)

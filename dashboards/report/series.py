@@ -1,0 +1,103 @@
+"""The series of a chart over time: which there are, their colours, what is stacked, and where a line ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.definition import Series as Known
+from counterflow.dashboards.frames import Field, Frame
+from counterflow.dashboards.report.words import ms, number, plain
+from counterflow.dashboards.shapes import MOST_SERIES
+
+OTHERS = "others"
+
+
+class Series(NamedTuple):
+    """A series as it is drawn; `values` has one for each time, None where nothing is known."""
+
+    name: str
+    colour: str
+    unit: str
+    values: Sequence[float | None]
+    stacked: bool
+    right: bool = False
+    dashed: bool = False
+
+
+class Drawn(NamedTuple):
+    """Series over the same times, ends of their intervals in milliseconds; `left_out` is how many were too many."""
+
+    times_ms: Sequence[int]
+    series: Sequence[Series]
+    left_out: int = 0
+
+
+def drawn(chart: Chart, frame: Frame) -> Drawn:
+    """Return the series of a chart, in the order of its stack; those without a single value are left away."""
+    fields = [Field(plain(name), [number(value) for value in values]) for name, values in frame.fields]
+    left_out = 0
+    if chart.open:
+        fields, left_out = _largest(fields, stacked=chart.shape != "lines")
+    colours = dict(zip([field.name for field in fields if field.name != OTHERS], palette(len(fields)), strict=False))
+    made = [
+        _series(chart, field, chart.series.get(field.name, Known()), colours)
+        for field in fields
+        if any(value is not None for value in field.values)
+    ]
+    return Drawn([ms(time) for time in frame.times], made, left_out)
+
+
+def _series(chart: Chart, field: Field, known: Known, colours: dict[str, str]) -> Series:
+    colour = looks().colours[known.colour or "unknown"] if known.colour or field.name == OTHERS else colours[field.name]
+    stacked = chart.shape != "lines" and not known.unstacked
+    return Series(field.name, colour, known.unit or chart.unit, field.values, stacked, known.right, known.dashed)
+
+
+def _largest(fields: Sequence[Field], *, stacked: bool) -> tuple[list[Field], int]:
+    """Return the fields by size; of too many, the rest of a stack is summed up, of lines it is left out."""
+    named = sorted((f for f in fields if f.name != OTHERS), key=lambda f: -sum(value or 0 for value in f.values))
+    rest = [f for f in fields if f.name == OTHERS]
+    if len(named) + len(rest) > MOST_SERIES:
+        named, small = named[: MOST_SERIES - 1], named[MOST_SERIES - 1 :]
+        if not stacked:
+            return [*named, *rest], len(small)
+        rest += small
+    if rest:
+        named.append(Field(OTHERS, [_sum(values) for values in zip(*(f.values for f in rest), strict=True)]))
+    return named, 0
+
+
+def _sum(values: Sequence[Any]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def palette(count: int) -> list[str]:
+    """Return `count` colours: those of looks.yaml but for its grey, then lighter and darker ones of the same."""
+    basic = [colour for colour in looks().palette if colour != looks().colours["unknown"]]
+    shades = [*basic, *(_mixed(colour, 255, 0.5) for colour in basic), *(_mixed(colour, 0, 0.4) for colour in basic)]
+    return list(islice(cycle(shades), count))
+
+
+def _mixed(colour: str, other: int, share: float) -> str:
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(part * (1 - share) + other * share):02X}" for part in parts)
+
+
+def runs(
+    times_ms: Sequence[int], values: Sequence[float | None], bridge_ms: float
+) -> Iterator[list[tuple[int, float]]]:
+    """Yield the points between which a line is drawn; it ends where there is none for longer than `bridge_ms`."""
+    run: list[tuple[int, float]] = []
+    for time, value in zip(times_ms, values, strict=True):
+        if value is None:
+            continue
+        if run and time - run[-1][0] > bridge_ms:
+            yield run
+            run = []
+        run.append((time, value))
+    if run:
+        yield run

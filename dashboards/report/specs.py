@@ -1,0 +1,385 @@
+"""Charts as Vega-Lite specifications: plain data, the same for the page and for pictures.
+
+A row's value belongs to the interval that ends at its time, so a bar reaches from the interval's begin (`x`) to its end
+(`x2`), and a line steps before its points. Names from data are values of rows and of a scale's domain, nothing else.
+Source: Vega-Lite 6 documentation; grafana.md, section 10.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.frames import Result
+from counterflow.dashboards.macros import Range
+from counterflow.dashboards.report.series import Drawn, Series, palette, runs
+from counterflow.dashboards.report.words import ms, number, plain
+
+Json = dict[str, Any]
+
+HEIGHT = 240
+ROW = 22
+PICTURE_WIDTH = 900
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+"""Names the language; nothing is fetched from there."""
+
+_PICKED = {"name": "picked", "value": []}
+_ONLY_PICKED = {"filter": "!length(picked) || indexof(picked, datum.series) >= 0"}
+"""The page's legend sets `picked`; the stack is then made of what is left."""
+
+_ZOOM = {
+    "name": "zoom",
+    "bind": "scales",
+    "select": {
+        "type": "interval",
+        "encodings": ["x"],
+        "zoom": "wheel![event.ctrlKey]",
+        "translate": "[pointerdown[event.pointerType == 'mouse'], window:pointerup] > window:pointermove!",
+    },
+}
+"""Drag along the time, Ctrl and the wheel for its length; the bare wheel and a finger move the page."""
+
+_INK, _FAINT, _GRID = "#1b1f24", "#57606a", "#d0d7de"
+
+CONFIG: Json = {
+    "font": "Helvetica, Arial, sans-serif",
+    "aria": False,
+    "background": None,
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelColor": _FAINT,
+        "titleColor": _FAINT,
+        "gridColor": _GRID,
+        "domainColor": _FAINT,
+        "tickColor": _FAINT,
+    },
+    "legend": {"labelFontSize": 12, "labelColor": _INK, "labelLimit": 260, "symbolType": "square"},
+    "title": {"anchor": "start", "fontSize": 16, "color": _INK, "subtitleColor": _FAINT, "subtitleFontSize": 12},
+}
+
+
+def over_time(chart: Chart, drawn: Drawn, shown: Range) -> Json:
+    """Return bars, areas and lines over the whole range that is shown."""
+    left = [series for series in drawn.series if not series.right]
+    right = [series for series in drawn.series if series.right]
+    bucket_ms = 1000 * shown.bucket_s
+    bridge_ms = max(bucket_ms, 2500 * chart.interval_s)
+    layers = [
+        *_stack(chart, drawn, [series for series in left if series.stacked], bucket_ms),
+        *_lines(chart, drawn, [series for series in left if not series.stacked], bucket_ms, bridge_ms),
+        *(_threshold(at.at, at.text, looks().colours[at.colour]) for at in chart.thresholds),
+    ]
+    for layer in layers:
+        layer["encoding"]["y"] = {**_axis(chart, left), **layer["encoding"].get("y", {})}
+    against = _lines(chart, drawn, right, bucket_ms, bridge_ms)
+    for layer in against:
+        layer["encoding"]["y"] = {**_right_axis(right), **layer["encoding"]["y"]}
+    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
+    times: Json = {"type": "utc", "nice": False, "domainMin": begin, "domainMax": end}
+    for layer in (*layers, *against):
+        if "x" in layer["encoding"]:
+            layer["encoding"]["x"] |= {"type": "temporal", "scale": times, "axis": _TIME_AXIS}
+    (layers or against)[0]["params"] = [_ZOOM]
+    whole = _whole(chart, layers)
+    if against and layers:
+        whole["layer"] = [{"layer": layers}, *against]
+        whole["resolve"] = {"scale": {"y": "independent"}}
+    elif against:
+        whole["layer"] = against
+    return _coloured(whole, [_key(series) for series in drawn.series])
+
+
+def ranking(chart: Chart, result: Result) -> Json:
+    """Return horizontal stacked bars, a row a thing, in the order of the result."""
+    names = [column.name for column in result.columns[1:]]
+    found = dict(zip(names, palette(len(names)), strict=True))
+    keys = [
+        Key(
+            plain(name), looks().colours[known.colour] if (known := chart.series.get(name)) and known.colour else colour
+        )
+        for name, colour in found.items()
+    ]
+    values: list[Json] = [
+        {"row": number_, "name": plain(row[0]), "series": plain(name), "order": order, "value": value}
+        for number_, row in enumerate(result.rows)
+        for order, name in enumerate(names)
+        if (value := number(row[order + 1])) is not None
+    ]
+    greatest = max((sum(number(value) or 0 for value in row[1:]) for row in result.rows), default=0)
+    layer = {
+        "data": {"values": values},
+        "transform": [_ONLY_PICKED, _stacked("row"), _value(chart, chart.unit, [v["value"] for v in values])],
+        "mark": {"type": "bar", "height": {"band": 0.75}},
+        "encoding": {
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": {"field": "row", "op": "min"},
+                "title": None,
+                "axis": {"labelLimit": 150, "ticks": False, "domain": False, "labelPadding": 6},
+            },
+            "x": {
+                "field": "from",
+                "type": "quantitative",
+                "title": _axis_title(chart, chart.unit),
+                "scale": _scale(0, greatest),
+                "axis": {"format": _format(greatest), "tickCount": 5},
+            },
+            "x2": {"field": "until"},
+            "tooltip": _tooltip(("name", "Name"), ("series", "Of it"), ("text", "Value")),
+        },
+    }
+    height = max(1, len(result.rows)) * ROW
+    return _coloured({**_whole(chart, [layer]), "height": height}, keys)
+
+
+def states(chart: Chart, result: Result, shown: Range) -> Json:
+    """Return a line of time a thing, in the colours of its states."""
+    where = {column.name: at for at, column in enumerate(result.columns)}
+    values: list[Json] = [
+        {
+            "entity": plain(row[where["entity"]]),
+            "series": plain(row[where["state"]]),
+            "from": ms(row[where["time"]]),
+            "until": ms(row[where["time_end"]]),
+        }
+        for row in result.rows
+    ]
+    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
+    entities = list(dict.fromkeys(value["entity"] for value in values))
+    when = "utcFormat(datum.from, '%d %b %H:%M') + ' to ' + utcFormat(datum.until, '%d %b %H:%M')"
+    layer = {
+        "params": [_ZOOM],
+        "data": {"values": values},
+        "transform": [_ONLY_PICKED, {"calculate": when, "as": "when"}],
+        "mark": {"type": "bar", "height": {"band": 0.7}, "clip": True},
+        "encoding": {
+            "y": {
+                "field": "entity",
+                "type": "nominal",
+                "sort": entities,
+                "title": None,
+                "axis": {"labelLimit": 170, "ticks": False, "domain": False, "labelPadding": 6},
+            },
+            "x": {
+                "field": "from",
+                "type": "temporal",
+                "title": None,
+                "axis": _TIME_AXIS,
+                "scale": {"type": "utc", "nice": False, "domainMin": begin, "domainMax": end},
+            },
+            "x2": {"field": "until"},
+            "tooltip": _tooltip(("entity", "Of"), ("series", "State"), ("when", "UTC")),
+        },
+    }
+    keys = [Key(state, state_colour(state)) for state in dict.fromkeys(value["series"] for value in values)]
+    return _coloured({**_whole(chart, [layer]), "height": max(1, len(entities)) * (ROW + 8)}, keys)
+
+
+def state_colour(state: str) -> str:
+    """Return the colour of a verdict state; of several in one text, that of the first."""
+    return looks().colours[looks().states.get(state.split(",")[0], "unknown")]
+
+
+class Key(NamedTuple):
+    """A series in the legend: its name, its colour, and how it is drawn."""
+
+    name: str
+    colour: str
+    drawn: Literal["square", "line", "dashed"] = "square"
+
+
+def picture(spec: Json, chart: Chart, width: int = PICTURE_WIDTH) -> Json:
+    """Return a specification that stands alone: with its title, question and legend, on white."""
+    keys = legend(spec)
+    lines = json.dumps([key.name for key in keys if key.drawn != "square"])
+    shape = {"signal": f"indexof({lines}, datum.label) >= 0 ? 'stroke' : 'square'"}
+    columns = max(1, min(len(keys), width // (40 + 7 * max((len(key.name) for key in keys), default=1))))
+    shown = {
+        "orient": "bottom",
+        "columns": columns,
+        "title": None,
+        "encoding": {"symbols": {"update": {"shape": shape}}},
+    }
+    return {
+        **spec,
+        "width": width,
+        "config": {**CONFIG, "background": "#ffffff", "padding": 16},
+        "title": {"text": chart.title, "subtitle": chart.question},
+        "encoding": {"color": {**spec["encoding"]["color"], "legend": shown}},
+    }
+
+
+def legend(spec: Json) -> list[Key]:
+    """Return the series of a specification."""
+    return [Key(*key) for key in spec["usermeta"]["legend"]]
+
+
+def _whole(chart: Chart, layers: list[Json]) -> Json:
+    about = {"$schema": SCHEMA, "name": chart.name, "description": f"{chart.title}. {chart.question}"}
+    fitted = {"width": "container", "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {**about, **fitted, "config": CONFIG, "params": [_PICKED], "layer": layers}
+
+
+def _coloured(spec: Json, keys: Sequence[Key]) -> Json:
+    scale = {"domain": [key.name for key in keys], "range": [key.colour for key in keys]}
+    colour = {"field": "series", "type": "nominal", "scale": scale, "legend": None}
+    return {**spec, "usermeta": {"legend": [list(key) for key in keys]}, "encoding": {"color": colour}}
+
+
+def _key(series: Series) -> Key:
+    return Key(series.name, series.colour, "square" if series.stacked else "dashed" if series.dashed else "line")
+
+
+def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) -> list[Json]:
+    if not stack:
+        return []
+    values: list[Json] = [
+        {"end": time, "series": series.name, "order": order, "value": _short(value)}
+        for order, series in enumerate(stack)
+        for time, value in zip(drawn.times_ms, series.values, strict=True)
+        if value is not None
+    ]
+    begin = {"calculate": f"datum.end - {bucket_ms}", "as": "begin"}
+    worded = _value(chart, chart.unit, [value["value"] for value in values])
+    mark: Json = {"type": "bar", "clip": True}
+    if chart.shape == "area":  # no seams between the steps
+        mark |= {"strokeWidth": 0.5, "strokeOpacity": 1}
+    encoding: Json = {
+        "x": {"field": "begin", "title": None},
+        "x2": {"field": "end"},
+        "y": {"field": "from", "type": "quantitative"},
+        "y2": {"field": "until"},
+        "tooltip": _tooltip(("series", "Series"), ("text", "Value"), ("when", "UTC")),
+    }
+    if chart.shape == "area":
+        encoding["stroke"] = {"field": "series", "type": "nominal", "legend": None}
+    transform = [_ONLY_PICKED, _stacked("end"), begin, _when(bucket_ms), worded]
+    return [{"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding}]
+
+
+def _lines(chart: Chart, drawn: Drawn, lines: Sequence[Series], bucket_ms: int, bridge_ms: float) -> list[Json]:
+    made = []
+    for series in lines:
+        values: list[Json] = [
+            {"at": at, "end": end, "series": series.name, "run": run, "value": _short(value)}
+            for run, points in enumerate(runs(drawn.times_ms, series.values, bridge_ms))
+            for at, end, value in (
+                (points[0][0] - bucket_ms, points[0][0], points[0][1]),
+                *((time, time, value) for time, value in points),
+            )
+        ]
+        mark: Json = {"type": "line", "interpolate": "step-before", "strokeWidth": 2, "clip": True}
+        mark |= {"point": {"opacity": 0, "size": 60}, "strokeCap": "butt" if series.dashed else "square"}
+        if series.dashed:
+            mark["strokeDash"] = [6, 4]
+        encoding: Json = {
+            "x": {"field": "at", "title": None},
+            "y": {"field": "value", "type": "quantitative"},
+            "detail": {"field": "run"},
+            "tooltip": _tooltip(("series", "Series"), ("text", "Value"), ("when", "UTC")),
+        }
+        worded = _value(chart, series.unit, [value["value"] for value in values])
+        transform = [_ONLY_PICKED, _when(bucket_ms), worded]
+        made.append({"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding})
+    return made
+
+
+def _threshold(at: float, text: str, colour: str) -> Json:
+    rule = {"mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5}, "encoding": {}}
+    words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "fontSize": 12, "text": text}
+    above = {"mark": {**words, "x": 0, "color": _FAINT}, "encoding": {"color": {"value": _FAINT}}}
+    height = {"y": {"datum": at, "type": "quantitative"}}
+    return {"data": {"values": [{}]}, "layer": [rule, above], "encoding": {**height, "color": {"value": colour}}}
+
+
+def _axis(chart: Chart, series: Sequence[Series]) -> Json:
+    stacked = [
+        sum(value or 0 for value in values) for values in zip(*(s.values for s in series if s.stacked), strict=True)
+    ]
+    single = [value for s in series if not s.stacked for value in s.values if value is not None]
+    every = [*stacked, *single, *(threshold.at for threshold in chart.thresholds)]
+    least, greatest = min(every, default=0), max(every, default=0)
+    axis = {**_ON_TOP, "format": _format(greatest), "tickCount": 5, "domain": False, "ticks": False, "labelPadding": 6}
+    lowest = least if chart.signed else 0
+    return {"axis": axis, "title": _axis_title(chart, chart.unit), "scale": _scale(lowest, greatest)}
+
+
+def _right_axis(series: Sequence[Series]) -> Json:
+    greatest = max(value for one in series for value in one.values if value is not None)
+    unit = looks().units[series[0].unit]
+    top = max(100.0, greatest) if unit.grafana == "percent" else greatest
+    title = ", ".join(one.name for one in series)
+    axis = {**_ON_TOP, "titleAlign": "right", "orient": "right", "grid": False, "tickCount": 5, "format": _format(top)}
+    named = title if not unit.text or unit.text in title else f"{title} ({unit.text})"
+    return {
+        "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
+        "title": named,
+        "scale": _scale(0, top),
+    }
+
+
+_ON_TOP = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0, "titleY": -8}
+"""An axis title above its axis, where it can be read without turning one's head."""
+
+_TIME_AXIS = {
+    "grid": False,
+    "labelOverlap": True,
+    "labelSeparation": 8,
+    "labelExpr": "utchours(datum.value) || utcminutes(datum.value) || utcseconds(datum.value)"
+    " ? utcFormat(datum.value, utcseconds(datum.value) ? '%H:%M:%S' : '%H:%M')"
+    " : utcFormat(datum.value, utcdayofyear(datum.value) == 1 ? '%Y' : '%d %b')",
+}
+
+
+def _scale(least: float, greatest: float) -> Json:
+    """Return a scale that begins at 0 or, signed, below; with nothing but 0, it has a height all the same."""
+    if least == greatest == 0:
+        return {"domain": [0, 1]}
+    return {"zero": True, "nice": True} if least < 0 else {"domainMin": 0, "nice": True}
+
+
+def _axis_title(chart: Chart, unit: str) -> str:
+    text = looks().units[unit].text
+    if not chart.axis:
+        return text
+    return chart.axis if text.lower() in chart.axis.lower() else f"{chart.axis} ({text})"
+
+
+def _format(greatest: float) -> str:
+    """Return how an axis spells its numbers: thousands as k, and no more digits than tell its ticks apart."""
+    steps = ((10_000, "~s"), (10, ",.1~f"), (1, ",.2~f"), (0.01, ",.4~f"))
+    return next((spelled for above, spelled in steps if greatest >= above), "~e")
+
+
+def _value(chart: Chart, unit: str, values: Sequence[float]) -> Json:
+    """Return the step that words a value for the pointer, with the digits that mean something."""
+    greatest = max((abs(value) for value in values), default=0)
+    spelled = ",.0f" if greatest >= 1000 else ",.2~f" if greatest >= 10 else ",.4~f"
+    if chart.decimals is not None and greatest < 1000:
+        spelled = f",.{chart.decimals}f"
+    text = looks().units[unit].text
+    suffix = json.dumps(f" {text}" if text else "")
+    return {"calculate": f"format(datum.value, '{spelled}') + {suffix}", "as": "text"}
+
+
+def _when(bucket_ms: int) -> Json:
+    begin = f"utcFormat(datum.end - {bucket_ms}, '%a %d %b %H:%M')"
+    return {"calculate": f"{begin} + ' to ' + utcFormat(datum.end, '%H:%M')", "as": "when"}
+
+
+def _stacked(along: str) -> Json:
+    return {"stack": "value", "groupby": [along], "as": ["from", "until"], "sort": [{"field": "order"}]}
+
+
+def _tooltip(*fields: tuple[str, str]) -> list[Json]:
+    return [{"field": field, "type": "nominal", "title": title} for field, title in fields]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.7g}")

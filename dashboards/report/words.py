@@ -1,0 +1,71 @@
+"""Values as a reader sees them: numbers with their unit, times in UTC, names in which nothing is hidden."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from counterflow.dashboards.definition import looks
+
+MISSING = "\u2013"
+"""What stands for a figure that is not known; it is never 0."""
+
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_SCALED = {"bytes": ("B", "kB", "MB", "GB", "TB", "PB"), "bytes_s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
+
+
+def plain(text: object) -> str:
+    """Return a name with what cannot be seen, or turns the line round, written out: `\\x07`."""
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), str(text))
+
+
+def visible(value: Any) -> Any:
+    """Return what a template puts out; text with what cannot be seen written out, but for the ends of lines."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "\n".join(map(plain, value.split("\n")))
+
+
+def number(value: Any) -> float | None:
+    """Return a value that can be drawn; `inf`, `nan` and what is no number are none."""
+    return value if isinstance(value, int | float) else None
+
+
+def rounded(value: float, decimals: int | None = None) -> str:
+    """Return a number with as many digits as mean something, four where nothing is said."""
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.2e}"
+
+
+def figure(value: Any, unit: str, decimals: int | None = None) -> str:
+    """Return a value with its unit; text and times as they are."""
+    if value is None:
+        return MISSING
+    if (numeric := number(value)) is None:
+        return plain(value)
+    if unit == "count" and numeric == int(numeric):
+        decimals = None
+    if unit in _SCALED:
+        names = list(_SCALED[unit])
+        while abs(numeric) >= 1000 and len(names) > 1:
+            numeric /= 1000
+            names.pop(0)
+        return f"{rounded(numeric, decimals)} {names[0]}"
+    return f"{rounded(numeric, decimals)} {looks().units[unit].text}".rstrip()
+
+
+def ms(text: str) -> int:
+    """Return a time of the server, in UTC, as milliseconds since 1970."""
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def moment(at_ms: float) -> str:
+    """Return milliseconds since 1970 as a time in UTC, without seconds where they are 0."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return f"{at:%Y-%m-%d %H:%M:%S}".removesuffix(":00")

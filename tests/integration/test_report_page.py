@@ -1,0 +1,147 @@
+"""The report in a real Chromium: nothing fails, nothing is missing, nothing is cut off, and the colours are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from counterflow.dashboards.definition import looks
+from counterflow.dashboards.report import page as made
+from tests.browser import Page, browser
+from tests.reports import report
+
+SOON = "new Promise((go) => setTimeout(go, 300))"
+DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.drawn !== undefined"
+FIGURES = 30
+PICTURES = sum(figure.spec is not None for figure in report(FIGURES).figures)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(made.html(report(FIGURES)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def opened(chromium: Page, path: Path) -> Page:
+    """The report, open and drawn."""
+    chromium.size(1600)
+    chromium.open(path, DRAWN)
+    return chromium
+
+
+@pytest.fixture
+def page(opened: Page) -> Page:
+    """The report on a screen 1,600 pixels wide, as nobody has touched it."""
+    opened.call("Emulation.setEmulatedMedia", media="", features=[])
+    opened.size(1600)
+    opened.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = false; })")
+    return opened
+
+
+def test_every_chart_is_drawn_without_an_error_and_without_a_network(page: Page, path: Path) -> None:
+    assert page.said == []
+    assert page.evaluate("document.querySelectorAll('.drawing svg').length") == PICTURES
+    assert page.evaluate("document.querySelectorAll('.drawing:not([data-drawn=yes])').length") == 0
+    assert page.evaluate("document.querySelectorAll('figure').length") == FIGURES
+    assert page.fetched == [path.as_uri()]
+
+
+def test_it_opens_quickly(page: Page) -> None:
+    """The page can be read before its charts are drawn; more than two seconds are for a machine at its limit."""
+    opened_ms = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    assert opened_ms < 4000
+
+
+@pytest.mark.parametrize("width", [360, 1600, 3840])
+def test_nothing_is_wider_than_the_window(page: Page, width: int) -> None:
+    page.size(width)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; }), " + SOON)
+    assert page.evaluate("innerWidth") == width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    cut = """[...document.querySelectorAll('main *')].filter((one) => !one.closest('.scroll, pre, svg'))
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 99))"""
+    assert page.evaluate(cut) == []
+    of_svg = """[...document.querySelectorAll('.drawing svg')].filter((one) =>
+      one.getBoundingClientRect().right > one.closest('figure').getBoundingClientRect().right).length"""
+    assert page.evaluate(of_svg) == 0
+
+
+def test_the_idoctor_chart_is_drawn_in_its_colours(page: Page) -> None:
+    fills = """[...new Set([...document.querySelectorAll('#chart-logical_io .mark-rect path')]
+      .map((one) => one.getAttribute('fill')))]"""
+    kinds = ("read_only", "read_for_update", "reads_not_parted", "insert", "other_io")
+    assert sorted(page.evaluate(fills)) == sorted(looks().colours[kind] for kind in kinds)
+
+
+def test_a_legend_shows_one_series_alone(page: Page) -> None:
+    bars = "document.querySelectorAll('#chart-logical_io .mark-rect path[fill=\"#E02F44\"]').length"
+    every = "document.querySelectorAll('#chart-logical_io .mark-rect path').length"
+    only, before = page.evaluate(bars), page.evaluate(every)
+    assert 0 < only < before
+    click = "document.querySelector('#chart-logical_io .legend button').click(), " + SOON
+    page.evaluate(click)
+    assert page.evaluate(every) == only
+    page.evaluate(click)
+    assert page.evaluate(every) == before
+
+
+def test_every_point_is_in_a_table(page: Page) -> None:
+    page.evaluate(
+        "document.querySelectorAll('#chart-logical_io details').forEach((one) => { one.open = true; })," + SOON
+    )
+    assert page.evaluate("document.querySelectorAll('#chart-logical_io .points tbody tr').length") == 48
+    assert "\u2013" in page.evaluate("document.querySelector('#chart-logical_io .points').textContent"), "a gap"
+
+
+def test_names_from_data_are_text(page: Page) -> None:
+    assert page.evaluate("document.title").startswith("Counterflow report")
+    assert page.evaluate("document.querySelectorAll('main img, main b').length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_dark(page: Page, scheme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    colours = """['.reading', 'h2', 'nav a', '.more summary', '.drawing svg text', 'thead th'].map((what) => {
+      const style = getComputedStyle(document.querySelector(what));
+      return what.includes('svg') ? style.fill : style.color;
+    })"""
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    for colour in page.evaluate(colours):
+        assert _contrast(colour, paper) >= 4.5, (colour, paper)
+
+
+def _contrast(one: str, other: str) -> float:
+    """Return the contrast of two CSS colours, as WCAG 2.2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_it_prints(page: Page) -> None:
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert len(page.call("Page.printToPDF", printBackground=True)["data"]) > 50_000
+
+
+def test_headings_are_in_order(page: Page) -> None:
+    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map((one) => +one.tagName[1])")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    named = "[...document.querySelectorAll('.drawing')].every((one) => one.getAttribute('aria-label').length > 40)"
+    assert page.evaluate(named)

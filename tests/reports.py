@@ -1,0 +1,136 @@
+"""A report of rows that are made up: every shape, gaps, and names that are not what they seem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from counterflow.dashboards.definition import Chart, boards, charts
+from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.macros import Range
+from counterflow.dashboards.report.collect import Part, Place, Report, Section, Verdict
+from counterflow.dashboards.report.figures import Figure, figure_of, simple, state_cell
+
+BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
+END = BEGIN + timedelta(hours=12)
+SHOWN = Range(BEGIN, END, 900)
+EVIL = "<img src=x onerror=document.title='owned'></script><b>'; DROP TABLE x --\x07\u202e"
+"""A name that would be markup, a script, SQL, a bell, or turn the line round."""
+
+TEXT, TIME, NUMBER = "String", "DateTime('UTC')", "Nullable(Float64)"
+
+
+def times(count: int = 48, step_s: int = 900) -> list[str]:
+    return [f"{BEGIN + timedelta(seconds=step_s * number):%F %T}" for number in range(1, count + 1)]
+
+
+def wide(chart: Chart, values: Sequence[Sequence[float | None]] | None = None) -> Result:
+    """Return rows of a chart whose series are known; made up, with a gap from the 20th to the 25th."""
+    names = list(chart.series)
+
+    def value(at: int, order: int) -> float | None:
+        size = 40 if chart.series[names[order]].right else 900 / (1 + order)
+        return None if 20 <= at < 25 else round(size * (1.3 + math.sin(at / 7 + order)), 2)
+
+    if values is None:
+        values = [[value(at, order) for order in range(len(names))] for at in range(48)]
+    columns = [Column("time", TIME), *(Column(name, NUMBER) for name in names)]
+    return Result(columns, [[time, *row] for time, row in zip(times(), values, strict=False)])
+
+
+def long(names: Sequence[str], count: int = 48) -> Result:
+    """Return rows of a chart whose series are not known."""
+    rows = [
+        [time, name, 100.0 / (1 + order) + 10 * math.sin(at / 5 + order) + 10]
+        for at, time in enumerate(times(count))
+        for order, name in enumerate(names)
+    ]
+    return Result([Column("time", TIME), Column("name", TEXT), Column("Value", NUMBER)], rows)
+
+
+def ranked(chart: Chart, names: Sequence[str]) -> Result:
+    columns = [Column("name", TEXT), *(Column(name, NUMBER) for name in chart.series)]
+    rows = [
+        [name, *(600.0 / (1 + at) / (1 + order) for order in range(len(chart.series)))] for at, name in enumerate(names)
+    ]
+    return Result(columns, rows)
+
+
+def spells(*rows: tuple[int, int, str, str]) -> Result:
+    """Return rows of states: from the hour, to the hour, of what, which."""
+    columns = [Column("time", TIME), Column("time_end", TIME), Column("entity", TEXT), Column("state", TEXT)]
+    at = [f"{BEGIN + timedelta(hours=hour):%F %T}" for hour in range(13)]
+    return Result(columns, [[at[begin], at[end], entity, state] for begin, end, entity, state in rows])
+
+
+def figure(chart: Chart, result: Result, name: str = "") -> Figure:
+    chart = chart.model_copy(update={"name": name or chart.name})
+    return figure_of(chart, f"SELECT '{EVIL}' -- as it was run", result, SHOWN)
+
+
+def table_of(chart: Chart) -> Result:
+    """Return a row a name of a table, with every cell that can be made up."""
+    named = {"System": TEXT, "Verdicts": TEXT, "Newest": TIME}
+    columns = [Column(name, named.get(name, NUMBER)) for name in chart.series]
+    made: dict[str, Any] = {"Newest": times()[-1], "Anomalies": 3, "Busiest link": None}
+
+    def row(system: str, state: str, scale: float) -> list[Any]:
+        cells = {**made, "System": system, "Verdicts": state}
+        return [cells.get(name, round(scale * (1 + at), 2)) for at, name in enumerate(chart.series)]
+
+    return Result(columns, [row("PROD01", "CAPPED", 7.3), row("PROD02", "OK", 2.1), row(EVIL, "LIKELY, WARNING", 1)])
+
+
+def report(figures: int = 30) -> Report:
+    """Return a report with so many charts; the shapes are repeated."""
+    known = charts()
+    jobs = ["QZDASO", "QSQSRV", "QBATCH", "PAYROL", "ORDENT", EVIL, "others"]
+    link = "PROD01 / NRG1"
+    states = spells((0, 5, link, "OK"), (5, 9, link, "CAPPED"), (0, 12, f"PROD02 / {EVIL}", "LIKELY"))
+    made = [
+        (known["fleet_table"], table_of(known["fleet_table"]), 24),
+        (known["verdict_states"], states, 24),
+        (known["logical_io"], wide(known["logical_io"]), 24),
+        (known["logical_io_by_group"], long(jobs), 12),
+        (known["wait_ranking"], ranked(known["wait_ranking"], jobs[:-1]), 12),
+        (known["wait_signature"], wide(known["wait_signature"]), 24),
+        (known["cpu_busy"], wide(known["cpu_busy"]), 12),
+        (known["disk_response"], wide(known["disk_response"]), 12),
+        (known["link_share"], wide(known["link_share"]), 12),
+    ]
+    places = []
+    for number in range(figures):
+        chart, result, width = made[number % len(made)]
+        again = number // len(made)
+        places.append(Place(figure(chart, result, f"{chart.name}_{again}" if again else ""), width))
+    cut = [places[at : at + len(made)] for at in range(0, len(places), len(made))]
+    uids = ["cf-fleet", "cf-logical-io", "cf-waits", "cf-disks"]
+    sections = [
+        Section(boards()[uid], [("Group by", "generic job")], [Part("Over time", part)])
+        for uid, part in zip(uids, cut, strict=False)
+    ]
+    evidence = [("moved_pct", "98.7 %"), ("capacity_pct", "50 %"), ("neighbour_mb_s", "2,113"), (EVIL, EVIL)]
+    verdicts = [
+        Verdict(
+            *(state_cell("CAPPED"), "PROD01 / NRG1", "roce_cap", "2026-05-04 13:00", "2026-05-04 17:00", 16),
+            *("The adapter is full and the link gets 24.8 % of it, of 50 % that it is guaranteed.", evidence),
+        )
+    ]
+    return Report(
+        BEGIN,
+        END,
+        ["PROD01", "PROD02", EVIL],
+        vanished=[EVIL],
+        sections=sections,
+        absent=[("Memory", "Nothing was measured.")],
+        failed=[],
+        verdicts=verdicts,
+        calm=3,
+        measured=simple(("System", "What", "Records"), [("PROD01", "job", 18_212), (EVIL, "disk", 412)]),
+        records=18_624,
+        quality=simple(("System", "What was met", "Times"), [("PROD01", "torn_line", 3)]),
+        anomalies=3,
+        sources=simple(("Table or view", "What a row is"), [("io_mix", "Logical I/O of one group in one interval.")]),
+    )

@@ -1,0 +1,299 @@
+"""What the report draws of given rows, shape by shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from counterflow.dashboards.definition import Chart, charts, looks
+from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.macros import Range
+from counterflow.dashboards.report import page
+from counterflow.dashboards.report.figures import Figure, figure_of, table
+from counterflow.dashboards.report.series import palette, runs
+from counterflow.dashboards.report.words import figure as worded
+from counterflow.dashboards.report.words import plain
+from tests.reports import (
+    BEGIN,
+    END,
+    EVIL,
+    NUMBER,
+    SHOWN,
+    TEXT,
+    TIME,
+    figure,
+    long,
+    ranked,
+    report,
+    spells,
+    times,
+    wide,
+)
+
+MINUTE = 60_000
+FIRST = int(BEGIN.timestamp()) * 1000
+
+
+def chart(shape: str, **changes: Any) -> Chart:
+    about = {"name": "one", "title": "One", "question": "Why?", "reading": "So.", "sql": "SELECT 1", "interval": "15m"}
+    unit = "text" if shape == "states" else "ms"
+    known = (
+        {} if shape in ("states", "table", "stat") else {"series": {"A": {"colour": "cpu"}, "B": {"colour": "disk"}}}
+    )
+    return Chart.model_validate({**about, "shape": shape, "unit": unit, **known, **changes})
+
+
+def layers(spec: Any) -> list[Any]:
+    """Return the layers that draw rows, out of those that hold others."""
+    inner = spec.get("layer")
+    return [drawn for layer in inner for drawn in layers(layer)] if inner else [spec]
+
+
+def spec_of(made: Figure) -> dict[str, Any]:
+    assert made.spec is not None, made.said
+    return made.spec
+
+
+def rows_of(made: Figure) -> list[list[dict[str, Any]]]:
+    return [layer["data"]["values"] for layer in layers(spec_of(made)) if "values" in layer.get("data", {})]
+
+
+def test_bars_cover_their_interval_and_stack_in_order() -> None:
+    made = figure(chart("bars"), wide(chart("bars"), [[1, 2], [3, None]]))
+    [bars] = layers(spec_of(made))
+    assert bars["data"]["values"] == [
+        {"end": FIRST + 15 * MINUTE, "series": "A", "order": 0, "value": 1},
+        {"end": FIRST + 30 * MINUTE, "series": "A", "order": 0, "value": 3},
+        {"end": FIRST + 15 * MINUTE, "series": "B", "order": 1, "value": 2},
+    ], "a null is a gap: no row, never 0"
+    assert {"calculate": f"datum.end - {15 * MINUTE}", "as": "begin"} in bars["transform"]
+    assert (bars["encoding"]["x"]["field"], bars["encoding"]["x2"]["field"]) == ("begin", "end")
+    assert bars["encoding"]["x"]["scale"]["type"] == "utc"
+
+
+def test_the_idoctor_chart_has_its_documented_colours() -> None:
+    made = figure(charts()["logical_io"], wide(charts()["logical_io"]))
+    scale = spec_of(made)["encoding"]["color"]["scale"]
+    colours = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert (colours["Read only"], colours["Read for update"]) == ("#E02F44", "#F2CC0C")
+    assert (colours["Inserts"], colours["Other"]) == ("#37872D", "#3274D9")
+
+
+def test_a_line_over_a_stack_and_one_against_the_right() -> None:
+    series = {
+        "A": {"colour": "cpu"},
+        "Peak": {"colour": "peak", "line": True},
+        "CPU": {"right": True, "unit": "percent"},
+    }
+    made = figure(chart("bars", series=series), wide(chart("bars", series=series), [[1, 2, 30], [3, 4, 40]]))
+    spec = spec_of(made)
+    marks = [layer["mark"]["type"] for layer in layers(spec)]
+    assert marks == ["bar", "line", "line"]
+    assert spec["resolve"] == {"scale": {"y": "independent"}}
+    right = layers(spec)[-1]["encoding"]["y"]
+    assert (right["axis"]["orient"], right["title"]) == ("right", "CPU (%)")
+    assert right["scale"]["domainMin"] == 0
+    assert [key.drawn for key in made.legend] == ["square", "line", "line"]
+
+
+def test_a_line_ends_where_points_are_missing_and_one_point_is_an_interval_wide() -> None:
+    made = figure(chart("lines"), wide(chart("lines"), [[1, None], [None, None], [None, 7], [None, None], [5, None]]))
+    first, second = rows_of(made)
+    assert [(row["run"], row["at"] - FIRST, row["value"]) for row in first] == [
+        (0, 0, 1),
+        (0, 15 * MINUTE, 1),
+        (1, 60 * MINUTE, 5),
+        (1, 75 * MINUTE, 5),
+    ]
+    assert [row["at"] - FIRST for row in second] == [30 * MINUTE, 45 * MINUTE]
+
+
+@pytest.mark.parametrize(("bridge", "found"), [(10, [[(0, 1.0)], [(20, 3.0)]]), (20, [[(0, 1.0), (20, 3.0)]])])
+def test_runs(bridge: int, found: list[list[tuple[int, float]]]) -> None:
+    assert list(runs([0, 10, 20], [1.0, None, 3.0], bridge)) == found
+
+
+def test_an_area_is_stacked_without_seams() -> None:
+    [area] = layers(spec_of(figure(chart("area"), wide(chart("area"), [[1, 2]]))))
+    assert area["transform"][1]["stack"] == "value"
+    assert area["encoding"]["stroke"]["field"] == "series"
+
+
+def test_a_ranking_keeps_its_order_and_names_with_the_same_beginning() -> None:
+    made = figure(chart("ranking"), ranked(chart("ranking"), ["ZEBRA", "ADAM"]))
+    [bars] = layers(spec_of(made))
+    assert [(row["row"], row["name"], row["series"]) for row in bars["data"]["values"]] == [
+        (0, "ZEBRA", "A"),
+        (0, "ZEBRA", "B"),
+        (1, "ADAM", "A"),
+        (1, "ADAM", "B"),
+    ]
+    assert made.table.head == ["Name", "A", "B"]
+
+
+def test_states_have_their_colours_and_reach_from_begin_to_end() -> None:
+    made = figure(chart("states"), spells((0, 5, "L", "OK"), (5, 9, "L", "CAPPED"), (0, 1, "M", "NEVER SEEN")))
+    [bars] = layers(spec_of(made))
+    assert bars["data"]["values"][1] == {
+        "entity": "L",
+        "series": "CAPPED",
+        "from": FIRST + 300 * MINUTE,
+        "until": FIRST + 540 * MINUTE,
+    }
+    of = {key.name: key.colour for key in made.legend}
+    colours = looks().colours
+    assert of == {"OK": colours["good"], "CAPPED": colours["critical"], "NEVER SEEN": colours["unknown"]}
+
+
+def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
+    defined = chart("table", unit="count", series={"Took": {"unit": "ms"}, "State": {"state": True}})
+    columns = [Column("Name", TEXT), Column("Took", NUMBER), Column("State", TEXT), Column("Seen", TIME)]
+    made = table(defined, Result(columns, [["a", 1.5, "CAPPED", times()[0]], ["b", None, "OK", None]]))
+    assert [[cell.text for cell in row] for row in made.rows] == [
+        ["a", "1.5 ms", "CAPPED", "2026-05-04 08:15"],
+        ["b", "\u2013", "OK", "\u2013"],
+    ]
+    assert made.rows[0][2].colour == looks().colours["critical"]
+    padded = chart("table", links=[{"title": "Then", "board": "cf-system", "pad": True}])
+    shown = table(
+        padded, Result([Column("Name", TEXT), Column("from_ms", TEXT), Column("to_ms", TEXT)], [["a", "1", "2"]])
+    )
+    assert shown.head == ["Name"]
+
+
+def test_a_long_table_says_how_much_is_left() -> None:
+    made = table(chart("table"), Result([Column("Name", TEXT)], [[str(number)] for number in range(130)]))
+    assert (len(made.rows), made.more) == (100, 30)
+
+
+def test_a_stat_is_its_figures() -> None:
+    made = figure_of(chart("stat"), "", Result([Column("Busy", NUMBER)], [[12.5]]), SHOWN)
+    assert made.spec is None
+    assert [cell.text for cell in made.table.rows[0]] == ["12.5 ms"]
+
+
+@pytest.mark.parametrize("shape", ["bars", "area", "lines", "ranking", "states", "table", "stat"])
+def test_no_rows_are_a_sentence(shape: str) -> None:
+    defined = chart(shape)
+    shapes = {"ranking": ranked(defined, []), "states": spells()}
+    empty = shapes.get(shape, wide(defined, []))
+    assert figure(defined, empty).said == "Nothing was measured in this range."
+
+
+def test_nulls_alone_are_a_sentence() -> None:
+    assert figure(chart("lines"), wide(chart("lines"), [[None, None]] * 3)).said
+
+
+def test_rows_that_would_be_a_wrong_picture_are_said() -> None:
+    rows = [[times()[0], 1.0, 2.0]] * 2
+    columns = [Column("time", TIME), Column("A", NUMBER), Column("B", NUMBER)]
+    made = figure(chart("bars"), Result(columns, rows))
+    assert made.said.startswith("This could not be drawn: two rows at")
+
+
+def test_zeros_alone_have_an_axis() -> None:
+    made = figure(chart("bars"), wide(chart("bars"), [[0, 0]]))
+    [bars] = layers(spec_of(made))
+    assert bars["encoding"]["y"]["scale"] == {"domain": [0, 1]}
+
+
+def test_inf_and_nan_are_gaps() -> None:
+    columns = [Column("time", TIME), Column("A", NUMBER), Column("B", NUMBER)]
+    rows = [[times()[0], "inf", 2.0], [times()[1], "nan", 3.0]]
+    made = figure(chart("bars"), Result(columns, rows))
+    assert {row["series"] for rows in rows_of(made) for row in rows} == {"B"}
+
+
+def test_what_is_too_much_for_thirty_colours_is_summed_up() -> None:
+    defined = chart("bars", open=True, series={})
+    names = [f"JOB{number:03}" for number in range(100)]
+    made = figure(defined, long(names, count=2))
+    assert len(made.legend) == 30
+    assert made.legend[-1].name == "others"
+    drawn = [row["value"] for rows in rows_of(made) for row in rows]
+    assert sum(drawn) == pytest.approx(sum(row[2] for row in long(names, count=2).rows))
+    lines = figure(chart("lines", open=True, series={}), long(names, count=2))
+    assert len(lines.legend) == 29, "a sum of what lines show means nothing"
+    assert "71 smaller series are left out." in lines.notes
+
+
+def test_no_two_of_thirty_colours_are_the_same() -> None:
+    assert len(set(palette(21))) == 21
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette(30))
+
+
+def test_a_longer_bucket_is_said() -> None:
+    shown = Range(BEGIN, END + timedelta(days=30), 7200)
+    made = figure_of(chart("bars"), "", wide(chart("bars"), [[1, 2]]), shown)
+    assert "A point stands for 2 hours." in made.notes
+
+
+def test_a_threshold_is_drawn_and_said() -> None:
+    made = figure(chart("lines", thresholds=[{"at": 10, "text": "a disk is slow"}]), wide(chart("lines"), [[1, 2]]))
+    assert "Dashed at 10 ms: a disk is slow." in made.notes
+    assert [layer["mark"]["type"] for layer in layers(spec_of(made))] == ["line", "line", "rule", "text"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "ms", "\u2013"),
+        (0, "ms", "0 ms"),
+        (1234567, "count", "1,234,567"),
+        (0.12345, "percent", "0.1235 %"),
+        (1_500_000, "bytes", "1.5 MB"),
+        (0.00001, "ratio", "1.00e-05 ratio"),
+        ("inf", "ms", "inf"),
+    ],
+)
+def test_values_in_words(value: Any, unit: str, text: str) -> None:
+    assert worded(value, unit) == text
+
+
+def test_what_hides_in_a_name_is_shown() -> None:
+    assert plain("a\x00\x1b[2J\u202eb\r\n\ud800") == "a\\x00\\x1b[2J\\u202eb\\r\\n\\ud800"
+    assert plain("naïve 日本 'x' <b>") == "naïve 日本 'x' <b>"
+
+
+def test_names_are_text_in_the_page() -> None:
+    made = page.html(report()).replace(str(page._bundle()), "")
+    assert "<img" not in made
+    assert "\x07" not in made
+    assert "\u202e" not in made
+    [embedded] = re.findall(r'<script type="application/json" id="charts">(.*?)</script>', made, re.DOTALL)
+    assert "<" not in embedded
+    drawn = json.loads(embedded)
+    assert plain(EVIL) in {key[0] for key in drawn["logical_io_by_group"]["spec"]["usermeta"]["legend"]}
+    assert made.count("</script>") == 3
+
+
+def test_the_page_needs_nobody_and_is_the_same_every_time() -> None:
+    made = page.html(report())
+    own = made.replace(str(page._bundle()), "")
+    assert not re.search(r"(src|href)=.?https?:|url\(", own)
+    assert page.html(report()) == made
+
+
+def test_pictures_have_the_names_of_their_series() -> None:
+    made = figure(charts()["logical_io_by_group"], long(["QZDASO", EVIL, "others"]))
+    drawn = dict(page.pictures(made))
+    svg = drawn["svg"].decode()
+    assert "QZDASO" in svg
+    assert "others" in svg
+    assert "<img" not in svg
+    assert drawn["png"].startswith(b"\x89PNG")
+    assert len(drawn["png"]) > 20_000, "not blank"
+    assert dict(page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], [])))) == {}
+
+
+def test_words_say_what_the_picture_shows() -> None:
+    made = figure(chart("lines"), wide(chart("lines"), [[1, 2], [3, 2.5]]))
+    assert made.words == (
+        "2 series from 2026-05-04 08:00 to 2026-05-04 20:00 UTC: A at most 3 ms at 2026-05-04 08:30; "
+        "B at most 2.5 ms at 2026-05-04 08:30."
+    )
+    assert [cell.text for cell in made.table.rows[0]] == ["A", "3 ms", "2026-05-04 08:30", "1 ms", "3 ms", "2"]
