@@ -50,7 +50,7 @@ def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
     if len(set(names)) < len(names):
         raise click.UsageError("a run is set against itself")
     with reader() as client:
-        comparison = compared([_measured(client, name, warm_up_s) for name in names])
+        comparison = compared([run_of(client, name, warm_up_s) for name in names])
     match form:
         case "markdown":
             click.echo(written.markdown(comparison))
@@ -113,7 +113,8 @@ def _row(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _measured(client: ClickHouse, name: str, warm_up_s: float | None) -> Measured:
+def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
+    """Return a labelled or configured run with its figures; one that is not there has exit code 2."""
     from datetime import UTC, datetime
 
     from counterflow.pipelines.studies.figures import SLACK_S, measured
