@@ -5,7 +5,7 @@ SELECT
   round(sum(running_s), 1) AS dispatched_cpu_s,
   round(sum(queued_s), 1) AS cpu_queueing_s,
   round(sum(queued_s) / nullIf(sum(running_s), 0), 3) AS queued_s_per_running_s,
-  round(max(queued_s / nullIf(running_s, 0)), 3) AS worst_interval
+  round(max(queued_s / nullIf(running_s, 0)), 3) AS queued_s_per_running_s_max
 FROM (
   SELECT
     p.system AS system, p.ts AS ts,

@@ -3,10 +3,10 @@
 SELECT
   item AS run_name,
   system,
-  maxIf(value_now, name = 'begin') AS run_begin,
-  maxIf(value_now, name = 'end') AS run_end,
-  maxIf(value_now, name = 'workload') AS workload,
-  maxIf(value_now, name = 'units') AS units
+  maxOrNullIf(value_now, name = 'begin') AS run_begin,
+  maxOrNullIf(value_now, name = 'end') AS run_end,
+  maxOrNullIf(value_now, name = 'workload') AS workload,
+  maxOrNullIf(value_now, name = 'units') AS units
 FROM (
   SELECT c.system AS system, c.item AS item, c.name AS name, argMax(c.value, c.ts) AS value_now
   FROM counterflow.config AS c FINAL
