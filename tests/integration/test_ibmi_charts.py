@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.tables import empty_tables, insert
 
 Row = dict[str, Any]
 
@@ -73,9 +72,7 @@ def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
 
 @pytest.fixture(scope="module")
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
-        migrate(admin)
+    with empty_tables(clickhouse) as admin:
         tables: dict[str, list[Row]] = {}
         for number, ts in enumerate(QUARTERS, 1):
             for system in (FOUR, THREE):
@@ -91,12 +88,6 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         for table, rows in tables.items():
             insert(admin, table, *rows)
         yield admin
-        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
-
-
-def insert(client: ClickHouse, table: str, *rows: Row) -> None:
-    best_effort: dict[str, str | int] = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 0}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
 
 
 def drawn(client: ClickHouse, chart: str, /, *systems: str, bucket_s: int = 900, **chosen: str) -> list[Row]:

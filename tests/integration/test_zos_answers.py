@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.clickhouse import ClickHouse
 from counterflow.queries import ask, queries
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.account import wait_computed, wait_judged
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_kpis import printed
+from tests.tables import empty_tables, insert
 
 TS = "2026-05-04T09:01:00Z"
 NEXT = "2026-05-04T09:02:00Z"
@@ -21,16 +20,8 @@ NEXT = "2026-05-04T09:02:00Z"
 
 @pytest.fixture
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
-        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
-        migrate(client)
+    with empty_tables(clickhouse) as client:
         yield client
-        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
-
-
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
-    best_effort = {"date_time_input_format": "best_effort"}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
 
 
 def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:

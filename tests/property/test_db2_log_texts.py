@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from tests.streams import Trickle, found, newest_position
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {
@@ -31,26 +31,11 @@ INPUTS = {
 }
 
 
-class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._size)
-
-
 def parse(
     name: str, content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16
 ) -> list[Item]:
     context = Context("file", UTC, system="SYS1", complete=complete)
     return list(formats()[name.split("/")[0]].parse(Trickle(content, size), context, position))
-
-
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -60,9 +45,7 @@ def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> Non
     content = INPUTS[name]
     cut = data.draw(st.integers(0, len(content)))
     first = parse(name, content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**orjson.loads(orjson.dumps(position)))
+    position = newest_position(first)
     assert found(first) + found(parse(name, content, position=position)) == found(parse(name, content))
 
 

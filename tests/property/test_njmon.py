@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC
 
 import orjson
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.streams import Trickle, found, newest_position
 
 
 def sample(loop: int, *, text: str = "rw") -> dict[str, object]:
@@ -37,24 +37,9 @@ WHOLE = {
 ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
 
 
-class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._size)
-
-
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
     context = Context("file", UTC, complete=complete)
     return list(FORMAT.parse(Trickle(content, size), context, position))
-
-
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
 
 
 @pytest.mark.parametrize("form", WHOLE)
@@ -70,9 +55,7 @@ def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> Non
     content = WHOLE[form]
     cut = data.draw(st.integers(0, len(content)))
     first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**orjson.loads(orjson.dumps(position)))
+    position = newest_position(first)
     assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 

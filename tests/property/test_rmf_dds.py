@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,29 +16,15 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.streams import Trickle, found, newest_position
 
 GOLDEN = Path(__file__).parent.parent / "golden/rmf_dds"
 INPUTS = [GOLDEN / case / "input.json" for case in ("text_between_responses", "json_lines", "interval_late", "no_data")]
 
 
-class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._size)
-
-
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
     context = Context("file", ZoneInfo("Asia/Tokyo"), complete=complete)
     return list(FORMAT.parse(Trickle(content, size), context, position))
-
-
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
 
 
 def records(items: list[Item], dataset: str) -> list[dict[str, Any]]:
@@ -68,9 +53,7 @@ def test_a_split_anywhere_changes_nothing(path: Path, data: st.DataObject) -> No
     content = path.read_bytes()
     cut = data.draw(st.integers(0, len(content)))
     first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**orjson.loads(orjson.dumps(position)))
+    position = newest_position(first)
     assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 

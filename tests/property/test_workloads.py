@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import csv_rows, formats, recognise
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.streams import Trickle, found
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = {
@@ -35,26 +35,11 @@ INPUTS = {name: (GOLDEN / name).read_bytes() for name in CASES}
 BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 
 
-class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._size)
-
-
 def parse(
     form: str, content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16
 ) -> list[Item]:
     context = Context("file", ZoneInfo("Europe/Berlin"), "SYS1", complete=complete)
     return list(formats()[form].parse(Trickle(content, size), context, position))
-
-
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
 
 
 def stored(position: Position) -> Position:

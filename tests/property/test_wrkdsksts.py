@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from datetime import UTC
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.wrkdsksts import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.streams import Trickle, found
 from tests.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
 
 UNITS = [
@@ -33,23 +33,8 @@ TEXTS = {
 }
 
 
-class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
-
-    def __init__(self, content: bytes, size: int) -> None:
-        super().__init__(content)
-        self._size = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self._size)
-
-
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
     return list(FORMAT.parse(Trickle(content, size), Context("file", UTC, complete=complete), position))
-
-
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
 
 
 def disks(content: str) -> list[dict[str, Any]]:
