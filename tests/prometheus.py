@@ -18,6 +18,11 @@ def program(name: str) -> str:
     return found
 
 
+def folder(name: str) -> Path:
+    """Return the folder that a long-running one of them is started in: that below which it was unpacked."""
+    return Path(program(name)).parents[2]
+
+
 def run(name: str, *arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run one of them, in the root of the repository."""
     command = [program(name), *map(str, arguments)]

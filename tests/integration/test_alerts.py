@@ -1,0 +1,220 @@
+"""From a verdict in Kafka to a person: exporter, Prometheus and Alertmanager as they are, with our rules and pages."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from confluent_kafka import Producer
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.dashboards.alerting import GRAFANA, PROMETHEUS
+from counterflow.schemas import topics
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import HOST, StackSettings
+from tests.prometheus import REPOSITORY, folder, program
+
+TOPIC = datasets()["verdict"].topic
+SYSTEM = "alerts 'A'"
+
+
+@contextmanager
+def running(log: Path, *command: str, cwd: Path = REPOSITORY) -> Iterator[None]:
+    """Run a program until the block ends; its words go to a file."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd)
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def until(said: Callable[[], Any], what: str, timeout_s: float = 90) -> Any:
+    end = time.monotonic() + timeout_s
+    while not (answer := said()):
+        assert time.monotonic() < end, f"no {what} after {timeout_s} s"
+        time.sleep(0.2)
+    return answer
+
+
+def get(url: str) -> str | None:
+    try:
+        return httpx.get(url, timeout=5, trust_env=False).raise_for_status().text
+    except httpx.HTTPError:
+        return None
+
+
+@pytest.fixture
+def hook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A server that keeps the alerts it is sent."""
+    sent: list[dict[str, Any]] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["alerts"])
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer((HOST, 0), Hook) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://{HOST}:{server.server_port}/", sent
+        server.shutdown()
+        thread.join()
+
+
+def say(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: bool = False) -> None:
+    """Write a verdict of this moment, as the job does, or take it back before anybody may read it."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    evidence = {"inputs": {"capacity_pct": 3}, "figures": {"share": 0.7004, "util": 0.898, "own_bytes_s": 470e6}}
+    row = {"ts": now, "interval_s": 30, "system": system, "n": 2, "rule": "roce_cap", "entity_type": "nrg"}
+    row |= {"entity": "NRG1", "state": state, "signal": state, "stale": False, "reason": "", "since": now}
+    row |= {"evidence": json.dumps(evidence), "parameters": "0123456789abcdef"}
+    options = {"transactional.id": "test-alerts"} if abort else {}
+    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap, **options})
+    if abort:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+    producer.produce(TOPIC, json.dumps(row).encode(), key=f"{system} {now}".encode())
+    producer.flush(30)
+    if abort:
+        producer.abort_transaction(30)
+
+
+def quick(rules: str) -> str:
+    """Return the rules with every time to wait at a second."""
+    return re.sub(r"^( +(?:for|keep_firing_for)): .*$", r"\1: 1s", rules, flags=re.MULTILINE)
+
+
+def test_a_capped_link_reaches_a_webhook_and_clears(
+    kafka: StackSettings,
+    new_stack: Callable[[], StackSettings],
+    hook: tuple[str, list[dict[str, Any]]],
+    tmp_path: Path,
+) -> None:
+    url, sent = hook
+    spare = new_stack()  # never started: its ports are free
+    metrics, prometheus, alertmanager = (f"{HOST}:{port}" for port in list(spare.ports.values())[:3])
+    create_topics(kafka, topics())
+    (tmp_path / "rules.yml").write_text(quick(PROMETHEUS.read_text()))
+    scrapes = [{"job_name": "counterflow-verdicts", "static_configs": [{"targets": [metrics]}]}]
+    managers = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
+    every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    config = {"global": every, "rule_files": ["rules.yml"], "scrape_configs": scrapes, "alerting": managers}
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+    route = {"receiver": "hook", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
+    routing = {"route": route, "receivers": [{"name": "hook", "webhook_configs": [{"url": url}]}]}
+    (tmp_path / "alertmanager.yml").write_text(yaml.safe_dump(routing))
+
+    def of_the_link(status: str) -> list[dict[str, Any]]:
+        return [
+            alert
+            for alert in sent
+            if alert["status"] == status
+            and alert["labels"]["alertname"] == "CounterflowLinkCapped"
+            and alert["labels"]["system"] == SYSTEM
+        ]
+
+    def told() -> str | None:
+        return get(f"http://{metrics}/metrics")
+
+    def states() -> set[str]:
+        return {line for line in (told() or "").splitlines() if line.startswith("counterflow_verdict_state{")}
+
+    exporter = (
+        *(sys.executable, "-m", "counterflow", "verdicts", "export", "--bootstrap", kafka.kafka_bootstrap),
+        *("--flink-url", "http://127.0.0.1:9", "--metrics-port", metrics.rpartition(":")[2]),
+    )
+    say(kafka, "CAPPED", "alerts aborted", abort=True)
+    say(kafka, "CAPPED")
+    with ExitStack() as stack:
+        with running(tmp_path / "exporter.log", *exporter):
+            until(told, f"exporter: {tmp_path / 'exporter.log'}")
+            before = states()
+        assert any(SYSTEM in line and 'state="CAPPED"' in line and line.endswith(" 1.0") for line in before)
+        assert not any("alerts aborted" in line for line in before)
+        stack.enter_context(running(tmp_path / "exporter.log", *exporter))
+        until(told, "exporter after its restart")
+        assert states() == before
+
+        stack.enter_context(
+            running(
+                tmp_path / "alertmanager.log",
+                *(program("prometheus-alertmanager"), f"--config.file={tmp_path / 'alertmanager.yml'}"),
+                *(f"--storage.path={tmp_path / 'alerts'}", f"--web.listen-address={alertmanager}"),
+                "--cluster.listen-address=",
+                cwd=folder("prometheus-alertmanager"),
+            )
+        )
+        stack.enter_context(
+            running(
+                tmp_path / "prometheus.log",
+                *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}"),
+                *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
+                "--rules.alert.resend-delay=1s",  # what fires before it knows of the Alertmanager is lost
+            )
+        )
+        alert = until(lambda: of_the_link("firing"), f"alert: {sorted(p.name for p in tmp_path.glob('*.log'))}")[0]
+        assert alert["labels"]["severity"] == "critical"
+        assert alert["annotations"] == {
+            "summary": f"{SYSTEM}: link NRG1 is capped by the hypervisor",
+            "description": "Own share of the adapter's bytes over the capacity is 0.7004, with the physical port at "
+            "0.898 of its line rate and a capacity of 3 %. The link carries 470M bytes/s, its baseline is unknown "
+            "bytes/s.",
+            "runbook_url": "https://counterflow.example/runbooks/link-capped/",
+        }
+        until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
+        assert not of_the_link("resolved")
+
+        say(kafka, "OK")
+        until(lambda: of_the_link("resolved"), "end of the alert")
+        assert not any("alerts aborted" in str(alert) for alert in sent)
+
+
+def statements() -> list[tuple[str, str]]:
+    """Every statement of a runbook, and every one that Grafana's rules ask, with its macro put in."""
+    pages = sorted((REPOSITORY / "docs/runbooks").glob("*.md"))
+    found = [
+        (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)
+    ]
+    groups = yaml.safe_load(GRAFANA.read_text())["groups"]
+    asked = [(rule["uid"], rule["data"][0]["model"]["rawSql"]) for group in groups for rule in group["rules"]]
+    assert len(found) >= len(pages) / 2
+    return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in asked]
+
+
+def test_the_statements_of_runbooks_and_of_grafana_run(clickhouse: StackSettings) -> None:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        migrate(admin)
+    refused = {}
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as reader:
+        for name, sql in statements():
+            try:
+                reader.rows(sql)
+            except ClickHouseError as error:
+                refused[name] = str(error)
+    assert not refused
