@@ -62,13 +62,17 @@ class Finding(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A query and how its results are judged; `least_s` is its shortest bucket."""
+    """A query and how its results are judged; `least_s` is its shortest bucket.
+
+    Without `rows_expected`, to have none is good news: no alert, no verdict, no record refused.
+    """
 
     finding: Finding
     sql: str
     rows: Callable[[Result], int]
     judge: Callable[[Result], Iterable[str]]
     least_s: int = 1
+    rows_expected: bool = True
 
 
 def check(client: ClickHouse, workers: int = 4) -> list[Finding]:
@@ -103,7 +107,7 @@ def _panels() -> Iterator[_Asked]:
         chart = charts()[name]
         finding = Finding(tuple(uids), "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
-        yield _Asked(finding, chart.query, counted, judged, chart.interval_s)
+        yield _Asked(finding, chart.query, counted, judged, chart.interval_s, not chart.quiet)
 
 
 def _variables() -> Iterator[_Asked]:
@@ -127,7 +131,7 @@ def _annotations() -> Iterator[_Asked]:
         if board.verdicts:
             statements.setdefault(verdicts(board), []).append(uid)
     for sql, uids in statements.items():
-        yield _Asked(Finding(tuple(uids), "annotation", "verdicts", "ok"), sql, _count, _note)
+        yield _Asked(Finding(tuple(uids), "annotation", "verdicts", "ok"), sql, _count, _note, rows_expected=False)
 
 
 def _note(result: Result) -> Iterator[str]:
@@ -146,7 +150,7 @@ def _alerts() -> Iterator[_Asked]:
     for rule in chain.from_iterable(group["rules"] for group in groups):
         uids = (rule["dashboardUid"],) if "dashboardUid" in rule else ()
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
-            yield _Asked(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition)
+            yield _Asked(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
 
 
 def _condition(result: Result) -> Iterator[str]:
@@ -184,10 +188,12 @@ class _Server:
                 finding = self._run(finding, asked, _range(asked, end, SHORT), "all")
                 if finding.rows or finding.state == "error":
                     break
-            others: tuple[tuple[timedelta, Who], ...] = ((LONG, "all"), (SHORT, "one"), (SHORT, "two"))
-            for length, who in others:
-                finding = self._run(finding, asked, _range(asked, end, length), who)
-            for name in sorted(variables_of(asked.sql)):
+            finding = self._run(finding, asked, _range(asked, end, LONG), "all")
+            names = sorted(variables_of(asked.sql))
+            choices: tuple[Who, ...] = ("one", "two") if names else ()
+            for who in choices:
+                finding = self._run(finding, asked, _range(asked, end, SHORT), who)
+            for name in names:
                 for value in variables()[name].values[1:]:
                     finding = self._run(finding, asked, _range(asked, end, SHORT), "all", {name: value})
             finding = self._run(finding, asked, _range(asked, NOTHING, SHORT), "all")._replace(rows=finding.rows)
@@ -196,8 +202,8 @@ class _Server:
                 finding = self._run(finding, asked, _range(asked, end, end - begin), "all")
         except ClickHouseError as error:  # of what is asked before the query itself
             return asked.finding._replace(state="error", problems=(_refusal(error),))
-        expected = finding.thing in ("panel", "variable")  # no alert and no verdict is good news
-        return finding._replace(state="empty") if finding.state == "ok" and expected and not finding.rows else finding
+        empty = asked.rows_expected and finding.state == "ok" and not finding.rows
+        return finding._replace(state="empty") if empty else finding
 
     def _run(
         self, finding: Finding, asked: _Asked, shown: Range, who: Who, fixed: Mapping[str, str] | None = None

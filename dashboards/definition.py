@@ -130,6 +130,7 @@ class Chart(_Strict):
     signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual are too many.
     empty : what is said where there is nothing.
+    quiet : to have nothing is good news (nothing was refused), and `dashboards check` takes it so.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Chart(_Strict):
     signed: bool = False
     decimals: int | None = None
     empty: str = "Nothing was measured in this range."
+    quiet: bool = False
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
