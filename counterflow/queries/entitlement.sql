@@ -4,7 +4,7 @@ SELECT
   system,
   countIf(physical_consumed_cores > entitled_cores) AS intervals_above,
   count() AS intervals,
-  round(100 * sumIf(interval_s, physical_consumed_cores > entitled_cores) / nullIf(sum(interval_s), 0), 1) AS time_above_pct,
+  round(100 * sum(interval_s * (physical_consumed_cores > entitled_cores)) / nullIf(sum(interval_s), 0), 1) AS time_above_pct,
   round(100 * max(physical_consumed_cores / nullIf(entitled_cores, 0)), 1) AS of_entitled_pct_max,
   round(max(physical_consumed_cores), 2) AS cores_max,
   argMax(entitled_cores, ts) AS entitled_cores_now

@@ -1,0 +1,53 @@
+"""The cookbook on stories of links, logs, jobs and replication that went through the line, asked as a user asks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.queries import ask, queries
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+STORIES = ("sriov-story", "log-ceiling-story", "figure2-1", "q-replication")
+NOT_TOLD = {
+    # no anomaly, no refusal, nothing lacking
+    *("data_quality", "data_quality_by_file", "dead_letters", "provisional_results", "slow_disk_intervals"),
+    # no waits, no response-time buckets, no memory pools and no physical I/O of IBM i
+    *("disk_latency", "disk_space", "lock_waits", "pool_faulting", "processor_queueing", "wait_buckets"),
+    *("wait_ranking", "wait_signature", "page_faults_by_job", "physical_io_by_job", "file_opens", "response_of_jobs"),
+    # no commits, no accounting codes, no time in SQL
+    *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
+    # no pages moved, no processor taken away
+    *("cpu_taken_away", "paging"),
+}
+"""Questions of which the stories have nothing; every other has an answer."""
+
+
+@pytest.fixture(scope="module")
+def told(published: Callable[[str], Any]) -> None:
+    for story in STORIES:
+        published(story)
+
+
+@pytest.mark.usefixtures("told")
+def test_what_the_stories_tell_is_answered(reader: ClickHouse) -> None:
+    empty = {name for name, query in queries().items() if not ask(reader, query)}
+    assert empty - NOT_TOLD == set()
+
+
+@pytest.mark.usefixtures("told")
+def test_a_period_of_one_system_is_asked_for_by_its_times(counterflow: Run) -> None:
+    hour = ("--since", "2026-03-02 08:00:00", "--until", "2026-03-02 08:30:00")
+    run = counterflow("sql", "modify_ratio", "--system", "FIG21", *hour, "--json")
+    assert run.returncode == 0, run.stderr
+    rows = [json.loads(line) for line in run.stdout.splitlines()]
+    assert {row["system"] for row in rows} == {"FIG21"}
+    shares = [row["modify_pct_avg"] for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    before = counterflow("sql", "modify_ratio", "--system", "FIG21", "--until", "2026-03-02 08:00:00", "--json")
+    assert (before.returncode, before.stdout) == (0, "")
