@@ -1,8 +1,9 @@
 -- What was repaired or refused, and why.
 SELECT
-  system, reason, kept, count() AS times, min(file) AS file, argMin(detail, (file, line)) AS example
-FROM counterflow.quality FINAL
-WHERE $__timeFilter(ts) AND system IN (${system:singlequote})
+  q.system AS system, q.reason AS reason, q.kept AS kept, count() AS times,
+  min(q.file) AS file, argMin(q.detail, (q.file, q.line)) AS example
+FROM counterflow.quality AS q FINAL
+WHERE $__timeFilter(q.ts) AND q.system IN (${system:singlequote})
 GROUP BY system, reason, kept
 ORDER BY times DESC, system, reason, kept
 LIMIT 500

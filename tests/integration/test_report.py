@@ -1,0 +1,154 @@
+"""`counterflow report` over rows in a real ClickHouse: what stands in it, and what it says where there is nothing."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from counterflow.cli import cli
+from counterflow.dashboards.report.words import plain
+from counterflow.stack.settings import StackSettings
+from tests.reports import EVIL
+from tests.tables import empty_tables, insert
+
+BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
+QUARTERS = [BEGIN + timedelta(minutes=15 * n) for n in range(1, 17)]
+RANGE = ("--from", "2026-05-04T08:00:00", "--to", "2026-05-04T12:00:00")
+SYSTEM = f"PROD {EVIL}"
+
+Run = Callable[..., Result]
+
+
+def stamped(ts: datetime, **columns: Any) -> dict[str, Any]:
+    return {"ts": ts.isoformat(), "interval_s": 900, "system": SYSTEM, **columns}
+
+
+def published(ts: datetime, **columns: Any) -> dict[str, Any]:
+    envelope = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts.isoformat()}
+    return stamped(ts, **envelope, **columns)
+
+
+def io_mix(ts: datetime, n: int, grouping: str, name: str) -> dict[str, Any]:
+    parted = {"split": "four-way", "read_only": 9000 * n, "read_for_update": 1800 * n, "inserts": 900 * n}
+    totals = {"reads": 10_800 * n, "other": 450 * n, "logical_io": 12_150 * n, "n": 1}
+    return stamped(ts, grouping=grouping, name=name, **parted, **totals)
+
+
+def verdict(ts: datetime, state: str, since: datetime) -> dict[str, Any]:
+    evidence = json.dumps({"share_pct": 24.8, "adapter": {EVIL: [1, 2]}, "full": True})
+    about = {"rule": "roce_cap", "entity_type": "nrg", "entity": "NRG1", "n": 2, "parameters": "0123"}
+    said = {"state": state, "signal": state, "stale": False, "since": since.isoformat(), "evidence": evidence}
+    return stamped(ts, **about, **said, reason=f"the link gets 24.8 % of its adapter {EVIL}")
+
+
+@pytest.fixture(scope="module")
+def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
+    """An engine with four hours of one system whose name is not what it seems."""
+    with empty_tables(clickhouse) as admin:
+        quarters = list(enumerate(QUARTERS, 1))
+        insert(admin, "manifest", *(published(ts, counted="job", row_count=n) for n, ts in quarters))
+        busy = {"engine_type": "core", "engine": "all"}
+        known = [(n, ts) for n, ts in quarters if n not in (6, 7, 8, 9)]
+        insert(admin, "system_cpu", *(published(ts, **busy, busy_pct=5 * n) for n, ts in known))
+        insert(admin, "io_mix", *(io_mix(ts, n, "partition", "*") for n, ts in quarters))
+        insert(admin, "io_mix", *(io_mix(ts, 1, "generic_job", f"JOB{n:02}") for n in range(40) for ts in QUARTERS))
+        insert(admin, "verdict", *(verdict(ts, "OK", QUARTERS[0]) for ts in QUARTERS[:8]))
+        insert(admin, "verdict", *(verdict(ts, "CAPPED", QUARTERS[8]) for ts in QUARTERS[8:]))
+        met = {"file": f"/x/{EVIL}", "line": 3, "byte_offset": 7, "reason": "torn_line", "kept": "none", "detail": EVIL}
+        insert(admin, "quality", published(QUARTERS[0], **met))
+        yield clickhouse
+
+
+@pytest.fixture
+def report(stored: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for name, value in stored.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(stored.clickhouse_port))
+    return lambda *arguments: CliRunner().invoke(cli, ["report", *map(str, arguments)])
+
+
+def text_of(folder: Path) -> str:
+    """Return the report without its scripts."""
+    made = (folder / "report.html").read_text(encoding="utf-8")
+    return html.unescape(re.sub(r"<script.*?</script>", "", made, flags=re.DOTALL))
+
+
+def charts_of(folder: Path) -> dict[str, Any]:
+    made = (folder / "report.html").read_text(encoding="utf-8")
+    [found] = re.findall(r'id="charts">(.*?)</script>', made, re.DOTALL)
+    charts: dict[str, Any] = json.loads(found)
+    return charts
+
+
+def test_a_report_says_what_was_measured_judged_and_met(report: Run, tmp_path: Path) -> None:
+    outcome = report(*RANGE, "--out", tmp_path / "made")
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert outcome.stdout.strip() == str(tmp_path / "made" / "report.html")
+    text = text_of(tmp_path / "made")
+    assert "2026-05-04 08:00 to 2026-05-04 12:00 UTC" in text
+    for said in (plain(SYSTEM), "CAPPED", "share_pct", "24.8", "torn_line", "Logical database I/O", "io_mix"):
+        assert said in text, said
+    assert "\x07" not in text
+    charts = charts_of(tmp_path / "made")
+    assert {"logical_io", "logical_io_by_group", "cpu_busy", "verdict_states"} <= charts.keys()
+    bars = charts["logical_io"]["spec"]["layer"][0]["data"]["values"]
+    first = [(row["series"], row["value"]) for row in bars if row["end"] == QUARTERS[0].timestamp() * 1000]
+    assert first == [("Read only", 10), ("Read for update", 2), ("Inserts", 1), ("Other", 0.5)]
+    names = [key[0] for key in charts["logical_io_by_group"]["spec"]["usermeta"]["legend"]]
+    assert len(names) == 13
+    assert names[-1] == "others"
+    runs = {row["run"] for row in charts["cpu_busy"]["spec"]["layer"][0]["data"]["values"]}
+    assert runs == {0, 1}, "an hour without figures is a gap"
+    pictures = {path.name for path in (tmp_path / "made" / "charts").iterdir()}
+    assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
+
+
+def test_a_range_without_data_is_a_page_that_says_so(report: Run, tmp_path: Path) -> None:
+    outcome = report("--from", "2020-01-01", "--to", "2020-01-02", "--out", tmp_path)
+    assert outcome.exit_code == 0, outcome.output
+    text = text_of(tmp_path)
+    assert "Nothing was recorded in this range." in text
+    assert "No rule judged anything in this range." in text
+    assert charts_of(tmp_path) == {}
+
+
+def test_a_system_that_is_not_there_is_named(report: Run, tmp_path: Path) -> None:
+    outcome = report(*RANGE, "--system", SYSTEM, "--system", "GO'NE", "--out", tmp_path, "--no-pictures")
+    assert outcome.exit_code == 0, outcome.output
+    assert "Nothing was recorded of the system GO'NE in this range." in text_of(tmp_path)
+    assert "logical_io" in charts_of(tmp_path)
+    assert not (tmp_path / "charts").exists()
+
+
+def test_one_interval_is_drawn(report: Run, tmp_path: Path) -> None:
+    arguments = ("--from", "2026-05-04T08:14:00", "--to", "2026-05-04T08:16:00", "--out", tmp_path, "--no-pictures")
+    assert report(*arguments).exit_code == 0
+    assert len(charts_of(tmp_path)["logical_io"]["points"]) == 1
+
+
+def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
+    assert report(*RANGE, "--set", "grouping=user", "--out", tmp_path, "--no-pictures").exit_code == 0
+    assert "logical_io_by_group" not in charts_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "2026-05-04"), "say --from and --to, or --study"),
+        (("--from", "2026-05-05", "--to", "2026-05-04"), "--from must be before --to"),
+        (("--study", "one"), "takes two runs or more"),
+        ((*RANGE, "--set", "nobody=1"), "--set knows system"),
+    ],
+)
+def test_what_is_asked_for_wrongly(report: Run, arguments: tuple[str, ...], said: str) -> None:
+    outcome = report(*arguments)
+    assert outcome.exit_code == 2
+    assert said in outcome.stderr
