@@ -1,0 +1,41 @@
+"""The stored questions as files, and the page that is made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterflow.errors import CounterflowError
+from counterflow.queries import Query, queries
+from counterflow.schemas.cookbook import cookbook
+
+
+def test_every_question_is_on_the_page_below_its_section() -> None:
+    page = cookbook(queries().values())
+    for query in queries().values():
+        section = page.split(f"\n## {query.section}\n")[1].split("\n## ")[0]
+        assert f"\n### {query.name}\n\n{query.question}\n\n```sql\n{query.sql}\n```\n" in section
+
+
+def test_a_new_question_is_one_new_file(tmp_path: Path) -> None:
+    (tmp_path / "how_many.sql").write_text("-- How many?\n-- section: Counting\n\nSELECT 1 AS n\n")
+    assert queries(tmp_path) == {"how_many": Query("how_many", "How many?", "Counting", "SELECT 1 AS n")}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "SELECT 1", "-- How many?\nSELECT 1", "-- section: Counting\n-- How many?\nSELECT 1"]
+)
+def test_a_file_without_question_or_section_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "broken.sql").write_text(text)
+    with pytest.raises(CounterflowError, match=r"broken\.sql: expected `-- the question`"):
+        queries(tmp_path)
+
+
+@pytest.mark.parametrize("query", queries().values(), ids=queries())
+def test_a_question_keeps_to_the_conventions(query: Query) -> None:
+    assert "?" in query.question
+    lines = [line for line in query.sql.splitlines() if not line.lstrip().startswith("--")]
+    assert max(map(len, lines)) <= 140
+    assert ("{since:" in query.sql) == ("{until:" in query.sql)
+    assert "avg(" not in query.sql, "a mean is a sum over a sum"
