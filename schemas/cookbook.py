@@ -31,8 +31,8 @@ How the statements are made, and yours should be:
 - `nullIf(x, 0)` below every division. A missing figure is null and is left out of both sums, it is never 0.
 - Rows in which groupings stand beside each other (`grouping`) hold the same time again: pick one.
 
-What tables and views hold, column by column: [data dictionary](data-dictionary.md), or on the server
-`SELECT name, comment FROM system.columns WHERE database = 'counterflow' AND table = 'disk_load'`.
+What tables hold, column by column, is in the [data dictionary](data-dictionary.md). The server says it of views too:
+`SELECT name, comment FROM system.columns WHERE database = 'counterflow' AND table = 'wait_profile'`.
 """
 
 
