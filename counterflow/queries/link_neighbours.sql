@@ -1,20 +1,20 @@
--- Who else uses the adapter? What the physical port carried beside the link's own bytes, on average and at most.
+-- Who else uses the adapter? What the physical port carried, the link's own bytes among it; OUT and IN are never added.
 -- section: Links and Db2 Mirror
 SELECT
   l.system AS system,
   l.link_type AS link_type,
   l.link AS link,
   any(l.physical_port) AS physical_port,
-  round(sum((l.own_out_bytes_s + l.own_in_bytes_s) * l.interval_s) / nullIf(sumIf(l.interval_s,
-    l.own_out_bytes_s IS NOT NULL AND l.own_in_bytes_s IS NOT NULL), 0) / 1e6, 2) AS own_mb_s,
-  round(sum((l.phys_out_bytes_s + l.phys_in_bytes_s) * l.interval_s) / nullIf(sumIf(l.interval_s,
-    l.phys_out_bytes_s IS NOT NULL AND l.phys_in_bytes_s IS NOT NULL), 0) / 1e6, 2) AS port_mb_s,
+  round(sum(l.own_out_bytes_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.own_out_bytes_s IS NOT NULL), 0) / 1e6, 2) AS own_out_mb_s,
+  round(sum(l.phys_out_bytes_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.phys_out_bytes_s IS NOT NULL), 0) / 1e6, 2) AS port_out_mb_s,
+  round(sum(l.own_in_bytes_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.own_in_bytes_s IS NOT NULL), 0) / 1e6, 2) AS own_in_mb_s,
+  round(sum(l.phys_in_bytes_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.phys_in_bytes_s IS NOT NULL), 0) / 1e6, 2) AS port_in_mb_s,
   round(min(l.adapter_share_pct), 1) AS own_share_pct_min,
   round(max(l.phys_line_pct), 1) AS port_line_pct_max
 FROM counterflow.link_load AS l FINAL
-WHERE l.phys_out_bytes_s IS NOT NULL
+WHERE (l.phys_out_bytes_s IS NOT NULL OR l.phys_in_bytes_s IS NOT NULL)
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
   AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
 GROUP BY system, link_type, link
-ORDER BY port_mb_s DESC NULLS LAST, system, link_type, link
+ORDER BY port_out_mb_s DESC NULLS LAST, system, link_type, link
 LIMIT 50
