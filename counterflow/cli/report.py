@@ -65,6 +65,8 @@ def command(
     if unknown := wanted.keys() - variables().keys():
         known = ", ".join(variables())
         raise click.UsageError(f"--set knows {known}, not {', '.join(sorted(unknown))}")
+    if runs:
+        wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
         comparison = compare([run_of(client, name) for name in runs]) if runs else None
         report = collect(client, *_range(begin, end, comparison), systems, wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,10 @@ from counterflow.dashboards.server import ask
 QUERIES = Path(__file__).parent / "queries"
 POINTS = 300
 """About as many are drawn of a series over time."""
+
+FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-quality", "cf-pipeline")
+ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
+"""Boards that say nothing until a variable is chosen."""
 
 Values = Mapping[str, str | Sequence[str]]
 
@@ -116,7 +120,7 @@ def collect(
     """
     asking = _Asking(client, Range(begin, end), systems, chosen or {})
     there = asking.options("system")
-    wanted = [board for board in _ordered() if not systems or "system" in board.variables]
+    wanted = _wanted(systems, chosen or {})
     places: dict[str, tuple[Board, Chart]] = {}
     for board in wanted:
         for row in board.rows:
@@ -162,9 +166,12 @@ def collect(
     )
 
 
-def _ordered() -> list[Board]:
-    """Return the boards, those that give an overview first."""
-    return sorted(boards().values(), key=lambda board: "overview" not in board.tags)
+def _wanted(systems: Collection[str], chosen: Collection[str]) -> list[Board]:
+    """Return the boards in the order of a report; one system's has none that shows every system."""
+    asked = [board for board in boards().values() if ON_REQUEST.get(board.uid) in (None, *chosen)]
+    if systems:
+        asked = [board for board in asked if "system" in board.variables or board.uid in ON_REQUEST]
+    return sorted(asked, key=lambda board: (board.uid in LAST, board.uid not in FIRST))
 
 
 def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -187,3 +189,15 @@ def test_a_run_that_is_not_one_is_refused(study: Study, names: tuple[str, str], 
 
 def test_a_run_is_not_set_against_itself(study: Study) -> None:
     assert study("--baseline", "with", "--scenario", "with").exit_code == 2
+
+
+@pytest.mark.usefixtures("study")
+def test_runs_stand_side_by_side_in_the_report(tmp_path: Path) -> None:
+    runs = ("--study", "z17-zhpf-ds8a50", "--study", QUOTED)
+    answer = CliRunner().invoke(cli, ["report", *runs, "--out", str(tmp_path), "--no-pictures"])
+    assert answer.exit_code == 0, answer.output
+    made = (tmp_path / "report.html").read_text(encoding="utf-8")
+    [compared] = re.findall(r'<section id="comparison">(.*?)</section>', made, re.DOTALL)
+    for said in ("baseline z17-zhpf-ds8a50", "SYS1", "27.2", "69.4"):
+        assert said in compared, said
+    assert "\x1b" not in made
