@@ -14,13 +14,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from prometheus_client.parser import text_string_to_metric_families
 
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.errors import CounterflowError
+from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
@@ -61,12 +64,39 @@ def test_status_shows_every_part_running(stack: StackSettings) -> None:
     answer = json.loads(result.stdout)
     assert answer["running"]
     parts = {part["name"]: part for part in answer["parts"]}
-    assert {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs"} <= parts.keys()
+    assert {
+        "supervisor",
+        "kafka",
+        "clickhouse",
+        "jobmanager",
+        "taskmanager",
+        "lander",
+        "exporter",
+        "jobs",
+    } <= parts.keys()
     for part in parts.values():
         assert psutil.pid_exists(part["pid"])
         assert part["rss_bytes"] > 10**6
     table = counterflow(stack, "status").stdout
     assert all(name in table for name in parts)
+
+
+def test_the_exporter_tells_jobs_and_their_checkpoints(stack: StackSettings) -> None:
+    url = f"http://127.0.0.1:{stack.verdicts_metrics_port}/metrics"
+    checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + 60
+    told: dict[str, dict[str, float]] = {}
+    while len(told.get(checkpoint, {})) < len(all_jobs()):  # each makes its first within seconds
+        assert time.monotonic() < end, told
+        text = httpx.get(url, timeout=20, trust_env=False).raise_for_status().text
+        told = {
+            family.name: {sample.labels.get("flink_job", ""): sample.value for sample in family.samples}
+            for family in text_string_to_metric_families(text)
+        }
+    assert told["counterflow_flink_up"] == {"": 1}
+    assert told["counterflow_exporter_kafka_up"] == {"": 1}
+    assert told["counterflow_job_running"] == dict.fromkeys(all_jobs(), 1)
+    assert all(abs(moment - time.time()) < 300 for moment in told[checkpoint].values())
+    assert told["counterflow_job_failed_checkpoints"].keys() == all_jobs().keys()
 
 
 def test_a_second_up_says_that_it_runs(stack: StackSettings) -> None:
