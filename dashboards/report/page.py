@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import vl_convert
@@ -62,6 +61,9 @@ def pictures(figure: Figure) -> Iterator[tuple[str, bytes]]:
     if figure.spec is None:
         return
     text = json.dumps(specs.picture(figure.spec, figure.chart))
-    drawn: dict[str, Any] = {"vl_version": LANGUAGE, "show_warnings": False}
-    yield "svg", vl_convert.vegalite_to_svg(text, **drawn).encode()
-    yield "png", vl_convert.vegalite_to_png(text, **drawn, ppi=144)
+    vega = vl_convert.vegalite_to_vega(text, vl_version=LANGUAGE)
+    for legend in vega["legends"]:
+        legend["encode"] = specs.symbols(figure.spec)
+    svg = vl_convert.vega_to_svg(vega)
+    yield "svg", svg.encode()
+    yield "png", vl_convert.svg_to_png(svg, ppi=144)

@@ -197,15 +197,8 @@ class Key(NamedTuple):
 def picture(spec: Json, chart: Chart, width: int = PICTURE_WIDTH) -> Json:
     """Return a specification that stands alone: with its title, question and legend, on white."""
     keys = legend(spec)
-    lines = json.dumps([key.name for key in keys if key.drawn != "square"])
-    shape = {"signal": f"indexof({lines}, datum.label) >= 0 ? 'stroke' : 'square'"}
     columns = max(1, min(len(keys), width // (40 + 7 * max((len(key.name) for key in keys), default=1))))
-    shown = {
-        "orient": "bottom",
-        "columns": columns,
-        "title": None,
-        "encoding": {"symbols": {"update": {"shape": shape}}},
-    }
+    shown = {"orient": "bottom", "columns": columns, "title": None}
     return {
         **spec,
         "width": width,
@@ -213,6 +206,13 @@ def picture(spec: Json, chart: Chart, width: int = PICTURE_WIDTH) -> Json:
         "title": {"text": chart.title, "subtitle": chart.question},
         "encoding": {"color": {**spec["encoding"]["color"], "legend": shown}},
     }
+
+
+def symbols(spec: Json) -> Json:
+    """Return how a legend of Vega draws lines as lines; Vega-Lite has no word for it."""
+    lines = json.dumps([key.name for key in legend(spec) if key.drawn != "square"])
+    shape = {"signal": f"indexof({lines}, datum.label) >= 0 ? 'stroke' : 'square'"}
+    return {"symbols": {"update": {"shape": shape}}}
 
 
 def legend(spec: Json) -> list[Key]:
