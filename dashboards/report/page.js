@@ -50,7 +50,9 @@
     const body = table.createTBody();
     for (const [at, ...values] of charts[details.dataset.chart].points) {
       const row = body.insertRow();
-      row.insertCell().textContent = new Date(at).toISOString().slice(0, 19).replace("T", " ");
+      const time = row.insertCell();
+      time.className = "time";
+      time.textContent = new Date(at).toISOString().slice(0, 19).replace("T", " ");
       for (const value of values) {
         const cell = row.insertCell();
         cell.className = "number";
@@ -70,6 +72,9 @@
   for (const details of document.querySelectorAll("details.points")) {
     details.addEventListener("toggle", () => everyPoint(details));
   }
+  addEventListener("beforeprint", () => {
+    for (const verdict of document.querySelectorAll(".verdict")) verdict.open = true;
+  });
   if (!matchMedia("(min-width: 75rem)").matches) document.querySelector("nav details").open = false;
   drawAll();
 })();

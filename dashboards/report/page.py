@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 import vl_convert
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import specs
@@ -33,6 +34,7 @@ def html(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["marked"] = marked
     environment.filters["moment"] = lambda at: moment(at.timestamp() * 1000)
     return environment.get_template("page.html").render(
         report=report,
@@ -45,6 +47,11 @@ def html(report: Report) -> str:
         line=looks().colours["line"],
         version=version("counterflow"),
     )
+
+
+def marked(text: str) -> Markup:
+    """Return a sentence of a definition as HTML: what stands between backticks is code, all else is text."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 
 @cache

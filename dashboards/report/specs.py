@@ -320,7 +320,7 @@ def _right_axis(series: Sequence[Series]) -> Json:
     return {
         "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
         "title": named,
-        "scale": _scale(0, top),
+        "scale": {"domain": [0, top or 1], "nice": True},  # it stands even where its series is not picked
     }
 
 

@@ -136,6 +136,11 @@ def _contrast(one: str, other: str) -> float:
 def test_it_prints(page: Page) -> None:
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    page.size(760)  # A4 between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 760
+    cut = """[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.outerHTML.slice(0, 99))"""
+    assert page.evaluate(cut) == [], "paper cannot be scrolled"
     assert len(page.call("Page.printToPDF", printBackground=True)["data"]) > 50_000
 
 

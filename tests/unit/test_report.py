@@ -96,7 +96,7 @@ def test_a_line_over_a_stack_and_one_against_the_right() -> None:
     assert spec["resolve"] == {"scale": {"y": "independent"}}
     right = layers(spec)[-1]["encoding"]["y"]
     assert (right["axis"]["orient"], right["title"]) == ("right", "CPU (%)")
-    assert right["scale"]["domainMin"] == 0
+    assert right["scale"]["domain"] == [0, 100], "a percentage is seen against all of it"
     assert [key.drawn for key in made.legend] == ["square", "line", "line"]
 
 
@@ -288,6 +288,10 @@ def test_pictures_have_the_names_of_their_series() -> None:
     assert drawn["png"].startswith(b"\x89PNG")
     assert len(drawn["png"]) > 20_000, "not blank"
     assert dict(page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], [])))) == {}
+
+
+def test_definitions_may_mark_code() -> None:
+    assert page.marked("<b> is `x < 1`") == "&lt;b&gt; is <code>x &lt; 1</code>"
 
 
 def test_words_say_what_the_picture_shows() -> None:
