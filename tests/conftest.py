@@ -16,12 +16,11 @@ from counterflow.stack.settings import HOST, StackSettings
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests with servers, and those of a file, in one process where there are several: see `make test`."""
     for item in items:
         servers = "new_stack" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("servers" if servers else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group("servers" if servers else item.path.stem))
 
 
 @pytest.fixture(scope="session")
