@@ -16,6 +16,7 @@ from counterflow.stack.settings import HOST, StackSettings
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests with servers, and those of a file, in one process where there are several: see `make test`."""
     for item in items:
