@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.stack import lifecycle
+from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import HOST, StackSettings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -18,7 +18,11 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests with servers, and those of a file, in one process where there are several: see `make test`."""
+    """Keep tests with servers, and those of a file, in one process where there are several: see `make test`.
+
+    Those of the whole stack come last: its jobs take half a processor also when there is nothing to do.
+    """
+    items.sort(key=lambda item: "stack" in getattr(item, "fixturenames", ()))
     for item in items:
         servers = "new_stack" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("servers" if servers else item.path.stem))
@@ -70,10 +74,12 @@ def clickhouse(bare: StackSettings) -> StackSettings:
 
 
 @pytest.fixture(scope="module")
-def flink(kafka: StackSettings) -> StackSettings:
-    """A broker and a Flink cluster without jobs, at `flink_url`."""
+def flink(kafka: StackSettings) -> Iterator[StackSettings]:
+    """A broker and a Flink cluster without jobs, at `flink_url`; it ends with the tests of the file."""
     lifecycle.start(kafka, "jobmanager", "taskmanager")
-    return kafka
+    yield kafka
+    for part in ("taskmanager", "jobmanager"):
+        supervision.stop(kafka, part)
 
 
 def free_settings(home: Path, parts: Path) -> StackSettings:
