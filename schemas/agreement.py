@@ -98,12 +98,12 @@ def _views(dataset: Dataset, made: Mapping[str, Mapping[str, Any]]) -> Iterator[
     name = dataset.dataset
     if dataset.role == "counter" and f"{name}_to_ledger" not in made:
         yield f"view {name}_to_ledger: no migration makes it, so losses of {name} would go unseen"
-    view = made.get(f"{name}_to_1m")
     if dataset.instance is None:
         return
-    if view is None:
-        yield f"view {name}_to_1m: no migration makes it, so {name} would be missing in the rollup"
-        return
-    for column in ddl.metrics(dataset):
-        if not re.search(rf"\b{column}\b", view["as_select"]):
-            yield f"view {name}_to_1m: `{column}` is missing in the rollup"
+    for view in (f"{name}_to_1m", f"{name}_to_1h"):
+        if view not in made:
+            yield f"view {view}: no migration makes it, so {name} would be missing in the rollup"
+            continue
+        for column in ddl.metrics(dataset):
+            if not re.search(rf"\b{column}\b", made[view]["as_select"]):
+                yield f"view {view}: `{column}` is missing in the rollup"

@@ -36,7 +36,7 @@ def migration(dataset: Dataset) -> str:
     if dataset.role == "counter":
         statements.append(ledger_view(dataset))
     if dataset.instance:
-        statements.append(rollup_view(dataset))
+        statements += [rollup_view(dataset), hour_view(dataset)]
     return ";\n\n".join(statements) + ";\n"
 
 
@@ -102,28 +102,73 @@ def rollup_view(dataset: Dataset) -> str:
     one row a minute, and a quarter more for sixty.
     """
     name = dataset.dataset
-    numbers = metrics(dataset)
-    values = [f"toNullable(toFloat64({_quoted(n)}))" for n in numbers]
-    if dataset.metric:
-        names = [f"concat('{name}.', {_joined(dataset.metric, '.')})"]
-    else:
-        names = [f"'{name}.{n}'" for n in numbers]
-    instance = [n for n in dataset.key if n not in ("system", "ts", *dataset.metric)]
+    values = [f"toNullable(toFloat64({_quoted(n)}))" for n in metrics(dataset)]
     return f"""\
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_1m {{on_cluster}} TO counterflow.metric_1m AS
 SELECT metric, system, entity AS instance, minute AS ts, toUInt64(1) AS n, x AS total, x AS lo, x AS hi
 FROM
 (
   SELECT
-    system, {_joined(instance, "/")} AS entity,
-    toDateTime(toStartOfMinute(ts + toIntervalMillisecond(59999))) AS minute,
+    system, {_instance(dataset)} AS entity,
+    {_MINUTE} AS minute,
     metric, assumeNotNull(value_or_null) AS x
   FROM counterflow.{name}
   ARRAY JOIN
-    [{", ".join(names)}] AS metric,
+    [{_metric_names(dataset)}] AS metric,
     [{", ".join(values)}] AS value_or_null
   WHERE value_or_null IS NOT NULL
 )"""
+
+
+def hour_view(dataset: Dataset) -> str:
+    """Return the view that spreads every number of an instance and hour of a block over the one-hour rollup.
+
+    It groups the rows before it spreads them: a view on the one-minute rollup, which holds ten times as many, cost an
+    insert a fifth of its processor time.
+    """
+    name = dataset.dataset
+    states = [
+        f"(count({n}), sum(toFloat64({n})), min(toFloat64({n})), max(toFloat64({n})))"
+        for n in map(_quoted, metrics(dataset))
+    ]
+    groups = ", ".join(["system", "entity", "hour", *map(_quoted, dataset.metric)])
+    return f"""\
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_1h {{on_cluster}} TO counterflow.metric_1h AS
+SELECT
+  metric, system, entity AS instance, hour AS ts,
+  state.1 AS n, assumeNotNull(state.2) AS total, assumeNotNull(state.3) AS lo, assumeNotNull(state.4) AS hi
+FROM
+(
+  SELECT
+    {groups},
+    [{", ".join(states)}] AS states
+  FROM
+  (
+    SELECT
+      *, {_instance(dataset)} AS entity,
+      toStartOfHour({_MINUTE} + toIntervalSecond(3599)) AS hour
+    FROM counterflow.{name}
+  )
+  GROUP BY {groups}
+)
+ARRAY JOIN
+  [{_metric_names(dataset)}] AS metric,
+  states AS state
+WHERE state.1 > 0"""
+
+
+_MINUTE = "toDateTime(toStartOfMinute(ts + toIntervalMillisecond(59999)))"
+"""The minute in which an interval ends, named by its end."""
+
+
+def _metric_names(dataset: Dataset) -> str:
+    if dataset.metric:
+        return f"concat('{dataset.dataset}.', {_joined(dataset.metric, '.')})"
+    return ", ".join(f"'{dataset.dataset}.{name}'" for name in metrics(dataset))
+
+
+def _instance(dataset: Dataset) -> str:
+    return _joined([name for name in dataset.key if name not in ("system", "ts", *dataset.metric)], "/")
 
 
 def _column(name: str, column: Column) -> str:
