@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import httpx
-from prometheus_client.parser import text_string_to_metric_families
-
 from counterflow.stack.part import Part
-from counterflow.stack.settings import HOST, StackSettings
+from counterflow.stack.scrape import scrape
+from counterflow.stack.settings import StackSettings
 
 
 def exporter(settings: StackSettings) -> Part:
@@ -22,10 +20,7 @@ def exporter(settings: StackSettings) -> Part:
 
 
 def _ready(settings: StackSettings) -> str | None:
-    try:
-        url = f"http://{HOST}:{settings.verdicts_metrics_port}/metrics"
-        text = httpx.get(url, timeout=5, trust_env=False).raise_for_status().text
-    except httpx.HTTPError:
+    families = scrape(settings.verdicts_metrics_port)
+    if families is None:
         return None
-    families = {family.name: family for family in text_string_to_metric_families(text)}
     return f"{len(families['counterflow_verdict_timestamp_seconds'].samples)} verdicts told"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import httpx
-from prometheus_client.parser import text_string_to_metric_families
-
 from counterflow.stack.part import Part
-from counterflow.stack.settings import HOST, StackSettings
+from counterflow.stack.scrape import scrape
+from counterflow.stack.settings import StackSettings
 
 
 def lander(settings: StackSettings) -> Part:
@@ -24,15 +22,10 @@ def lander(settings: StackSettings) -> Part:
 
 
 def _ready(settings: StackSettings) -> str | None:
-    try:
-        url = f"http://{HOST}:{settings.lander_metrics_port}/metrics"
-        text = httpx.get(url, timeout=5, trust_env=False).raise_for_status().text
-    except httpx.HTTPError:
+    families = scrape(settings.lander_metrics_port)
+    if families is None:
         return None
-    totals = dict.fromkeys(("counterflow_lander_rows_total", "counterflow_lander_lag"), 0.0)
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name in totals:
-                totals[sample.name] += sample.value
-    landed, lag = totals.values()
+    landed, lag = (
+        sum(sample.value for sample in families[f"counterflow_lander_{name}"].samples) for name in ("rows", "lag")
+    )
     return f"{landed:,.0f} rows since its start, lag {lag:,.0f}"
