@@ -11,20 +11,18 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.dashboards.definition import FOLDER
+from counterflow.dashboards.definition import FOLDER, boards
 from counterflow.errors import CounterflowError
 
 ALERTS = FOLDER / "alerts"
 PROMETHEUS = FOLDER / "prometheus" / "rules.yml"
 GRAFANA = FOLDER / "grafana" / "provisioning" / "alerting" / "counterflow.yaml"
 GENERATED = (PROMETHEUS, GRAFANA)
-RUNBOOKS = "https://counterflow.example/runbooks"
-"""Where the pages of docs/runbooks are served; docs/alerts.md says how to put another address."""
 
 _HEAD = "# Made of dashboards/alerts/ by `counterflow dashboards build`.\n"
 _DATASOURCE = "counterflow-ch"
@@ -37,7 +35,28 @@ _FIGURE = (
     "{{ else }}unknown{{ end }}"
 )
 
+_MOMENT = (
+    '{{{{ with query "1e3 * (time() - time() % 3600 {})" }}}}{{{{ first . | value | printf "%.0f" }}}}{{{{ end }}}}'
+)
+_RANGE = f"from={_MOMENT.format('- 10800')}&to={_MOMENT.format('+ 3600')}"
+"""From three hours before the hour in which the alert is sent to its end: it stays for those who look a day later, and
+does not change at each evaluation, which would send the alert anew."""
+_GRAFANA_RANGE = "from=now-3h&to=now"  # its templates ask nothing
+
 Json = dict[str, Any]
+
+
+class Site(NamedTuple):
+    """What alerts lead to at a site: the address of its Grafana, and of a runbook, where `{alert}` is its name.
+
+    The defaults are those of the one-machine stack: its Grafana, and the page's place in the repository.
+    """
+
+    grafana: str = "http://127.0.0.1:13000"
+    runbooks: str = "docs/runbooks/{alert}.md"
+
+
+ONE_MACHINE = Site()
 
 
 class _Strict(BaseModel):
@@ -64,6 +83,8 @@ class Alert(_Strict):
     summary : one line; the only annotation that both have in common, so it knows labels alone.
     description : the numbers, for Prometheus.
     grafana : the same question in SQL, where it is simple.
+    board : that shows what it is about.
+    variables : of the board, each with the labels whose values, joined by ` / `, it is set to.
     """
 
     name: str
@@ -75,6 +96,8 @@ class Alert(_Strict):
     summary: str
     description: str | None = None
     grafana: Sql | None = None
+    board: str
+    variables: dict[str, tuple[str, ...]] = {}
 
     @model_validator(mode="after")
     def _asks(self) -> Self:
@@ -82,6 +105,10 @@ class Alert(_Strict):
             raise ValueError("an alert has `expr`, or `grafana`, or both")
         if (self.expr is None) != (self.description is None):
             raise ValueError("`expr` and `description` go together")
+        if self.board not in boards():
+            raise ValueError(f"`{self.board}` is no board")
+        if unknown := self.variables.keys() - {*boards()[self.board].variables}:
+            raise ValueError(f"`{self.board}` has no variable {', '.join(sorted(unknown))}")
         return self
 
     @property
@@ -94,10 +121,17 @@ class Alert(_Strict):
         """The name of its runbook below docs/runbooks, and in Grafana's uid."""
         return self.name.replace("_", "-")
 
-    @property
-    def runbook(self) -> str:
-        """The address of its runbook."""
-        return f"{RUNBOOKS}/{self.slug}/"
+    def links(self, site: Site, reach: str) -> dict[str, str]:
+        """Return the annotations that lead on: to the board, at the range `reach`, and to the runbook."""
+        texts = {
+            name: "+%2F+".join(f"{{{{ $labels.{label} | urlquery }}}}" for label in labels)
+            for name, labels in self.variables.items()
+        }
+        query = "&".join([reach, *(f"var-{name}={text}" for name, text in texts.items())])
+        return {
+            "dashboard_url": f"{site.grafana.rstrip('/')}/d/{self.board}?{query}",
+            "runbook_url": site.runbooks.replace("{alert}", self.slug),
+        }
 
 
 @cache
@@ -120,18 +154,21 @@ def alerts() -> dict[str, Alert]:
     return found
 
 
-def files() -> dict[Path, str]:
+def files(site: Site = ONE_MACHINE) -> dict[Path, str]:
     """Return what is generated: the text of each file."""
-    return {PROMETHEUS: _HEAD + _yaml(prometheus()), GRAFANA: _HEAD + _yaml(grafana())}
+    return {PROMETHEUS: _HEAD + _yaml(prometheus(site)), GRAFANA: _HEAD + _yaml(grafana(site))}
 
 
-def prometheus() -> Json:
+def prometheus(site: Site = ONE_MACHINE) -> Json:
     """Return the rules as Prometheus reads them."""
     told = [alert for alert in alerts().values() if alert.expr]
-    return {"groups": [{"name": f"counterflow-{name}", "rules": list(map(_rule, of))} for name, of in _grouped(told)]}
+    groups = [
+        {"name": f"counterflow-{name}", "rules": [_rule(alert, site) for alert in of]} for name, of in _grouped(told)
+    ]
+    return {"groups": groups}
 
 
-def grafana() -> Json:
+def grafana(site: Site = ONE_MACHINE) -> Json:
     """Return the rules as Grafana provisions them; their folder is another than that of the dashboards."""
     asked = [alert for alert in alerts().values() if alert.grafana]
     groups = [
@@ -140,7 +177,7 @@ def grafana() -> Json:
             "name": f"counterflow-{name}",
             "folder": "Counterflow alerts",
             "interval": "1m",
-            "rules": [_provisioned(alert, alert.grafana) for alert in of if alert.grafana],
+            "rules": [_provisioned(alert, alert.grafana, site) for alert in of if alert.grafana],
         }
         for name, of in _grouped(asked)
     ]
@@ -152,7 +189,7 @@ def _grouped(told: list[Alert]) -> Iterator[tuple[str, list[Alert]]]:
         yield name, list(of)
 
 
-def _rule(alert: Alert) -> Json:
+def _rule(alert: Alert, site: Site) -> Json:
     return {
         "alert": alert.title,
         "expr": alert.expr,
@@ -162,12 +199,12 @@ def _rule(alert: Alert) -> Json:
         "annotations": {
             "summary": alert.summary,
             "description": re.sub(r"\[\[(\w+)\]\]", _FIGURE, alert.description or ""),
-            "runbook_url": alert.runbook,
+            **alert.links(site, _RANGE),
         },
     }
 
 
-def _provisioned(alert: Alert, asked: Sql) -> Json:
+def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
     query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": asked.sql}
     condition = {"type": "threshold", "expression": "A"}
     return {
@@ -179,7 +216,11 @@ def _provisioned(alert: Alert, asked: Sql) -> Json:
         "noDataState": "OK",  # nothing that is wrong: silence has alerts of its own
         "execErrState": "Error",
         "labels": {"severity": alert.severity},
-        "annotations": {"summary": alert.summary, "description": asked.description, "runbook_url": alert.runbook},
+        "annotations": {
+            "summary": alert.summary,
+            "description": asked.description,
+            **alert.links(site, _GRAFANA_RANGE),
+        },
         "data": [
             {
                 "refId": "A",

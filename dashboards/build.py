@@ -52,8 +52,8 @@ LIMIT 500"""
 """The newest spells in the range; read by time: where a spell begins is known only after reading all of it."""
 
 
-def files() -> dict[Path, str]:
-    """Return what is generated: the text of each file.
+def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[Path, str]:
+    """Return what is generated: the text of each file; alerts lead to the addresses of `site`.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def files() -> dict[Path, str]:
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
     made = {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
-    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()} | alerting.files()
+    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()} | alerting.files(site)
 
 
 def dashboard(board: Board) -> Json:

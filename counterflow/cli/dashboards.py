@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,10 +22,28 @@ def command() -> None:
 
 @command.command()
 @click.option("--check", is_flag=True, help="Write nothing; fail where a file is not what the definitions make.")
-def build(check: bool) -> None:
-    """Write dashboards/grafana/ from dashboards/charts/ and dashboards/boards/."""
-    from counterflow.dashboards.build import files, written
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Write below this folder instead.")
+@click.option("--grafana", help="Address of the Grafana that alerts lead to.  [default: http://127.0.0.1:13000]")
+@click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: docs/runbooks/{alert}.md]")
+def build(check: bool, to: Path | None, grafana: str | None, runbooks: str | None) -> None:
+    """Write dashboards/grafana/ and dashboards/prometheus/rules.yml from charts, boards and alerts.
 
+    A site whose Grafana and runbooks have other addresses writes its files elsewhere, with --to.
+    """
+    from counterflow.dashboards.alerting import Site
+    from counterflow.dashboards.build import files, written
+    from counterflow.dashboards.definition import FOLDER
+
+    addresses = {name: text for name, text in (("grafana", grafana), ("runbooks", runbooks)) if text}
+    if to:
+        made = {to / path.relative_to(FOLDER): text for path, text in files(Site(**addresses)).items()}
+        for path, text in made.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        click.echo(f"{len(made)} files below {to}")
+        return
+    if addresses:
+        raise click.UsageError("--grafana and --runbooks are a site's own: say with --to where its files go")
     wanted, found = files(), written()
     differs = sorted(path.name for path in {*wanted, *found} if wanted.get(path) != found.get(path))
     if check:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import httpx
 import pytest
@@ -180,12 +181,16 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         )
         alert = until(lambda: of_the_link("firing"), f"alert: {sorted(p.name for p in tmp_path.glob('*.log'))}")[0]
         assert alert["labels"]["severity"] == "critical"
+        begin, end = map(int, re.findall(r"(?:from|to)=(\d+)", alert["annotations"]["dashboard_url"]))
+        assert begin < 1000 * time.time() < end + 60_000
         assert alert["annotations"] == {
             "summary": f"{SYSTEM}: link NRG1 is capped by the hypervisor",
             "description": "Own share of the adapter's bytes over the capacity is 0.7004, with the physical port at "
             "0.898 of its line rate and a capacity of 3 %. The link carries 470M bytes/s, its baseline is unknown "
             "bytes/s.",
-            "runbook_url": "https://counterflow.example/runbooks/link-capped/",
+            "dashboard_url": f"http://127.0.0.1:13000/d/cf-mirror?from={begin}&to={end}"
+            f"&var-system={quote_plus(SYSTEM)}&var-link={quote_plus(f'{SYSTEM} / NRG1')}",
+            "runbook_url": "docs/runbooks/link-capped.md",
         }
         until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")

@@ -84,7 +84,6 @@ def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == ["What it means", "How to confirm", "What to do", "What the documents say"]
     assert "```sql" in text or "```\n" in text, "how to confirm is a statement or a command"
-    assert alert.runbook.endswith(f"/runbooks/{alert.slug}/")
 
 
 def test_the_page_of_alerts_names_each_with_its_severity() -> None:
@@ -102,11 +101,35 @@ def test_no_runbook_is_of_an_alert_that_is_gone() -> None:
 def test_labels_stay_and_annotations_say_it(alert: alerting.Alert) -> None:
     rule = stated()[alert.title]
     assert set(rule["labels"]) == {"severity"}
-    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    assert set(rule["annotations"]) == {"summary", "description", "dashboard_url", "runbook_url"}
     assert all(rule["annotations"].values())
     assert "[[" not in rule["annotations"]["description"]
     assert set(re.findall(r"\[\[(\w+)\]\]", alert.description or "")) <= {f for of in EVIDENCE.values() for f in of}
     assert "$value" not in alert.summary, "the summary is Grafana's too, which has no $value"
+
+
+@pytest.mark.parametrize("alert", alerting.alerts().values(), ids=lambda alert: alert.name)
+def test_each_alert_leads_to_its_board_and_its_page(alert: alerting.Alert) -> None:
+    of_grafana = {
+        rule["title"]: rule["annotations"]
+        for group in yaml.safe_load(alerting.GRAFANA.read_text())["groups"]
+        for rule in group["rules"]
+    }
+    told = [stated()[alert.title]["annotations"]] if alert.expr else []
+    for said in [*told, *([of_grafana[alert.title]] if alert.grafana else [])]:
+        assert said["dashboard_url"].startswith(f"http://127.0.0.1:13000/d/{alert.board}?from=")
+        assert (REPOSITORY / said["runbook_url"]).is_file()
+    if alert.grafana:
+        labels = {label for of in alert.variables.values() for label in of}
+        assert labels <= set(re.findall(r"\w+", alert.grafana.sql)), "a label that the SQL does not give is empty"
+
+
+def test_a_site_puts_its_own_addresses() -> None:
+    site = alerting.Site("https://grafana.example/", "https://docs.example/runbooks/{alert}/")
+    for text in alerting.files(site).values():
+        assert "127.0.0.1" not in text
+        assert text.count("https://grafana.example/d/cf-mirror?") >= 2
+        assert text.count("https://docs.example/runbooks/link-capped/") == 1
 
 
 def test_limits_are_those_of_the_notices() -> None:
