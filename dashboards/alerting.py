@@ -35,10 +35,8 @@ _FIGURE = (
     "{{ else }}unknown{{ end }}"
 )
 
-_MOMENT = (
-    '{{{{ with query "1e3 * (time() - time() % 3600 {})" }}}}{{{{ first . | value | printf "%.0f" }}}}{{{{ end }}}}'
-)
-_RANGE = f"from={_MOMENT.format('- 10800')}&to={_MOMENT.format('+ 3600')}"
+_AT = '{{{{ with query "1e3 * (time() - time() % 3600 {})" }}}}{{{{ first . | value | printf "%.0f" }}}}{{{{ end }}}}'
+_RANGE = f"from={_AT.format('- 10800')}&to={_AT.format('+ 3600')}"
 """From three hours before the hour in which the alert is sent to its end: it stays for those who look a day later, and
 does not change at each evaluation, which would send the alert anew."""
 _GRAFANA_RANGE = "from=now-3h&to=now"  # its templates ask nothing
