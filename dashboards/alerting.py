@@ -7,7 +7,7 @@ figure of the verdict (`counterflow_verdict_figure`), as the alert is sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -164,6 +164,13 @@ def prometheus(site: Site = ONE_MACHINE) -> Json:
         {"name": f"counterflow-{name}", "rules": [_rule(alert, site) for alert in of]} for name, of in _grouped(told)
     ]
     return {"groups": groups}
+
+
+def untold(told: Collection[str]) -> dict[str, list[str]]:
+    """Return, of each of Prometheus' alerts, the metrics it asks for that are not among those `told`."""
+    rules = [rule for group in prometheus()["groups"] for rule in group["rules"]]
+    asked = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}
+    return {name: sorted({*re.findall(r"\bcounterflow_\w+", text)} - {*told}) for name, text in asked.items()}
 
 
 def grafana(site: Site = ONE_MACHINE) -> Json:

@@ -2,13 +2,13 @@
 
 A query is run for the last six hours that have data, with one system, with two of which one has a quote in its name,
 with all, and with every value of a list; for thirty days with all; and for a time without any data. Where none of them
-has rows, all there is is asked.
+has rows, all there is is asked. Of an alert of Prometheus, each metric must be one that some part tells.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import yaml
 
 from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.dashboards import alerting
 from counterflow.dashboards.build import dashboard, verdicts
 from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variables, variables_of
 from counterflow.dashboards.frames import Column, Result
@@ -75,8 +76,10 @@ class _Asked(NamedTuple):
     rows_expected: bool = True
 
 
-def check(client: ClickHouse, workers: int = 4) -> list[Finding]:
+def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[Finding]:
     """Return what is said of every board, panel, variable, annotation and alert.
+
+    `told` are the names of the metrics that agent, lander and exporter tell.
 
     Raises
     ------
@@ -92,6 +95,7 @@ def check(client: ClickHouse, workers: int = 4) -> list[Finding]:
     used = {place.chart for board in boards().values() for row in board.rows for place in row.panels}
     for name in charts().keys() - used:
         found.append(Finding((), "panel", name, "error", problems=("on no board: put it on one, or remove it",)))
+    found += _rules(told)
     asked = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
     with ThreadPoolExecutor(workers) as pool:
@@ -151,6 +155,13 @@ def _alerts() -> Iterator[_Asked]:
         uids = (rule["dashboardUid"],) if "dashboardUid" in rule else ()
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
             yield _Asked(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
+
+
+def _rules(told: Collection[str]) -> Iterator[Finding]:
+    """Yield what is said of each of Prometheus' alerts."""
+    for rule, unknown in alerting.untold(told).items():
+        wrong = tuple(f"no part tells `{name}`: it never fires" for name in unknown)
+        yield Finding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
 
 
 def _condition(result: Result) -> Iterator[str]:

@@ -67,13 +67,14 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
 
     Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: it could not be checked.
     """
+    from counterflow.cli._metrics import told
     from counterflow.cli._reader import reader
     from counterflow.dashboards.build import files, written
     from counterflow.dashboards.check import check as checked
 
     wanted = files()
     with reader() as client:
-        found = checked(client)
+        found = checked(client, told())
     if as_json:
         import orjson
 

@@ -23,20 +23,26 @@ class Jobs(Collector):
         """Ask nothing yet."""
         self._http = httpx.Client(base_url=flink_url, timeout=_TIMEOUT_S, trust_env=False)
 
+    def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
+        """Return what is told where Flink answers, without asking it."""
+        return (
+            GaugeMetricFamily("counterflow_flink_up", "1 where Flink answers."),
+            GaugeMetricFamily("counterflow_job_running", "1 where the job runs.", labels=["flink_job"]),
+            GaugeMetricFamily(
+                "counterflow_job_checkpoint_timestamp_seconds",
+                "When its newest checkpoint was completed.",
+                labels=["flink_job"],
+            ),
+            CounterMetricFamily(
+                "counterflow_job_failed_checkpoints",
+                "Checkpoints that failed since it was submitted.",
+                labels=["flink_job"],
+            ),
+        )
+
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """Return what Flink says; `counterflow_flink_up` alone where it says nothing."""
-        up = GaugeMetricFamily("counterflow_flink_up", "1 where Flink answers.")
-        running = GaugeMetricFamily("counterflow_job_running", "1 where the job runs.", labels=["flink_job"])
-        newest = GaugeMetricFamily(
-            "counterflow_job_checkpoint_timestamp_seconds",
-            "When its newest checkpoint was completed.",
-            labels=["flink_job"],
-        )
-        failed = CounterMetricFamily(
-            "counterflow_job_failed_checkpoints",
-            "Checkpoints that failed since it was submitted.",
-            labels=["flink_job"],
-        )
+        up, running, newest, failed = self.describe()
         end = time.monotonic() + _PATIENCE_S
         try:
             flink = Flink(self._http)
