@@ -1,5 +1,6 @@
 """Collection Services: what the jobs and processors of a partition count, as rows of QAPMSYSTEM, QAPMJOBMI, QAPMJOBOS.
 
+Where a case says what jobs do on disk, QAPMJOBWT has what they wait for, and `machine` adds the rest of the partition.
 A field for which a case has no figure is left out of the file, not written as 0.
 """
 
@@ -10,8 +11,10 @@ from decimal import Decimal
 from itertools import count
 from random import Random
 
+from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS
+from counterflow.simulate import machine
 from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
-from counterflow.simulate.model import Jobs, Partition, Run
+from counterflow.simulate.model import Disks, Jobs, Partition, Run
 from counterflow.simulate.spread import apportion, uneven
 from counterflow.simulate.timeline import Placed
 
@@ -21,12 +24,18 @@ JOB_NOISE = 0.02
 GENERIC = 6
 """Characters of a job name that a number follows."""
 
+RUNNING, FAULTS, READS, WRITES, IDLE = 1, 5, 6, 9, 31
+"""Wait buckets whose time follows from what a job did; idle is what is left of its time."""
+WAIT_US = {RUNNING: 500, IDLE: 1_000_000}
+OTHER_WAIT_US = 10_000
+"""Mean length of a wait, where no operation is counted."""
+
 Rows = dict[str, list[Row]]
 
 
 def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
     """Return the rows of `system` over all runs it takes part in, by table."""
-    rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": []}
+    rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": [], "QAPMJOBWT": []}
     identities = count(1)
     for one in placed:
         for partition in one.run.partitions:
@@ -37,8 +46,11 @@ def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
                 for job, counts in _jobs(jobs, one, random, identities):
                     rows["QAPMJOBMI"].append(job | counts["QAPMJOBMI"])
                     rows["QAPMJOBOS"].append(job | counts["QAPMJOBOS"])
+                    if partition.disks and jobs.on_disk:
+                        rows["QAPMJOBWT"].append(_waits(jobs, partition.disks, job, counts["QAPMJOBMI"], random))
     for table in rows.values():
         table.sort(key=lambda row: int(str(row["INTNUM"])))
+    rows |= machine.tables(system, placed, rows["QAPMJOBMI"], rows["QAPMJOBWT"], random)
     return {table: found for table, found in rows.items() if found}
 
 
@@ -73,6 +85,10 @@ def _jobs(
         "JBLWT": counted(jobs.inserts_s),
         "JBDBU": [a + b for a, b in zip(counted(jobs.changes_s), commits, strict=True)],
     }
+    on_disk: dict[str, list[int]] = {}
+    if jobs.on_disk:
+        _, faults_s, reads_s, writes_s = jobs.on_disk
+        on_disk = {"JBTFLT": counted(faults_s), "JBDBR": counted(reads_s), "JBDBW": counted(writes_s)}
     for_update = None if jobs.reads_for_update_s is None else counted(jobs.reads_for_update_s)
     names = [_identity(jobs, next(identities)) for _ in shares]
     for at in range(len(weights)):
@@ -89,7 +105,28 @@ def _jobs(
             by_job[READS_FOR_UPDATE] = for_update[at]
         cpu_ms = Decimal(cpu_us[at]) / 1000
         by_thread: Row = {"JBTHDF": 0, "JBSLTCNT": 0, "JBCUSR": jobs.user, "JBCPU": cpu_ms, "JBTCPU": cpu_ms}
+        if jobs.on_disk:
+            by_thread |= {"JBPOOL": jobs.on_disk.pool, **{name: counts[at] for name, counts in on_disk.items()}}
         yield interval_fields(interval) | name | both, {"QAPMJOBMI": by_thread, "QAPMJOBOS": by_job}
+
+
+def _waits(jobs: Jobs, disks: Disks, job: Row, did: Row, random: Random) -> Row:
+    """Return what one job of them waited for in an interval: each disk operation as long as the disks took for one."""
+    response_us = 1000 * (disks.service_ms + disks.wait_ms)
+    operations = {FAULTS: int(did["JBTFLT"]), READS: int(did["JBDBR"]) - int(did["JBTFLT"]), WRITES: int(did["JBDBW"])}
+    us = {RUNNING: round(1000 * Decimal(did["JBCPU"])), **{n: round(of * response_us) for n, of in operations.items()}}
+    elapsed_us = 1_000_000 * int(job["INTSEC"])
+    for bucket, threads in jobs.held_up.items():
+        us[bucket] = round(elapsed_us * threads / jobs.count * random.uniform(1 - JOB_NOISE, 1 + JOB_NOISE))
+    if (spent_us := sum(us.values())) > elapsed_us:
+        raise ValueError(f"{jobs.name} jobs run and wait {spent_us} µs of {elapsed_us}: let more of them do it")
+    us[IDLE] = elapsed_us - spent_us
+    row: Row = {name: job[name] for name in TIME_FIELDS if name in job} | {"JWTDE": job["JBTDE"], "JWDSEQ": 1}
+    for n in machine.BUCKETS:
+        time_us = us.get(n, 0)
+        row[f"JWCT{n:02d}"] = operations.get(n, time_us // WAIT_US.get(n, OTHER_WAIT_US))
+        row[f"JWTM{n:02d}"] = time_us
+    return row
 
 
 def _identity(jobs: Jobs, number: int) -> Row:

@@ -21,13 +21,15 @@ MONITOR_S = 30
 TRANSACTION_BYTES = 2400
 SEND_QUEUE, RECEIVE_QUEUE = "ASN.QM1_TO_QM2.DATAQ", "ASN.QM1_TO_QM2.DATAQ"
 LATENCY_NOISE = 0.1
+MAX_DEPTH = 5000
+"""Messages that a queue of MQ holds where nobody says otherwise (MAXDEPTH)."""
 
 
 def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float], random: Random) -> Iterator[str]:
     """Yield IBMQREP_APPLYMON: latencies are means of the transactions of an interval."""
     yield (
         '"MONITOR_TIME","RECVQ","QSTART_TIME","CURRENT_MEMORY","QDEPTH","END2END_LATENCY","QLATENCY","APPLY_LATENCY",'
-        '"TRANS_APPLIED","ROWS_APPLIED","ROWS_PROCESSED","OLDEST_TRANS"'
+        '"TRANS_APPLIED","ROWS_APPLIED","ROWS_PROCESSED","OLDEST_TRANS","Q_PERCENT_FULL"'
     )
     ends, (rows, transactions) = _monitored(one, busy, (applied.rows, applied.transactions))
     started = one.begin - timedelta(seconds=MONITOR_S)
@@ -36,9 +38,11 @@ def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float],
         means = (applied.capture_ms, applied.queue_ms, applied.apply_ms)
         capture, queue, apply = (round(ms * around) if done else 0 for ms, around in zip(means, noise, strict=True))
         oldest = end - timedelta(milliseconds=capture + queue + apply)
+        depth = round(done * queue / MONITOR_S / 1000)
         yield (
-            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(started)}",1048576,{round(done * queue / MONITOR_S / 1000)},'
-            f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{_stamp(oldest)}"'
+            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(started)}",1048576,{depth},'
+            f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{_stamp(oldest)}",'
+            f"{round(100 * depth / MAX_DEPTH)}"
         )
 
 

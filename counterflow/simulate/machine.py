@@ -1,0 +1,135 @@
+"""A partition as a whole, from what its jobs did: waits of the system, memory pools, and disks.
+
+What the jobs waited for, faulted and moved adds up to these rows, so that one table can be held against another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from math import exp, inf
+from random import Random
+
+from counterflow.simulate.layout import Row, interval_fields
+from counterflow.simulate.model import Disks, Partition, Run
+from counterflow.simulate.spread import apportion, uneven
+from counterflow.simulate.timeline import Interval, Placed
+
+BUCKETS = range(1, 33)
+"""Wait buckets of a set, by number: QAPMJOBWT has a count and a time for each."""
+BOUNDARIES_US = (15, 250, 1000, 4000, 8000, 16_000, 64_000, 256_000, 500_000, 1_024_000)
+"""Upper boundaries of the response-time buckets of QAPMDISKRB but the last, in the collection's configuration."""
+READ_KB, WRITE_KB, SECTOR_BYTES = 16, 16, 520
+UNIT_NOISE = 0.05
+"""How far the load of a unit is from that of the mean."""
+SAMPLES_S = 2
+"""How often a second a unit is looked at for being busy."""
+CAPACITY = 280_000_000_000
+
+
+def tables(
+    system: str, placed: Sequence[Placed[Run]], jobs: Sequence[Row], waits: Sequence[Row], random: Random
+) -> dict[str, list[Row]]:
+    """Return the rows of the partition by table, from those of its jobs in QAPMJOBMI and QAPMJOBWT.
+
+    There are none where no run says what its disks are.
+    """
+    rows: dict[str, list[Row]] = {"QAPMCONF": [], "QAPMISUM": [], "QAPMPOOLB": [], "QAPMDISK": [], "QAPMDISKRB": []}
+    by_interval = {number: list(of) for number, of in groupby(jobs, key=lambda row: row["INTNUM"])}
+    waited = {number: list(of) for number, of in groupby(waits, key=lambda row: row["INTNUM"])}
+    for one in placed:
+        for partition in one.run.partitions:
+            if partition.system != system or partition.disks is None:
+                continue
+            if not rows["QAPMCONF"]:
+                rows["QAPMCONF"] += _configuration(one)
+            for interval in one.intervals:
+                of, at = by_interval[interval.number], interval_fields(interval)
+                rows["QAPMISUM"].append(at | _waits(waited[interval.number]))
+                rows["QAPMPOOLB"] += [at | row for row in _pools(partition, interval, of)]
+                for disk, buckets in _disks(partition.disks, interval, of, random):
+                    rows["QAPMDISK"].append(at | disk)
+                    rows["QAPMDISKRB"].append(at | buckets)
+    return {table: found for table, found in rows.items() if found}
+
+
+def _configuration(first: Placed[Run]) -> Iterator[Row]:
+    begin = first.begin
+    values: Row = {"1": f"{begin:%y%m%d}1", "2": f"{begin:%H%M%S}"}
+    values |= {f"G{key}": f"{us:010d}" for key, us in zip("123456789A", BOUNDARIES_US, strict=True)}
+    yield from ({"GRES": "", "GKEY": key, "GDES": value} for key, value in values.items())
+
+
+def _waits(of: Sequence[Row]) -> Row:
+    row: Row = {"JWDSEQ": 1}
+    for n in BUCKETS:
+        row |= {name: _total(of, name) for name in (f"JWCT{n:02d}", f"JWTM{n:02d}")}
+        row[f"JWJC{n:02d}"] = sum(1 for job in of if job[f"JWTM{n:02d}"])
+    return row
+
+
+def _pools(partition: Partition, interval: Interval, jobs: Sequence[Row]) -> Iterator[Row]:
+    for pool in partition.pools:
+        faults = _total((job for job in jobs if job.get("JBPOOL") == pool.number), "JBTFLT")
+        yield {
+            "PONBR": pool.number,
+            "PONAME": pool.name,
+            "POACTL": pool.activity_level,
+            "POSIZ": pool.size_mb * 1024,
+            "PORES": pool.size_mb * 1024 // 4 if pool.name == "*MACHINE" else 0,
+            "PODBF": faults,
+            "PONDBF": 0,
+            "PODBPG": faults * READ_KB // 4,
+            "PONDPG": 0,
+            "POAW": faults,
+            "POWI": round(pool.ineligible_s * interval.seconds),
+            "POAI": round(pool.ineligible_s * interval.seconds),
+        }
+
+
+def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random) -> Iterator[tuple[Row, Row]]:
+    """Yield each unit as QAPMDISK and as QAPMDISKRB have it."""
+    shares = uneven(disks.units, random, UNIT_NOISE)
+    reads, writes = (apportion(_total(jobs, name), shares) for name in ("JBDBR", "JBDBW"))
+    for at, (read, written) in enumerate(zip(reads, writes, strict=True), 1):
+        samples, operations = SAMPLES_S * interval.seconds, read + written
+        busy = min(1.0, operations * disks.service_ms / 1000 / interval.seconds)
+        queued = operations * (disks.service_ms + disks.wait_ms) / 1000 / interval.seconds
+        name: Row = {"DSDRN": f"DMP{at:03d}"}
+        disk: Row = {
+            "DSARM": f"{at:04d}",
+            "DSTYPE": "2145",
+            "DSASP": 1,
+            "DSCAP": CAPACITY,
+            "DSAVL": CAPACITY * 3 // 10,
+            "DSRDS": read,
+            "DSWRTS": written,
+            "DSBLKR": read * READ_KB * 1024 // SECTOR_BYTES,
+            "DSBLKW": written * WRITE_KB * 1024 // SECTOR_BYTES,
+            "DSSECT": SECTOR_BYTES,
+            "DSNBSY": round(samples * (1 - busy)),
+            "DSSMPL": samples,
+            "DSQUEL": round(samples * queued),
+            "DSSRVT": round(operations * disks.service_ms),
+            "DSWT": round(operations * disks.wait_ms),
+        }
+        yield name | disk, name | _buckets("R", read, disks) | _buckets("W", written, disks)
+
+
+def _buckets(kind: str, operations: int, disks: Disks) -> Row:
+    """Return how many operations were how quick: exponential around the mean, as where each meets its own queue."""
+    mean_us = 1000 * (disks.service_ms + disks.wait_ms)
+    edges = [0.0, *(us / mean_us for us in BOUNDARIES_US), inf]
+    slower = [exp(-edge) for edge in edges]
+    beyond = [(1 + edge) * exp(-edge) if edge < inf else 0.0 for edge in edges]  # of the time, not of the operations
+    counts = apportion(operations, [a - b for a, b in pairwise(slower)])
+    times = apportion(round(operations * mean_us), [a - b for a, b in pairwise(beyond)])
+    served = disks.service_ms / (disks.service_ms + disks.wait_ms)
+    row: Row = {}
+    for n, (count, us) in enumerate(zip(counts, times, strict=True), 1):
+        row |= {f"DSRBKCT{kind}{n}": count, f"DSRBKRT{kind}{n}": us, f"DSRBKST{kind}{n}": round(us * served)}
+    return row
+
+
+def _total(rows: Iterable[Row], name: str) -> int:
+    return sum(int(row[name]) for row in rows if name in row)
