@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium demo test lint golden bench up down status
+.PHONY: help setup nmon prometheus chromium demo screenshots test lint golden bench up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -57,6 +57,9 @@ chromium: ## a Chromium without a window for the tests of the report: fetched wi
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
+screenshots: demo chromium ## pictures of charts for the README, from the report that the demo wrote
+	@$(RUN) tests.screenshots $(HOME_DIR)/demo/report.html docs/pictures
+
 test: setup nmon prometheus chromium ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
@@ -71,6 +74,10 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 golden: setup ## rewrite the expected records of the golden cases; review the difference
 	@$(RUN) tests.golden.rewrite
 	@git --no-pager diff --stat -- tests/golden
+
+docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@echo "file://$(abspath .counterflow/docs/index.html)"
 
 bench: setup ## measure; figures and method go to bench/RESULTS.md
 	@$(RUN) bench $(ARGS)

@@ -1,7 +1,7 @@
 """What one recording says, in one screen: the summary of `counterflow summary`.
 
 Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value. Totals
-count leaf disks only. The formulas are those of docs/kpis.md.
+count leaf disks only. The formulas are those of docs/kpis/processors.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from counterflow.queries import queries
@@ -17,7 +18,7 @@ _GENERATED = "schemas/generated"
 
 
 def artefacts() -> dict[str, str]:
-    """Return the text of every generated file by its path in the checkout."""
+    """Return the text of every file that is made of the definitions, by its path in the checkout."""
     files = {
         "docs/cookbook.md": cookbook(queries().values()),
         "docs/data-dictionary.md": data_dictionary(datasets().values()),
@@ -29,10 +30,9 @@ def artefacts() -> dict[str, str]:
     return files
 
 
-def generate(checkout: Path = CHECKOUT) -> list[str]:
-    """Write every generated file that is stale, remove those of no dataset; return their paths."""
-    wanted = artefacts()
-    changed = stale(checkout)
+def generate(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:
+    """Write every file of `wanted` that is stale, remove those of no dataset; return their paths."""
+    changed = stale(wanted, checkout)
     for path in changed:
         file = checkout / path
         if path in wanted:
@@ -43,9 +43,8 @@ def generate(checkout: Path = CHECKOUT) -> list[str]:
     return changed
 
 
-def stale(checkout: Path = CHECKOUT) -> list[str]:
-    """Return the paths of generated files that are missing, differ from the definitions, or belong to no dataset."""
-    wanted = artefacts()
+def stale(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:
+    """Return the paths of files that are missing, differ from `wanted` (text by path), or belong to no dataset."""
     found = {str(p.relative_to(checkout)) for p in (checkout / _GENERATED).rglob("*") if p.is_file()}
     differing = {path for path, text in wanted.items() if _read(checkout / path) != text}
     return sorted(differing | (found - wanted.keys()))

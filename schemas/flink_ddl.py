@@ -1,6 +1,6 @@
 """Flink SQL tables of a dataset: what a job reads from Kafka, and what it upserts into Kafka.
 
-No table has a watermark: results are updating aggregates (docs/kpis.md). Names are always quoted, since `system`,
+No table has a watermark: results are updating aggregates (docs/kpis/index.md). Names are always quoted, since `system`,
 `value`, `reads` and others are reserved.
 """
 

@@ -24,10 +24,10 @@ def command() -> None:
 
 @command.command()
 def generate() -> None:
-    """Write JSON Schemas, Flink tables, the data dictionary and the cookbook from their definitions."""
+    """Write JSON Schemas, Flink tables and the reference pages of docs/ from their definitions."""
     from counterflow.schemas.artefacts import generate as write
 
-    for path in write():
+    for path in write(_generated()):
         click.echo(path)
 
 
@@ -55,7 +55,7 @@ def check() -> None:
 
     definitions = datasets()
     checkout = artefacts.CHECKOUT
-    found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale()]
+    found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
     for path in sorted(checkout.glob("tests/golden/*/*/expected.jsonl")):
         found += agreement.records(str(path.relative_to(checkout)), _records(path), definitions)
     for path in sorted(checkout.glob("pipelines/jobs/*/query.sql")):
@@ -67,6 +67,15 @@ def check() -> None:
         click.echo(disagreement)
     if found:
         raise CounterflowError(f"{len(found)} disagreements with schemas/datasets", hint="see CONTRIBUTING.md")
+
+
+def _generated() -> dict[str, str]:
+    """Return the text of every generated file by its path in the checkout."""
+    from counterflow.cli import _reference, cli
+    from counterflow.schemas.artefacts import artefacts
+
+    pages = {"docs/cli.md": _reference.command_line(cli), "docs/configuration.md": _reference.configuration()}
+    return artefacts() | pages
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -25,26 +25,30 @@ class StackSettings(BaseModel):
     whatever ports it was given.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     home: Path = Field(default_factory=lambda: Path.cwd() / ".counterflow")
-    """Everything the stack writes: data, logs, secrets, configuration."""
+    """Everything the stack writes: data, logs, secrets, configuration; `.counterflow` here unless said otherwise."""
     parts: Path = Field(default_factory=lambda data: data["home"] / "parts")
-    """Downloaded software; may be shared by several homes."""
+    """Downloaded software; may be shared by several homes; `parts` in the home unless said otherwise."""
     kafka_port: Port = 19092
+    """The broker."""
     kafka_controller_port: Port = 19093
+    """The broker to itself."""
     clickhouse_port: Port = 18123
     """HTTP; the engine's native listener is never started."""
     flink_port: Port = 18081
     """REST and web interface."""
     flink_rpc_port: Port = 16123
+    """Flink to itself."""
     flink_blob_port: Port = 16124
+    """Files of jobs, within Flink."""
     lander_metrics_port: Port = 19095
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096
     """`/metrics` of the exporter of verdicts."""
     grafana: Path | None = Field(default_factory=lambda: _on_path("grafana", "grafana-server"))
-    """The program of a Grafana that was installed by others, None for no Grafana; `none` in the environment."""
+    """The program of a Grafana that was installed by others, else the one on PATH; `none` for no Grafana."""
     grafana_port: Port = 13000
     """HTTP, if there is a Grafana."""
     flink_slots: Annotated[int, Field(ge=1)] = 16

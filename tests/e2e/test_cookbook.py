@@ -11,6 +11,7 @@ import pytest
 
 from counterflow.clickhouse import ClickHouse
 from counterflow.queries import ask, queries
+from tests.pages import Block, agrees, sessions, words
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STORIES = ("sriov-story", "log-ceiling-story", "figure2-1", "q-replication")
@@ -51,3 +52,17 @@ def test_a_period_of_one_system_is_asked_for_by_its_times(counterflow: Run) -> N
     assert shares == sorted(shares, reverse=True)
     before = counterflow("sql", "modify_ratio", "--system", "FIG21", "--until", "2026-03-02 08:00:00", "--json")
     assert (before.returncode, before.stdout) == (0, "")
+
+
+SHOWN = [
+    (block, command, printed) for block, command, printed in sessions() if words(command)[:2] == ["counterflow", "sql"]
+]
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize(("block", "command", "printed"), SHOWN, ids=[str(block) for block, *_ in SHOWN])
+def test_what_a_page_shows_of_a_story_is_what_comes_out(
+    counterflow: Run, block: Block, command: str, printed: str
+) -> None:
+    run = counterflow(*words(command)[1:])
+    assert agrees(printed, run.stdout), f"{block}\n{run.stdout}{run.stderr}"

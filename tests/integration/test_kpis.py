@@ -1,28 +1,26 @@
-"""The SQL of docs/kpis.md, as printed there, over rows whose answers are plain to work out."""
+"""The SQL of the pages, as printed there: of docs/kpis over rows whose answers are plain to work out."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
+from counterflow.cli._table import console, table
 from counterflow.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.pages import agrees, blocks, shown
+from tests.tables import empty_tables
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/kpis.md"
 PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"}
 ENVELOPE = {"system": "kpis", "interval_s": 15.0}
 
 
-def printed(section: str) -> str:
-    """The SQL of a section."""
-    [text] = [t for t in PAGE.read_text(encoding="utf-8").split("\n## ") if t.startswith(f"`{section}`")]
-    [sql] = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
-    return str(sql)
+def printed(job: str) -> str:
+    """The SQL over a period that the page of a job has: the last one there."""
+    return [block for block in blocks("sql") if block.page == f"docs/kpis/{job.replace('_', '-')}.md"][-1].text
 
 
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:
@@ -87,3 +85,23 @@ def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackS
         "line_pct_max": 50,
         "phys_line_pct_max": 60,
     }
+
+
+ELSEWHERE = ("docs/cookbook.md", "docs/runbooks/")
+"""Pages whose statements tests of their own ask: stored questions, and what confirms an alert."""
+
+
+def test_every_statement_of_the_pages_is_taken_and_gives_what_the_page_shows(clickhouse: StackSettings) -> None:
+    results = {one.text: two.text for one, two in shown("sql")}
+    with empty_tables(clickhouse) as admin:
+        for block in blocks("sql"):
+            if block.page.startswith(ELSEWHERE):
+                continue
+            if block.text.startswith("INSERT"):
+                admin.post(block.text)
+                continue
+            rows = admin.rows(block.text, PERIOD)
+            if block.text in results:
+                with (out := console()).capture() as came:
+                    out.print(table(rows))
+                assert agrees(results[block.text], came.get()), f"{block}\n{came.get()}"

@@ -43,15 +43,16 @@ def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
 
 
 def test_stale_missing_and_orphaned_files_are_named_and_written_again(tmp_path: Path) -> None:
-    artefacts.generate(tmp_path)
-    assert artefacts.stale(tmp_path) == []
+    files = artefacts.artefacts()
+    artefacts.generate(files, tmp_path)
+    assert artefacts.stale(files, tmp_path) == []
     (tmp_path / "docs/data-dictionary.md").write_text("edited by hand")
     (tmp_path / "schemas/generated/flink/disk.sql").unlink()
     (tmp_path / "schemas/generated/json/tape.schema.json").write_text("{}")
     wrong = ["docs/data-dictionary.md", "schemas/generated/flink/disk.sql", "schemas/generated/json/tape.schema.json"]
-    assert artefacts.stale(tmp_path) == wrong
-    assert artefacts.generate(tmp_path) == wrong
-    assert artefacts.stale(tmp_path) == []
+    assert artefacts.stale(files, tmp_path) == wrong
+    assert artefacts.generate(files, tmp_path) == wrong
+    assert artefacts.stale(files, tmp_path) == []
 
 
 def test_records_that_break_their_schema_are_all_named() -> None:

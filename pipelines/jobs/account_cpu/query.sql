@@ -13,7 +13,7 @@
 -- sources    where two report one time, nothing is added: of utilisations the mean is taken, the log and captured time
 --            are not known.
 --
--- Sources: schemas/datasets/account_cpu.yaml; formulas: docs/kpis.md.
+-- Sources: schemas/datasets/account_cpu.yaml; formulas: docs/kpis/account-cpu.md.
 
 -- Counted, not ROW_NUMBER: see io_mix.
 CREATE TEMPORARY VIEW worked AS

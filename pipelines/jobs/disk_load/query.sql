@@ -12,7 +12,7 @@
 --            over the same disks; response is weighted by transfers; busy is the busiest disk's, since the mean of
 --            busy hides the limit.
 --
--- Sources: nmon DISK*, DG*, njmon disks (schemas/datasets/disk.yaml); formulas: docs/kpis.md.
+-- Sources: nmon DISK*, DG*, njmon disks (schemas/datasets/disk.yaml); formulas: docs/kpis/disk-load.md.
 
 CREATE TEMPORARY VIEW known AS
 SELECT

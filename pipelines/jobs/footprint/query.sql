@@ -8,7 +8,7 @@
 --            Shared memory segments (buffer pools) are in no process's figure on AIX.
 --
 -- A process that the recorder does not report (idle, or below its threshold) is no row: over a period it used nothing
--- then, so divide by the time recorded, not by the time it was seen (docs/kpis.md).
+-- then, so divide by the time recorded, not by the time it was seen (docs/kpis/footprint.md).
 --
 -- Sources: nmon TOP (schemas/datasets/job.yaml).
 

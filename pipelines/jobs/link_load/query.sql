@@ -17,7 +17,7 @@
 -- `n` counts the row and what was set beside it (samples, line rates, capacities of ports): the result that knows more
 -- replaces the one that knew less.
 --
--- Sources: schemas/datasets/link.yaml; formulas: docs/kpis.md.
+-- Sources: schemas/datasets/link.yaml; formulas: docs/kpis/link-load.md.
 
 -- RAND: Flink would write `apart_s` and `fell` out wherever they are used, and compute them a dozen times a row; what may
 -- differ each time it computes once. It tripled the speed.

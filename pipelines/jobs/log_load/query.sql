@@ -17,7 +17,7 @@
 -- `n` is 1, 1 more for the ceiling, and 1 for each that is set beside it in each minute: the result that knows more
 -- replaces the one that knew less.
 --
--- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis.md.
+-- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis/log-load.md.
 
 -- RAND: see link_load.
 CREATE TEMPORARY VIEW sampled AS

@@ -4,7 +4,7 @@
 -- again gives the same result again.
 --
 -- capture    end-to-end - queue - apply: the part that no monitor table has. The three are means of the transactions of
---            the interval: over a period weigh them by `transactions` (docs/kpis.md).
+--            the interval: over a period weigh them by `transactions` (docs/kpis/replication-lag.md).
 -- log        time of the row - time up to which Capture has read the log. On an idle source that time stands still, and
 --            its age is not lag. Idle is a Capture that reached the end of the log in the interval (NUM_END_OF_LOGS, or
 --            LOGRDR_SLEEPTIME above 0: it then slept) and yet has read up to before the interval.

@@ -1,0 +1,77 @@
+"""The pages: their links, the code that stands in them, and what they say the product prints."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from counterflow.cli import cli
+from counterflow.queries import queries
+from tests.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
+
+WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
+
+
+def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    built = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
+    assert built.returncode == 0, built.stderr
+    loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(?:https?:)?//[^>]*>")
+    assert {path.name: found for path in tmp_path.rglob("*.html") if (found := loaded.findall(path.read_text()))} == {}
+
+
+@pytest.mark.parametrize("page", [page for page, _ in groupby(blocks("pycon"), key=lambda block: block.page)])
+def test_examples_in_python_print_what_the_page_says(page: str) -> None:
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    names: dict[str, object] = {}
+    for block in blocks("pycon"):
+        if block.page == page:
+            test = doctest.DocTestParser().get_doctest(block.text, names, page, page, block.line)
+            runner.run(test, out=said.append, clear_globs=False)
+            names = test.globs
+    assert "".join(said) == ""
+
+
+def test_every_command_that_a_page_names_exists_with_its_options() -> None:
+    assert [f"{block}: {command}: {why}" for block, command in commands() if (why := mistake(command))] == []
+
+
+def mistake(command: str) -> str | None:
+    """Say what the command line would refuse, whatever the values of options and arguments are."""
+    found: click.Command = cli
+    context = click.Context(found, info_name="counterflow")
+    _, *rest = words(command)
+    while isinstance(found, click.Group) and rest and not rest[0].startswith("-"):
+        name = rest.pop(0)
+        inner = found.get_command(context, name)
+        if inner is None:
+            return f"no `{name}`"
+        found, context = inner, click.Context(inner, context, name)
+    try:
+        _, arguments, _ = found.make_parser(context).parse_args(rest)
+    except click.UsageError as error:
+        return error.format_message()
+    stored = context.command_path == "counterflow sql" and arguments and re.fullmatch(r"[a-z_]+", arguments[0])
+    return f"no question `{arguments[0]}`" if stored and arguments[0] not in queries() else None
+
+
+OFFLINE = [(block, command, printed) for block, command, printed in sessions() if words(command)[1] in WITHOUT_SERVICES]
+
+
+@pytest.mark.parametrize(("block", "command", "printed"), OFFLINE, ids=[str(block) for block, *_ in OFFLINE])
+def test_what_a_page_shows_of_the_samples_is_what_comes_out(
+    block: Block, command: str, printed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setenv("COLUMNS", "140")
+    came = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
+    assert agrees(printed, came), f"{block}\n{came}"
