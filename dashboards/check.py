@@ -29,6 +29,8 @@ from counterflow.dashboards.shapes import points, problems
 
 ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
+MOST_CHOSEN = 20
+"""Things chosen in turn, at most, until one has rows."""
 NOTHING = datetime(2001, 1, 1, tzinfo=UTC)
 """A time of which nobody has data: nothing must be drawn as nothing."""
 QUOTED = 'it\'s \\ "another" `one`'
@@ -210,7 +212,11 @@ class _Server:
             finding = self._run(finding, asked, _range(asked, NOTHING, SHORT), "all")._replace(rows=finding.rows)
             if not finding.rows and spans:
                 begin, end = min(begin for begin, _ in spans), max(ends)
-                finding = self._run(finding, asked, _range(asked, end, end - begin), "all")
+                shown = _range(asked, end, end - begin)
+                for fixed in self._in_turn(names, shown):
+                    finding = self._run(finding, asked, shown, "all", fixed)
+                    if finding.rows:
+                        break
         except ClickHouseError as error:  # of what is asked before the query itself
             return asked.finding._replace(state="error", problems=(_refusal(error),))
         empty = asked.rows_expected and finding.state == "ok" and not finding.rows
@@ -240,6 +246,13 @@ class _Server:
             problems=wrong,
             sql=sql if wrong else "",
         )
+
+    def _in_turn(self, names: Iterable[str], shown: Range) -> Iterator[dict[str, str]]:
+        """Yield the first options of variables that choose one thing, then their second ones, up to `MOST_CHOSEN`."""
+        known = {name: variables()[name] for name in names}
+        listed = {name: self._options(name, v.sql, shown) for name, v in known.items() if v.sql and not v.multi}
+        for at in range(min(MOST_CHOSEN, max([1, *map(len, listed.values())]))):
+            yield {name: options[min(at, len(options) - 1)] for name, options in listed.items() if options}
 
     def _values(self, sql: str, shown: Range, who: Who) -> dict[str, str | Sequence[str]]:
         """Return what is chosen of the variables that a statement asks for."""
