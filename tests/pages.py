@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from functools import cache
@@ -49,7 +50,7 @@ def commands() -> list[tuple[Block, str]]:
         lines = block.text.replace("\\\n", " ").splitlines() if block.language in ("", "sh", "console") else []
         for line in lines:
             words = line.removeprefix("$ ").removeprefix(".venv/bin/")
-            if words.startswith("counterflow ") and (block.language != "console" or line.startswith("$ ")):
+            if re.match("counterflow [a-z]", words) and (block.language != "console" or line.startswith("$ ")):
                 found.append((block, words))
     return found
 
