@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
+from counterflow.collectors.agent.config import Config
 from counterflow.queries import queries
 from tests.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
@@ -75,3 +76,10 @@ def test_what_a_page_shows_of_the_samples_is_what_comes_out(
     monkeypatch.setenv("COLUMNS", "140")
     came = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
     assert agrees(printed, came), f"{block}\n{came}"
+
+
+def test_the_example_of_an_agent_explains_every_key() -> None:
+    example = (REPOSITORY / "collectors/agent.example.yaml").read_text(encoding="utf-8")
+    schema = Config.model_json_schema()
+    keys = {key for part in (schema, *schema["$defs"].values()) for key in part["properties"]}
+    assert {key for key in keys if not re.search(rf"\b{key}:", example)} == set()
