@@ -76,7 +76,7 @@ golden: setup ## rewrite the expected records of the golden cases; review the di
 	@git --no-pager diff --stat -- tests/golden
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
-	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
 bench: setup ## measure; figures and method go to bench/RESULTS.md

@@ -22,7 +22,7 @@ WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summ
 
 
 def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     built = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
     assert built.returncode == 0, built.stderr
     loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(?:https?:)?//[^>]*>")
@@ -58,11 +58,13 @@ def mistake(command: str) -> str | None:
             return f"no `{name}`"
         found, context = inner, click.Context(inner, context, name)
     try:
-        _, arguments, _ = found.make_parser(context).parse_args(rest)
+        values, _, _ = found.make_parser(context).parse_args(rest)
     except click.UsageError as error:
         return error.format_message()
-    stored = context.command_path == "counterflow sql" and arguments and re.fullmatch(r"[a-z_]+", arguments[0])
-    return f"no question `{arguments[0]}`" if stored and arguments[0] not in queries() else None
+    question = values.get("query")
+    if context.command_path == "counterflow sql" and isinstance(question, str) and question.isidentifier():
+        return None if question in queries() else f"no question `{question}`"
+    return None
 
 
 OFFLINE = [(block, command, printed) for block, command, printed in sessions() if words(command)[1] in WITHOUT_SERVICES]
