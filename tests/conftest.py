@@ -18,14 +18,14 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests with servers, and those of a file, in one process where there are several: see `make test`.
+    """Keep the tests of a file in one process where there are several, and those of the whole stack: see `make test`.
 
-    Those of the whole stack come last: its jobs take half a processor also when there is nothing to do.
+    Those of the whole stack come first, since they take longest, then those with servers of their own.
     """
-    items.sort(key=lambda item: "stack" in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: -len({"stack", "new_stack"}.intersection(getattr(item, "fixturenames", ()))))
     for item in items:
-        servers = "new_stack" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("servers" if servers else item.path.stem))
+        whole = "stack" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("stack" if whole else item.path.stem))
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from counterflow.schemas import agreement
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.migrations import FOLDER, migrate, migrations
 from counterflow.stack.settings import StackSettings
+from tests.tables import empty_tables
 
 TS = "2026-11-20T10:00:15Z"
 INSERT = {
@@ -36,9 +37,9 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 @pytest.fixture
-def tables(admin: ClickHouse) -> ClickHouse:
-    migrate(admin)
-    return admin
+def tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with empty_tables(clickhouse) as client:
+        yield client
 
 
 @pytest.fixture

@@ -110,7 +110,8 @@ def test_a_second_up_says_that_it_runs(stack: StackSettings) -> None:
 
 
 def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
-    sockets = [c for process in supervision.processes(stack) for c in process.net_connections("inet")]
+    pids = {process.pid for process in supervision.processes(stack)}
+    sockets = [c for c in psutil.net_connections("inet") if c.pid in pids]
     listening = [c.laddr for c in sockets if c.status == psutil.CONN_LISTEN or (c.type == socket.SOCK_DGRAM)]
     assert set(ports(stack)) <= {address.port for address in listening}
     for address in listening:
@@ -119,36 +120,39 @@ def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
         assert (mapped or ip).is_loopback, address
 
 
-def test_data_outlives_down_and_nothing_runs_after_it(new_stack: NewStack) -> None:
-    settings = new_stack()
-    assert counterflow(settings, "up").returncode == 0
-    with as_user(settings, "admin") as admin:
-        admin.post("CREATE DATABASE IF NOT EXISTS counterflow")
+def test_data_outlives_down_and_nothing_runs_after_it(stack: StackSettings) -> None:
+    with as_user(stack, "admin") as admin:
         admin.post("CREATE TABLE counterflow.kept (x UInt8) ENGINE = MergeTree ORDER BY x")
         admin.post("INSERT INTO counterflow.kept VALUES (42)")
-    broker = AdminClient({"bootstrap.servers": settings.kafka_bootstrap})
+    broker = AdminClient({"bootstrap.servers": stack.kafka_bootstrap})
     broker.create_topics([NewTopic("kept", 1, 1)])["kept"].result()
-    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap})
+    producer = Producer({"bootstrap.servers": stack.kafka_bootstrap})
     producer.produce("kept", b"a record")
     assert producer.flush(10) == 0
 
-    assert counterflow(settings, "down", JAVA_HOME="", PATH="/nowhere").returncode == 0, "stopping needs no Java"
-    assert_nothing_runs(settings)
-    assert counterflow(settings, "status").returncode == 1
-    assert "Nothing was running" in counterflow(settings, "down").stdout
+    assert counterflow(stack, "down", JAVA_HOME="", PATH="/nowhere").returncode == 0, "stopping needs no Java"
+    assert_nothing_runs(stack)
+    assert counterflow(stack, "status").returncode == 1
+    assert "Nothing was running" in counterflow(stack, "down").stdout
 
-    assert counterflow(settings, "up").returncode == 0
-    with as_user(settings, "reader") as reader:
+    assert counterflow(stack, "up").returncode == 0
+    with as_user(stack, "reader") as reader:
         assert reader.rows("SELECT x FROM counterflow.kept") == [{"x": 42}]
     consumer = Consumer(
-        {"bootstrap.servers": settings.kafka_bootstrap, "group.id": "test", "auto.offset.reset": "earliest"}
+        {"bootstrap.servers": stack.kafka_bootstrap, "group.id": "test", "auto.offset.reset": "earliest"}
     )
     consumer.subscribe(["kept"])
     message = consumer.poll(20)
     consumer.close()
     assert message is not None
     assert message.value() == b"a record"
+    with as_user(stack, "admin") as admin:
+        admin.post("DROP TABLE counterflow.kept")
 
+
+def test_down_stops_what_outlived_its_supervisor(new_stack: NewStack) -> None:
+    settings = new_stack()
+    lifecycle.start(settings, "kafka")
     supervision_pid = supervision.states(settings)["supervisor"].pid
     os.kill(supervision_pid, signal.SIGKILL)
     psutil.wait_procs([psutil.Process(supervision_pid)] if psutil.pid_exists(supervision_pid) else [], timeout=5)
