@@ -1,4 +1,4 @@
-"""`counterflow demo`: recordings and two simulated stories through the whole line, and what came out."""
+"""`counterflow demo`: recordings and simulated stories through the whole line, and what came out."""
 
 from __future__ import annotations
 
@@ -16,16 +16,23 @@ import orjson
 from rich.console import Console
 
 import counterflow
+from counterflow.cli._stories import GENERATED, STORIES, Told, report, tell
 from counterflow.cli._table import console, table
 from counterflow.clickhouse import ClickHouse
 from counterflow.errors import CounterflowError
-from counterflow.simulate import cases, simulate
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
-RESULTS = ("account_cpu", "disk_load", "footprint", "io_mix", "link_load", "log_load", "verdict")
-STORIES = {"sriov-story": ("cap_timeline", "SRIOVA"), "log-ceiling-story": ("ceiling_timeline", "ZSTORY")}
-"""Simulated stories, and the question that shows each of one of its systems."""
-GENERATED = "  (generated, not a real system)"
+RESULTS = (
+    "account_cpu",
+    "disk_load",
+    "footprint",
+    "io_mix",
+    "link_load",
+    "log_load",
+    "pool_faulting",
+    "replication_lag",
+    "verdict",
+)
 
 
 class Input(NamedTuple):
@@ -66,14 +73,15 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
                 lifecycle.down(settings)
     _farewell(out, kept=keep or bool(found))
     outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
+    out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
+    out.print(f"report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
     if as_json:
         click.echo(orjson.dumps(outcome))
-    else:
-        out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
     ctx.exit(0 if complete and not outcome["lost"] and not outcome["duplicates"] else 1)
 
 
 def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
+    from counterflow.cli.report import write
     from counterflow.collectors.agent import Kafka, publish_files
     from counterflow.queries import ask, queries
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
@@ -84,8 +92,8 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Several recordings are of one machine at one time: the name of the recording keeps them apart.
         inputs = [Input([path], path.stem) for path in recordings]
-        for story in STORIES:
-            inputs += _story(story, Path(folder) / story)
+        told = tell(Path(folder))
+        inputs += [one for story in told for one in _inputs(story)]
         for paths, system in inputs:
             sent = publish_files(
                 paths, kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=system
@@ -104,31 +112,33 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
         with _phase("ask", seconds):
             recorded = [path.stem for path in recordings]
             asked = {"busiest_disks": recorded, "cpu_by_command": recorded}
-            asked |= {query: [system] for query, system in STORIES.values()}
+            asked |= {story.asked: [story.system] for story in STORIES if story.asked}
             answers = [(queries()[name], ask(client, queries()[name], whose)) for name, whose in asked.items()]
+        with _phase("report", seconds), out.status("writing the report"):
+            written = write(report(client, told), settings.home / "demo", pictures=False)
     out.print()
     for path in recordings:
-        out.print(f"  {path.name}{GENERATED if 'generated' in path.stem else ''}")
+        out.print(f"  {path.name}{f'  {GENERATED}' if 'generated' in path.stem else ''}")
     for story in STORIES:
-        out.print(f"  {story}: {cases()[story].title}{GENERATED}")
+        out.print(f"  {story.case}: {story.title}  {GENERATED}", soft_wrap=True)
     out.print(
         f"\n  read {published:,} records from {len(recordings)} recordings and the stories; "
         f"{sum(rejects.values())} anomalies repaired or refused {_reasons(rejects)}\n"
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
         f"[bold]lost {landed.lost}   doubled {landed.duplicates}[/bold]\n"
     )
-    told = {query for query, _ in STORIES.values()}
+    stories = {story.asked for story in STORIES}
     for query, rows in answers:
-        out.print(table(rows, title=query.question + (GENERATED if query.name in told else "")))
+        out.print(table(rows, title=query.question + (f"  {GENERATED}" if query.name in stories else "")))
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
-    return pending == 0, {**landed._asdict(), "rejects": rejects, "incomplete": pending, "results": results}
+    return pending == 0, {**landed._asdict(), "results": results, "report": str(written)}
 
 
-def _story(name: str, folder: Path) -> list[Input]:
-    """Return a simulated story, the counters of each system together."""
-    files = simulate(name, folder).files
+def _inputs(told: Told) -> list[Input]:
+    """Return the files of a story, the counters of each system together."""
+    files = told.simulation.files
     systems = dict.fromkeys(written.system for written in files)
     return [Input([written.path for written in files if written.system == system], system) for system in systems]
 

@@ -71,11 +71,11 @@ def command(
         comparison = compare([run_of(client, name) for name in runs]) if runs else None
         report = collect(client, *_range(begin, end, comparison), systems, wanted)
     if comparison:
-        report = report._replace(comparison=_tables(comparison))
-    _write(report, folder, pictures=pictures)
+        report = report._replace(comparison=side_by_side(comparison))
+    written = write(report, folder, pictures=pictures)
     for title, text in report.failed:
         click.echo(f"warning: {title}: {text}", err=True)
-    click.echo(folder / "report.html")
+    click.echo(written)
     ctx.exit(1 if report.failed else 0)
 
 
@@ -90,7 +90,7 @@ def _range(begin: datetime | None, end: datetime | None, comparison: Comparison 
     return begin, end
 
 
-def _tables(comparison: Comparison) -> list[tuple[str, Table]]:
+def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
     """Return runs side by side as tables, what is to be known of each run first."""
     from counterflow.dashboards.report.figures import simple
     from counterflow.pipelines.studies import written
@@ -103,7 +103,8 @@ def _tables(comparison: Comparison) -> list[tuple[str, Table]]:
     return listed
 
 
-def _write(report: Report, folder: Path, *, pictures: bool) -> None:
+def write(report: Report, folder: Path, *, pictures: bool) -> Path:
+    """Write the page, and each chart as a picture; returns the page."""
     try:
         from counterflow.dashboards.report import page
     except ModuleNotFoundError as missing:
@@ -119,3 +120,4 @@ def _write(report: Report, folder: Path, *, pictures: bool) -> None:
             path = folder / "charts" / f"{figure.chart.name}.{ending}"
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(data)
+    return folder / "report.html"

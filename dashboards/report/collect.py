@@ -56,12 +56,31 @@ class Part(NamedTuple):
     places: Sequence[Place]
 
 
+class Chapter(NamedTuple):
+    """Boards that show their own systems and range, and what is chosen on them; `about` says which, by label."""
+
+    about: Sequence[tuple[str, str]]
+    begin: datetime
+    end: datetime
+    systems: Sequence[str]
+    boards: Sequence[str]
+    chosen: Mapping[str, str]
+
+
 class Section(NamedTuple):
     """A board that has something to show; `chosen` says for what, where it shows one thing alone."""
 
     board: Board
     chosen: Sequence[tuple[str, str]]
     parts: Sequence[Part]
+
+
+class _Told(NamedTuple):
+    """A board, who asks for it, and what it is about."""
+
+    board: Board
+    asking: _Asking
+    about: Sequence[tuple[str, str]] = ()
 
 
 class Report(NamedTuple):
@@ -77,6 +96,7 @@ class Report(NamedTuple):
     verdicts : spells of trouble, the worst first; `calm` counts the things judged that had none.
     measured, quality, sources : tables.
     comparison : tables of labelled runs.
+    notes : what is to be known before all else.
     """
 
     begin: datetime
@@ -94,6 +114,7 @@ class Report(NamedTuple):
     anomalies: int
     sources: Table
     comparison: Sequence[tuple[str, Table]] = ()
+    notes: Sequence[str] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -108,10 +129,12 @@ def collect(
     systems: Sequence[str] = (),
     chosen: Mapping[str, str] | None = None,
     workers: int = 4,
+    chapters: Sequence[Chapter] = (),
 ) -> Report:
     """Ask everything a report needs; `systems` empty means all, `chosen` sets variables of boards.
 
-    With `systems`, boards that show every system are left out.
+    With `systems`, boards that show every system are left out. With `chapters` their boards stand in the report, each
+    in one chapter, and no others; verdicts and all else are of the whole.
 
     Raises
     ------
@@ -120,18 +143,21 @@ def collect(
     """
     asking = _Asking(client, Range(begin, end), systems, chosen or {})
     there = asking.options("system")
-    wanted = _wanted(systems, chosen or {})
-    places: dict[str, tuple[Board, Chart]] = {}
-    for board in wanted:
+    wanted = [_Told(board, asking) for board in _wanted(systems, chosen or {})]
+    if chapters:
+        wanted = [told for chapter in chapters for told in _told(client, chapter)]
+    places: dict[str, tuple[Board, _Asking]] = {}
+    for board, of, _ in wanted:
         for row in board.rows:
             for panel in row.panels:
-                places.setdefault(panel.chart, (board, charts()[panel.chart]))
+                places.setdefault(panel.chart, (board, of))
     with ThreadPoolExecutor(workers) as pool:
-        figures = dict(zip(places, pool.map(lambda place: asking.figure(place[1]), places.values()), strict=True))
+        found = pool.map(lambda name: places[name][1].figure(charts()[name]), places)
+        figures = dict(zip(places, found, strict=True))
     drawn = {name: one for name, one in figures.items() if isinstance(one, Figure) and not one.said}
     sections = [
-        Section(board, asking.named(board), parts)
-        for board in wanted
+        Section(board, [*about, *of.named(board)], parts)
+        for board, of, about in wanted
         if (parts := _parts(board, {name: one for name, one in drawn.items() if places[name][0] is board}))
     ]
     spells = asking.rows("verdicts")
@@ -164,6 +190,12 @@ def collect(
         sum(row["times"] for row in quality),
         asking.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
     )
+
+
+def _told(client: ClickHouse, chapter: Chapter) -> list[_Told]:
+    """Return the boards of a chapter, with who asks for it and what it is about."""
+    asking = _Asking(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
+    return [_Told(boards()[uid], asking, chapter.about) for uid in chapter.boards]
 
 
 def _wanted(systems: Collection[str], chosen: Collection[str]) -> list[Board]:

@@ -44,6 +44,12 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 
 
 @pytest.fixture(scope="session")
+def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
+    """What `counterflow demo --json` said; its data stays in the stack."""
+    return counterflow("demo", "--json", timeout=300)
+
+
+@pytest.fixture(scope="session")
 def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
     """Simulate a case, publish all of it, and wait until every record and every result is there; once a session."""
     done: dict[str, Case] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import shutil
 from collections import defaultdict
 from datetime import datetime
@@ -121,30 +120,6 @@ def test_what_cannot_be_read_does_not_hold_up_the_rest(counterflow: Run, reader:
     assert "not_this_format" in {row["reason"] for row in kept}
     asked = counterflow("sql", "cpu", "--json", "--system", system)
     assert json.loads(asked.stdout)["system"] == system
-
-
-def test_the_demo_loses_and_doubles_nothing(counterflow: Run) -> None:
-    run = counterflow("demo", "--json", timeout=240)
-    assert run.returncode == 0, run.stderr
-    outcome = json.loads(run.stdout)
-    assert outcome["lost"] == outcome["duplicates"] == 0
-    assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 17_000
-    assert all(outcome["results"][name] > 100 for name in ("disk_load", "footprint", "io_mix", "link_load", "verdict"))
-    assert outcome["results"]["log_load"] == 29
-    assert {"up", "publish", "land", "compute"} <= set(outcome["seconds"])
-    assert "busy_pct" in run.stderr
-    assert "java" in run.stderr
-    story = re.findall(r"(OK|CAPPED|DEMAND_LIMITED) +(?:OK|CAPPED|DEMAND_LIMITED) +(\d+)", run.stderr)
-    assert story == [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
-    story = re.findall(r"(OK|CRITICAL|PATH_DEGRADED) +(zhpf|zhl) .* (0\.\d+) +0\.\d+ *\n", run.stderr)
-    assert [row[:2] for row in story] == [
-        ("OK", "zhpf"),
-        ("CRITICAL", "zhpf"),
-        ("CRITICAL", "zhl"),
-        ("OK", "zhl"),
-        ("PATH_DEGRADED", "zhl"),
-    ]
-    assert float(story[3][2]) < float(story[1][2]), "an account costs less over zHyperLink"
 
 
 def test_the_account_sees_what_is_missing(reader: ClickHouse) -> None:

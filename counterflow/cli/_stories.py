@@ -1,0 +1,104 @@
+"""The simulated stories of the demo: what each shows, and the report of them all. No real system was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from counterflow.simulate import Simulation, cases, simulate
+
+if TYPE_CHECKING:
+    from counterflow.clickhouse import ClickHouse
+    from counterflow.dashboards.report.collect import Chapter, Report
+
+GENERATED = "(generated, not a real system)"
+
+
+class Story(NamedTuple):
+    """A case to tell.
+
+    Parameters
+    ----------
+    case : its name among those of `counterflow simulate`.
+    boards : that show it in the report; each board tells one story.
+    asked : question of the cookbook that shows it of `system`, on the terminal; or none.
+    runs : labelled runs to set side by side, the baseline first.
+    """
+
+    case: str
+    boards: tuple[str, ...]
+    asked: str = ""
+    system: str = ""
+    runs: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Return what it is, from which document."""
+        return cases()[self.case].title
+
+
+STORIES = (
+    Story("end-of-day-story", ("cf-logical-io", "cf-waits", "cf-pools", "cf-disks"), "pool_faulting", "BANKA"),
+    Story("sriov-story", ("cf-mirror",), "cap_timeline", "SRIOVA"),
+    Story("log-ceiling-story", ("cf-db2-logging",), "ceiling_timeline", "ZSTORY"),
+    Story("q-replication", ("cf-replication", "cf-compare"), runs=("without", "with")),
+    Story("nvme-story", ("cf-storage-study",)),
+)
+
+
+class Told(NamedTuple):
+    """A story whose files are written, all runs of it from `begin` to `end`."""
+
+    story: Story
+    simulation: Simulation
+
+    @property
+    def begin(self) -> datetime:
+        """Return when its first run begins."""
+        return min(placed.begin for placed in self.simulation.runs)
+
+    @property
+    def end(self) -> datetime:
+        """Return when its last run ends."""
+        return max(placed.end for placed in self.simulation.runs)
+
+    @property
+    def systems(self) -> list[str]:
+        """Return the systems of its runs."""
+        return list(dict.fromkeys(system for placed in self.simulation.runs for system in placed.run.systems))
+
+
+def tell(folder: Path) -> list[Told]:
+    """Write the files of every story below `folder`.
+
+    Raises
+    ------
+    OSError : a file cannot be written.
+    """
+    return [Told(story, simulate(story.case, folder / story.case)) for story in STORIES]
+
+
+def report(client: ClickHouse, told: Sequence[Told]) -> Report:
+    """Return all stories as one report, each on its own boards, over its own time."""
+    from counterflow.cli.report import side_by_side
+    from counterflow.cli.study import run_of
+    from counterflow.dashboards.report.collect import collect
+    from counterflow.pipelines.studies.compare import compare
+
+    begin, end = min(one.begin for one in told), max(one.end for one in told)
+    made = collect(client, begin, end, chapters=[_chapter(one) for one in told])
+    [runs] = [one.story.runs for one in told if one.story.runs]
+    compared = compare([run_of(client, name) for name in runs])
+    notes = (f"The demo's stories {GENERATED}: files as the systems write them, simulated from published figures.",)
+    return made._replace(comparison=side_by_side(compared), notes=notes)
+
+
+def _chapter(told: Told) -> Chapter:
+    from counterflow.dashboards.report.collect import Chapter
+
+    when = f"{told.begin:%H:%M} to {told.end:%H:%M} UTC"
+    about = (("Story", told.story.title), ("Shown", f"{when}, {', '.join(told.systems)}"))
+    chosen = dict(zip(("baseline", "scenario"), told.story.runs, strict=False))
+    return Chapter(about, told.begin, told.end, told.systems, told.story.boards, chosen)

@@ -1,0 +1,73 @@
+"""The demo as whoever tries the product first sees it: what it says, what the boards show of it, and its report."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterflow.simulate import cases
+from tests.browser import browser
+from tests.e2e.conftest import Run
+
+Demo = subprocess.CompletedProcess[str]
+STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
+
+
+@pytest.fixture(scope="module")
+def outcome(demo: Demo) -> dict[str, Any]:
+    assert demo.returncode == 0, demo.stderr
+    return dict(json.loads(demo.stdout))
+
+
+def test_the_demo_loses_and_doubles_nothing(outcome: dict[str, Any]) -> None:
+    expected = {"published", "landed", "deadletter", "lost", "duplicates", "results", "seconds", "report"}
+    assert outcome.keys() == expected
+    assert outcome["lost"] == outcome["duplicates"] == 0
+    assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 30_000
+    assert all(rows > 0 for rows in outcome["results"].values())
+    assert outcome["results"]["log_load"] == 29
+    assert {"up", "publish", "land", "compute", "report"} <= set(outcome["seconds"])
+
+
+def test_the_demo_answers_questions(demo: Demo) -> None:
+    assert "busy_pct" in demo.stderr
+    assert "java" in demo.stderr
+    story = re.findall(r"(OK|CAPPED|DEMAND_LIMITED) +(?:OK|CAPPED|DEMAND_LIMITED) +(\d+)", demo.stderr)
+    assert story == [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
+    story = re.findall(r"(OK|CRITICAL|PATH_DEGRADED) +(zhpf|zhl) .* (0\.\d+) +0\.\d+ *\n", demo.stderr)
+    assert [row[:2] for row in story] == [
+        ("OK", "zhpf"),
+        ("CRITICAL", "zhpf"),
+        ("CRITICAL", "zhl"),
+        ("OK", "zhl"),
+        ("PATH_DEGRADED", "zhl"),
+    ]
+    assert float(story[3][2]) < float(story[1][2]), "an account costs less over zHyperLink"
+
+
+@pytest.mark.usefixtures("outcome")
+def test_no_panel_is_empty(counterflow: Run) -> None:
+    checked = counterflow("dashboards", "check", "--require-rows", "--json", timeout=300)
+    findings = [json.loads(line) for line in checked.stdout.splitlines()]
+    assert [(found["name"], found["problems"]) for found in findings if found["state"] != "ok"] == []
+    assert checked.returncode == 0, checked.stderr
+    assert sum(found["thing"] == "panel" for found in findings) > 80
+
+
+def test_the_report_opens_and_tells_every_story(demo: Demo, outcome: dict[str, Any], tmp_path: Path) -> None:
+    report = Path(outcome["report"])
+    assert report.as_uri() in demo.stderr
+    with browser(tmp_path) as page:
+        page.open(report, until="document.documentElement?.dataset.drawn")
+        assert page.said == []
+        text = page.evaluate("document.body.innerText")
+        undrawn = page.evaluate("[...document.querySelectorAll('.drawing:not([data-drawn=yes])')].length")
+    assert undrawn == 0
+    assert [story for story in STORIES if cases()[story].title not in text] == []
+    assert "generated, not a real system" in text
+    assert {"CAPPED", "CRITICAL", "PATH_DEGRADED"} <= set(re.findall(r"[A-Z_]+", text))
