@@ -174,3 +174,28 @@ def test_the_numbers_of_a_row_are_those_of_each_value(values: list[str]) -> None
     else:
         assert together == tuple(map(number_of, values))
         assert min(together) >= 0
+
+
+TEXTS = st.text("AZ09 .,;-_/\\\"'\tée\x00", max_size=10).map(lambda text: '"' + text.replace('"', '""') + '"')
+NUMBERS = st.one_of(WRITTEN, st.sampled_from(["-0", "1e400", "nan", "1_0", "12.", "00", "-7"])).filter(
+    lambda written: "," not in written and '"' not in written
+)
+ROWS = st.tuples(TEXTS, NUMBERS, NUMBERS, NUMBERS, st.one_of(NUMBERS, TEXTS), st.one_of(NUMBERS, TEXTS))
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(ROWS, max_size=4))
+def test_a_row_says_the_same_whatever_separates_its_values(rows: list[tuple[str, ...]]) -> None:
+    """Between commas most rows are read with their types at once, between tabulators value by value."""
+
+    def said(separator: str) -> list[tuple[object, ...]]:
+        lines = [(*TIME, "JBTDE", "JBNAME", "JBCPU", "JBPW", "JBBTA", "NEW", "JBPAGF")]
+        lines += [("1", '"261025001500"', "900", '"1"', f'"{task:016X}"', *row) for task, row in enumerate(rows)]
+        content = "".join(separator.join(line) + "\r\n" for line in lines).encode()
+        return [
+            (item.dataset, item.fields) if isinstance(item, Record) else (item.reason, item.detail, item.line)
+            for item in parse(content, "QAPMJOBMI.csv", beside=b"")
+            if not isinstance(item, Position)
+        ]
+
+    assert said(",") == said("\t")

@@ -47,6 +47,9 @@ _TOLD_BY = {
 _WITH_TIME = ("QAPMSYSTEM", "QAPMISUM")
 """Tables with one row an interval, from which the end of an interval is known by its number."""
 
+Cells = list[str] | tuple[Any, ...]
+"""Values of a line as text, or with their types."""
+
 _LEARNT = ("boundaries", "waits", "began")
 
 
@@ -122,7 +125,7 @@ class _Reading:
                 yield self._placed(cells, line)
                 continue
             try:
-                if self.reader is None or cells[0].strip()[:1].isalpha():
+                if isinstance(cells, list) and (self.reader is None or cells[0].strip()[:1].isalpha()):
                     headed = self._header(cells, line)
                     if headed is not None:
                         yield from self._end()
@@ -149,12 +152,15 @@ class _Reading:
             yield from self._beside.rest()
         yield self._position(end, number)
 
-    def _rows(self) -> Iterator[tuple[Line, list[str] | Reject]]:
+    def _rows(self) -> Iterator[tuple[Line, Cells | Reject]]:
         """Yield the cells of every line that is not blank, or why it has none."""
         for line in self._lines:
             if line.fault is Reason.CUT_LINE and not self._context.complete:
                 return
             self._read_to = (line.end, line.number)
+            if (typed := self._typed(line)) is not None:
+                yield line, typed
+                continue
             text = decode(line.data).strip("\x00\x1a\r\n")
             if line.fault is Reason.LINE_TOO_LONG:
                 yield line, Reject(line.fault, "the line is longer than any row", "none")
@@ -164,7 +170,14 @@ class _Reading:
                 except csv.Error as error:
                     yield line, Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
 
-    def _row(self, reader: Reader, cells: list[str], line: Line) -> Iterable[Item]:
+    def _typed(self, line: Line) -> tuple[Any, ...] | None:
+        """Return the cells of a line with their types, None where they are not to be had so or it may be a header."""
+        if self.reader is None or self._between != "," or line.fault is not None:
+            return None
+        cells = self.reader.layout.typed(line.data)
+        return None if cells is None or (isinstance(cells[0], str) and cells[0].strip()[:1].isalpha()) else cells
+
+    def _row(self, reader: Reader, cells: Cells, line: Line) -> Iterable[Item]:
         """Return what a row says; a list, for it is done a million times a day."""
         cut = line.fault is Reason.CUT_LINE
         if cut and len(cells) != len(reader.layout.columns):
@@ -172,7 +185,7 @@ class _Reading:
         if not line.data.isascii() and len(cells) == len(reader.layout.columns) and has_ebcdic(cells):
             detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
             return [self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)]
-        items: Items = reader.row(cells, line)
+        items: Items = reader.row(cells, line, typed=isinstance(cells, tuple))
         if reader.rejected:
             self._place_rejects(reader)
         if cut:
@@ -319,7 +332,10 @@ class _Reading:
 
     def _joined(self, items: Items) -> Iterable[Item]:
         """Return items of this file, jobs with what QAPMJOBOS says of them."""
-        return self._begin_join(items) if self._join is None else self._join.completed(items)
+        if self._join is None:
+            return self._begin_join(items)
+        self._join.complete(items)
+        return items
 
     def _begin_join(self, items: Items) -> Iterator[Item]:
         """Yield what QAPMJOBOS has before the interval of the items, and them, completed."""
@@ -328,7 +344,7 @@ class _Reading:
         if ts is not None:
             yield from self._beside.before(ts)
             self._join = Join(self._beside.of(ts))
-            items = self._join.completed(items)
+            self._join.complete(items)
         yield from items
 
     def _end(self) -> Iterator[Item]:

@@ -98,13 +98,11 @@ class Join:
             else:
                 self._others.append(item)
 
-    def completed(self, items: list[Record | Reject]) -> list[Record | Reject]:
-        """Return the items, records of jobs with what the other file says of them."""
-        return [self._complete(item) if type(item) is Record and item.dataset == "job" else item for item in items]
-
-    def _complete(self, record: Record) -> Record:
-        other = self._jobs.pop(_key(record.fields), None)
-        return record if other is None else Record("job", {**other, **record.fields})
+    def complete(self, items: list[Record | Reject]) -> None:
+        """Give records of jobs among the items what the other file says of them."""
+        for at, item in enumerate(items):
+            if type(item) is Record and item[0] == "job" and (other := self._jobs.pop(_key(item[1]), None)):
+                items[at] = Record("job", {**other, **item[1]})
 
     def rest(self) -> Iterator[Record | Reject]:
         """Yield the jobs that this file has no row of, and everything else."""

@@ -27,7 +27,6 @@ class Translation:
     """
 
     variable: Callable[[str], str | None]
-    is_text: Callable[[str], bool]
     functions: Mapping[str, object]
     statements: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
@@ -47,9 +46,6 @@ class Translation:
 
     def _whole(self, node: ast.expr) -> str | None:
         """Return Python that is null in itself where a field is."""
-        if isinstance(node, ast.Name) and self.is_text(node.id):
-            code = self._name(node)
-            return code and f"({code} or None)"
         if isinstance(node, ast.BoolOp | ast.Call | ast.Name):
             return self._plain(node)
         part = self._part(node)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-EVENTS = ("running", "started", "ended", "started_and_ended")
+EVENTS: dict[float | None, str] = {0: "running", 1: "started", 2: "ended", 3: "started_and_ended"}
+"""What JBSTSF says."""
 
 DEFAULT_BUCKETS = {
     1: "Dispatched CPU",
@@ -155,17 +156,18 @@ def job(
     user: str | None,
     name: str | None,
     count: str | None,
-    state: float | None,
+    happened: str | None,
     sum_of: str | None,
 ) -> str | None:
     """Return what tells a row of a job from every other of its interval.
 
     A rerouted job has two rows in one interval, one that ends and one that starts: the event makes them two.
     """
-    identity = "/".join(part or "" for part in (number, user, name)).strip("/")
-    happened = event(state)
-    parts = (identity, count, happened if happened != "running" else None, sum_of)
-    return "/".join([part for part in parts if part]) or None
+    identity = f"{number or ''}/{user or ''}/{name or ''}".strip("/")
+    for part in (count, None if happened == "running" else happened, sum_of):
+        if part:
+            identity = f"{identity}/{part}" if identity else part
+    return identity or None
 
 
 def summary(tasks: float | None, name: str | None, pool: str | None, priority: str | None) -> str | None:
@@ -182,7 +184,7 @@ def job_cpu(milliseconds: float | None, thread: float | None) -> float | None:
 
 def event(state: float | None) -> str | None:
     """Return what JBSTSF says."""
-    return EVENTS[int(state)] if state is not None and state in (0, 1, 2, 3) else None
+    return EVENTS.get(state)
 
 
 def engine(processor: float | None) -> str | None:

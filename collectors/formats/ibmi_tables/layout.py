@@ -1,8 +1,8 @@
 """A table with the columns that one file or query really has, ready to turn its rows into records at speed.
 
 Releases append columns, so the same table comes with different ones: what is described and absent is left out, what is
-there and not described goes to `counter`. Numbers of a row are converted all at once, and the dictionary of a record
-is built by Python that was written for exactly these columns.
+there and not described goes to `counter`. Most rows of an export are JSON but for the brackets, and are read as that,
+with the types of exactly these columns; the dictionary of a record is built by Python that was written for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Described, Description, Filled, tables
 from counterflow.collectors.formats.ibmi_tables.expression import Translation
@@ -24,14 +26,11 @@ from counterflow.schemas.definition import datasets
 
 Row = Sequence[Any]
 Picker = Callable[[Row], tuple[Any, ...]]
-Convert = Callable[
-    [Sequence[str | None], Sequence[object], Sequence[float | None], dict[str, Any], bool],
-    tuple[str | None, list[Record], list[Record]],
-]
+Convert = Callable[[Row, dict[str, Any], bool], tuple[str | None, list[Record], list[Record]]]
 
 
 class Leftover(NamedTuple):
-    """What no dataset models: its place among the texts, or in the row where it is not described."""
+    """What no dataset models, and its place in the row."""
 
     place: int
     name: str
@@ -41,9 +40,10 @@ class Leftover(NamedTuple):
 class Layout:
     """One table with certain columns.
 
-    `numbers`, `texts`, `binaries` and `time` pick the values of a row. `settings` are texts that no dataset models,
-    `unknown` columns that are not described, `used` fields that fill a column of a dataset. `path` picks the flags of
-    a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and `seconds` that of INTSEC in the row.
+    `time` and `numbers` pick the values of a row; `number_places` and `text_places` say where such values are.
+    `settings` are texts that no dataset models, `unknown` columns that are not described, `used` fields that fill a
+    column of a dataset. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and
+    `seconds` that of INTSEC in the row. `decode` reads the values of a row from a JSON array.
     """
 
     table: Description
@@ -52,9 +52,9 @@ class Layout:
     time: Picker
     numbers: Picker
     number_names: tuple[str, ...]
+    number_places: tuple[int, ...]
     described: tuple[Described, ...]
-    texts: Picker
-    binaries: Picker
+    text_places: tuple[int, ...]
     path: Picker | None
     settings: tuple[Leftover, ...]
     unknown: tuple[Leftover, ...]
@@ -62,12 +62,27 @@ class Layout:
     required: Mapping[str, tuple[str, ...]]
     ended: int | None
     seconds: int | None
+    decode: Callable[[bytes], tuple[Any, ...]]
     code: CodeType
+
+    def typed(self, line: bytes) -> tuple[Any, ...] | None:
+        """Return the values of a line, its numbers converted and in range; None where it is to be looked at closely.
+
+        So is every line that JSON would read otherwise than CSV does, or not at all.
+        """
+        if b"\\" in line or not line.isascii():
+            return None
+        try:
+            return self.decode(b"[%b]" % line)
+        except msgspec.DecodeError:
+            led = _led_by_zeros(line)
+            return None if led == line else self.typed(led)
 
     def bind(self, known: Known) -> Convert:
         """Return the function from a row to its instance, its records, and those of what no dataset models.
 
-        It takes texts, binaries, numbers, the envelope, and whether the row is of a further path of a multipath unit.
+        It takes a row whose numbers are converted, the envelope, and whether it is of a further path of a multipath
+        unit.
         """
         namespace: dict[str, Any] = {**known.functions(), "new": tuple.__new__, "Record": Record}
         exec(self.code, namespace)  # noqa: S102 - written below, from descriptions of ours
@@ -114,32 +129,37 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     numbers = (*of_form["number"], *(name for name in discovered if name not in worded))
     texts = (*of_form["text"], *(name for name in discovered if name not in numbers))
     variables = {
-        **{name: f"t{i}" for i, name in enumerate(texts)},
-        **{name: f"b{i}" for i, name in enumerate(of_form["binary"])},
-        **{name: f"n{i}" for i, name in enumerate(numbers)},
+        name: f"{'t' if name in texts else 'c'}{places[name]}" for name in (*texts, *of_form["binary"], *numbers)
     }
     variables["INTSEC"] = "seconds"
-    translation = Translation(variables.get, set(texts).__contains__, Known({}).functions())
+    translation = Translation(variables.get, Known({}).functions())
     body, required = _body(table, translation, sites)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
     used = {*translation.used, *sites.values()}
     spare = {name for name in (*numbers, *texts) if name not in used}
     leftovers = "".join(
-        _counter(f"n{i}", name, field, zeros=table.zeros)
-        for i, (name, field) in enumerate(zip(numbers, described, strict=True))
+        _counter(variables[name], name, field, zeros=table.zeros)
+        for name, field in zip(numbers, described, strict=True)
         if name in spare
     )
-    unpacked = "".join(
-        f"    {''.join(f'{letter}{i}, ' for i in range(count))} = {letter}\n"
-        for letter, count in (("t", len(texts)), ("b", len(of_form["binary"])), ("n", len(numbers)))
-        if count
+    stripped = "".join(
+        f"    {variables[name]} = c{places[name]}.strip() or None\n" for name in texts if name not in spare
     )
     source = (
-        f"def convert(t, b, n, base, further):\n{unpacked}    seconds = base.get('interval_s')\n{body}"
+        f"def convert(row, base, further):\n    ({''.join(f'c{i}, ' for i in range(len(columns)))}) = row\n{stripped}"
+        f"    seconds = base.get('interval_s')\n{body}"
         f"    common = {{**base, 'section': {table.table!r}, 'instance': instance}}\n    counters = []\n{leftovers}"
         "    return instance, records, counters\n"
     )
     time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
+    types: dict[str, Any] = {
+        **dict.fromkeys(columns, str | float),
+        **dict.fromkeys(ignored, Any),
+        **dict.fromkeys((*texts, *of_form["binary"], *time), str),
+        **{name: _range(field) for name, field in zip(numbers, described, strict=True)},
+        "INTNUM": int,
+        "INTSEC": float,
+    }
     return Layout(
         table=table,
         columns=columns,
@@ -147,11 +167,11 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         time=_picker([places[name] for name in time]),
         numbers=_picker([places[name] for name in numbers]),
         number_names=numbers,
+        number_places=tuple(places[name] for name in numbers),
         described=described,
-        texts=_picker([places[name] for name in texts]),
-        binaries=_picker([places[name] for name in of_form["binary"]]),
+        text_places=tuple(places[name] for name in texts),
         path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
-        settings=tuple(Leftover(i, name) for i, name in enumerate(texts) if name in spare and table.texts),
+        settings=tuple(Leftover(places[name], name) for name in texts if name in spare and table.texts),
         unknown=tuple(
             Leftover(places[name], name)
             for name in columns
@@ -161,6 +181,7 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         required=required,
         ended=places.get("JBSTSF"),
         seconds=places.get("INTSEC"),
+        decode=msgspec.json.Decoder(tuple[tuple(types[name] for name in columns)]).decode,  # type: ignore[misc]
         code=compile(source, f"<{table_name}>", "exec"),
     )
 
@@ -199,13 +220,13 @@ def _record(
     }
     if any(values.get(name) is None for name in needed):
         return []  # the columns of this dataset came with a later release
-    known = {name: code for name, code in values.items() if code is not None}
-    fields = {**columns, **sites}
-    blank = {name: code for name, code in known.items() if translation.is_text(fields[name]) and name not in needed}
-    shown = ", ".join(f"{name!r}: {code}" for name, code in known.items() if name not in blank)
     lines = [
-        f"columns = {{**base, {shown}}}",
-        *(f"if {code}: columns[{name!r}] = {code}" for name, code in blank.items()),
+        "columns = base.copy()",  # and set one by one: in half the time of a display
+        *(
+            f"if (value := {code}) is not None: columns[{name!r}] = value"
+            for name, code in values.items()
+            if code is not None
+        ),
         f"records.append(new(Record, ({filled.dataset!r}, columns)))",
     ]
     if filled.when is None:
@@ -216,12 +237,25 @@ def _record(
 
 def _counter(variable: str, name: str, field: Described, *, zeros: bool) -> str:
     """Return the statement that adds a record of `counter`."""
-    facts = {"unit": field.unit, "kind": field.kind}
-    shown = "".join(f", {key!r}: {value!r}" for key, value in facts.items() if value is not None)
     condition = f"{variable} is not None" if zeros else variable
     once = " and not further" if field.once else ""
-    fields = f"{{**common, 'counter': {name!r}, 'value': {variable}{shown}}}"
-    return f"    if {condition}{once}: counters.append(new(Record, ('counter', {fields})))\n"
+    facts = {"counter": repr(name), "value": variable}
+    facts |= {key: repr(fact) for key, fact in (("unit", field.unit), ("kind", field.kind)) if fact is not None}
+    set_ = "".join(f"fields[{key!r}] = {code}; " for key, code in facts.items())
+    record = "counters.append(new(Record, ('counter', fields)))"
+    return f"    if {condition}{once}: fields = common.copy(); {set_}{record}\n"
+
+
+def _led_by_zeros(line: bytes) -> bytes:
+    """Return the line with a 0 before every decimal point that has no digit before it."""
+    parts = line.split(b'"')  # every second one stands between quotes
+    parts[::2] = [part.replace(b",.", b",0.") for part in parts[::2]]
+    return b'"'.join(parts)
+
+
+def _range(field: Described) -> Any:
+    """Return the type of the numbers that a field holds as they are."""
+    return Annotated[float, msgspec.Meta(ge=None if field.signed else 0, lt=field.overflow)]
 
 
 def _numbered(expression: str, n: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -92,7 +92,7 @@ class Reader:
         self._interval: _Interval | None = None
         self._seconds: float | None = None
         self._last: tuple[Any, ...] | None = None  # what places the rows of the interval in time, as written
-        self._held: list[tuple[Row, object]] = []
+        self._held: list[tuple[Row, object, bool]] = []
         self._held_number: str | None = None
         self._envelopes: dict[object, Fields] = {}
         self._seen: set[str] = set()
@@ -124,7 +124,7 @@ class Reader:
         """Return what is left of the interval, now that it is whole, and what was counted in it."""
         items: Items = []
         if self._held:
-            stamps = [found.instant for row, _ in self._held if (found := self._place(row)[1])]
+            stamps = [found.instant for row, *_ in self._held if (found := self._place(row)[1])]
             items += self._open(self._held_number, Stamp(max(stamps)))
         if self._interval is None:
             return items
@@ -145,14 +145,17 @@ class Reader:
         self._seen, self._counts = set(), Counter()
         return items
 
-    def row(self, row: Row, place: object = None) -> Items:
-        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` tells its `place`."""
+    def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
+        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` tells its `place`.
+
+        `typed` says that its numbers are converted already, as `Layout.typed` does.
+        """
         self._at = place
         if len(row) != len(self.layout.columns):
             detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
             return [self._reject(Reason.FIELD_COUNT, detail, "none")]
         if self._interval is not None and self.layout.time(row) == self._last:
-            return self._records(row)
+            return self._records(row, typed)
         try:
             number, found, ended = self._place(row, strict=True)
         except (ValueError, OverflowError) as error:
@@ -166,14 +169,14 @@ class Reader:
                 detail = "the interval was taken as whole before: nothing was added to the file for a while"
                 return [self._reject(Reason.LATE_ROW, detail, "none")]
             if ended:
-                self._held.append((row, place))
+                self._held.append((row, place, typed))
                 self._held_number = number
                 return items
             items += self._open(number, found)
             self._at = place
         if not ended:
             self._last = self.layout.time(row)
-        return items + self._records(row)
+        return items + self._records(row, typed)
 
     def _is_late(self, number: str | None, found: Stamp, *, ended: bool) -> bool:
         """Say whether a row is of the interval that was ended last; a job ends before its interval does."""
@@ -197,8 +200,8 @@ class Reader:
             detail = "the clock shows this hour twice and no interval before tells which: read as the first"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         held, self._held, self._held_number = self._held, [], None
-        for row, self._at in held:
-            items += self._records(row)
+        for row, self._at, typed in held:
+            items += self._records(row, typed)
         return items
 
     def _place(self, row: Row, *, strict: bool = False) -> tuple[str | None, Stamp | None, bool]:
@@ -242,28 +245,21 @@ class Reader:
 
     # rows
 
-    def _records(self, row: Row) -> Items:
+    def _records(self, row: Row, typed: bool) -> Items:
         layout = self.layout
         items: Items = []
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
         envelope = self._envelopes.get(seconds)
         if envelope is None:
             envelope = self._envelopes[seconds] = self._envelope(seconds)
-        refused: dict[Reason, list[str]] = {}
-        numbers: Sequence[float | None]
-        try:
-            numbers = self._repaired(row, refused) if self._overflows else numbers_of(layout.numbers(row))
-        except (ValueError, TypeError, OverflowError):
-            numbers = self._repaired(row, refused)
-        try:
-            texts: Sequence[str | None] = tuple(map(str.strip, layout.texts(row)))
-        except TypeError:
-            texts = tuple(map(text_of, layout.texts(row)))
+        refused: Mapping[Reason, list[str]] = {}
+        if not typed:
+            row, refused = self._typed(row)
         further = False
         if layout.path is not None:
             multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
             further = multipath and not initial
-        instance, filled, counters = self._convert(texts, layout.binaries(row), numbers, envelope, further)
+        instance, filled, counters = self._convert(row, envelope, further)
         unknown, strange = self._undescribed(row) if layout.unknown else ((), ())
         if self._introspected:
             instance = " ".join(value for _, value in strange)
@@ -280,13 +276,10 @@ class Reader:
         counts = self._counts
         for record in filled:
             dataset, columns = record
-            if None in columns.values():
-                columns = {name: value for name, value in columns.items() if value is not None}
-                record = Record(dataset, columns)
-                if missing := [name for name in layout.required[dataset] if name not in columns]:
-                    detail = f"expected {', '.join(missing)} of {dataset}"
-                    items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
-                    continue
+            if missing := [name for name in layout.required[dataset] if name not in columns]:
+                detail = f"expected {', '.join(missing)} of {dataset}"
+                items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
+                continue
             if dataset in self._samples:
                 items += self._since_before(instance, dataset, columns)
             counts[dataset] += 1
@@ -302,7 +295,7 @@ class Reader:
             counts["counter"] += len(counters)
             items += counters
         if layout.table.texts and not self._introspected:
-            settings = [(leftover.name, texts[leftover.place] or "") for leftover in layout.settings]
+            settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
             items += self._config(envelope, instance, [*settings, *strange])
         return items
 
@@ -319,6 +312,22 @@ class Reader:
                 if number is not None:
                     numbers.append((leftover.name, number))
         return numbers, texts
+
+    def _typed(self, row: Row) -> tuple[Row, Mapping[Reason, list[str]]]:
+        """Return the row with its numbers converted and its texts as text, and what was refused of it."""
+        layout = self.layout
+        refused: dict[Reason, list[str]] = {}
+        numbers: Sequence[float | None]
+        try:
+            numbers = self._repaired(row, refused) if self._overflows else numbers_of(layout.numbers(row))
+        except (ValueError, TypeError, OverflowError):
+            numbers = self._repaired(row, refused)
+        typed = list(row)
+        for place, number in zip(layout.number_places, numbers, strict=True):
+            typed[place] = number
+        for place in layout.text_places:
+            typed[place] = text_of(row[place]) or ""
+        return typed, refused
 
     def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
         """Return the numbers of a row of which some need care: null, a decimal comma, what cannot be kept."""
