@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -133,21 +134,38 @@ def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Memo
     KafkaException : the broker does not answer, or the end is not readable within `timeout_s`.
     CounterflowError : a checkpoint was written by a version that is not understood.
     """
-    end = _end(client, timeout_s)
     memory = Memory()
+    own = key(agent_id)
+    for k, value in _read(client, f"counterflow-agent-{agent_id}", timeout_s):
+        if k == own or k.startswith(own + b"/"):
+            _remember(memory, own, k, value)
+    return memory
+
+
+def committed(client: dict[str, Any], timeout_s: float = 60) -> dict[str, int]:
+    """Return the last `seq` that each agent has committed, by `agent_id`; raises as `recall`."""
+    memories: dict[str, Memory] = {}
+    for k, value in _read(client, "counterflow-agent", timeout_s):
+        if b"/" not in k:
+            _remember(memories.setdefault(k.decode(), Memory()), k, k, value)
+    return {agent_id: memory.agent.seq for agent_id, memory in memories.items() if memory.agent}
+
+
+def _read(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield every key and value up to the end of the topic as it is now."""
+    end = _end(client, timeout_s)
     if end == 0:
-        return memory
+        return
     consumer = Consumer(
         {
             **client,
-            "group.id": f"counterflow-agent-{agent_id}",
+            "group.id": group,
             "enable.auto.commit": False,
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 50,
         }
     )
-    own = key(agent_id)
     try:
         consumer.assign([TopicPartition(CHECKPOINTS, 0, 0)])
         while (message := consumer.poll(timeout_s)) is not None:
@@ -156,9 +174,9 @@ def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Memo
                 if error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
                 if (message.offset() or 0) >= end:
-                    return memory
-            elif (k := message.key()) == own or (k or b"").startswith(own + b"/"):
-                _remember(memory, own, k or b"", message.value())
+                    return
+            else:
+                yield message.key() or b"", message.value()
     finally:
         consumer.close()
     raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{CHECKPOINTS} was not readable to its end ({end})"))

@@ -1,0 +1,140 @@
+"""`counterflow audit`: is anything lost, doubled or wrong?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from counterflow.cli._reader import reader
+from counterflow.cli._table import console, table
+from counterflow.cli._times import TIME, utc
+from counterflow.errors import CounterflowError
+
+if TYPE_CHECKING:
+    from counterflow.pipelines.audit.records import Account
+    from counterflow.pipelines.audit.results import Outcome
+
+
+@click.command()
+@click.option("--from", "begin", type=TIME, callback=utc, help="First interval end; UTC.  [default: a day before --to]")
+@click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this one.  [default: the last whole hour]")
+@click.option(
+    "--grace",
+    "grace_s",
+    metavar="SECONDS",
+    type=click.IntRange(0),
+    default=300,
+    show_default=True,
+    help="A result of which a row landed within them is pending where it differs: its job may be at work.",
+)
+@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    begin: datetime | None,
+    end: datetime | None,
+    grace_s: int,
+    bootstrap: str | None,
+    as_json: bool,
+) -> None:
+    """Compare what agents had acknowledged and what results say with what is stored.
+
+    Records: every one that an agent ever committed is looked for by its `seq`, in the tables and the dead letters.
+    Results: those of the time given are computed again from the counters that landed. What has not come through yet is
+    pending. Exit status 0: nothing is lost, doubled or wrong; 1: something is; 2: it could not be found out.
+    """
+    from counterflow.pipelines.audit.results import audited, compare
+
+    end = end or datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    begin = begin or end - timedelta(days=1)
+    if end <= begin:
+        raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
+    agents = _accounts(bootstrap)
+    late = datetime.now(UTC) - timedelta(seconds=grace_s)
+    with reader() as client:
+        results = [compare(client, dataset, begin, end, late) for dataset in sorted(audited())]
+    said = _summary(agents, results)
+    if as_json:
+        details = {
+            "agents": [agent._asdict() for agent in agents],
+            "results": [
+                {**result._asdict(), "differences": [found._asdict() for found in result.differences]}
+                for result in results
+            ],
+        }
+        sys.stdout.buffer.write(orjson.dumps({**said, **details}, option=orjson.OPT_APPEND_NEWLINE))
+    else:
+        _print(agents, results, said, f"{begin:%F %T} to {end:%F %T} UTC")
+    ctx.exit(1 if said["lost"] or said["duplicates"] or said["results_wrong"] else 0)
+
+
+def _accounts(bootstrap: str | None) -> list[Account]:
+    """Ask Kafka first and ClickHouse last: what moves on meanwhile is then found in both, and never in none."""
+    from confluent_kafka import KafkaException
+
+    from counterflow.collectors.agent.checkpoint import committed
+    from counterflow.pipelines.audit.records import accounts
+    from counterflow.pipelines.audit.under_way import under_way
+    from counterflow.schemas.definition import datasets
+    from counterflow.stack.settings import StackSettings
+
+    bootstrap = bootstrap or StackSettings.load().kafka_bootstrap
+    try:
+        acked = committed({"bootstrap.servers": bootstrap, "error_cb": lambda _: None}, 10)
+        behind = under_way(bootstrap, [d.topic for d in datasets().values() if d.role == "counter"])
+    except KafkaException as error:
+        raise CounterflowError(
+            f"Kafka at {bootstrap}: {error.args[0].str()}", hint="counterflow status", exit_code=2
+        ) from None
+    with reader() as client:
+        return accounts(client, acked, behind)
+
+
+def _summary(agents: Sequence[Account], results: Sequence[Outcome]) -> dict[str, int]:
+    return {
+        "acked": sum(agent.acked for agent in agents),
+        "landed": sum(agent.landed for agent in agents),
+        "deadletter": sum(agent.deadletter for agent in agents),
+        "pending": sum(agent.pending for agent in agents),
+        "lost": sum(agent.lost for agent in agents),
+        "duplicates": sum(agent.duplicates for agent in agents),
+        "results_checked": sum(result.checked for result in results),
+        "results_wrong": sum(result.wrong for result in results),
+        "results_pending": sum(result.pending for result in results),
+    }
+
+
+def _print(agents: Sequence[Account], results: Sequence[Outcome], said: dict[str, int], when: str) -> None:
+    from counterflow.pipelines.audit.results import NOT_AUDITED
+
+    out = console()
+    if agents:
+        out.print(table([agent._asdict() for agent in agents], "Records by agent"))
+        out.print()
+    columns = ("dataset", "checked", "wrong", "missing", "pending")
+    rows = [{name: getattr(result, name) for name in columns} for result in results]
+    out.print(table(rows, f"Results, {when}"))
+    differences = [(result.dataset, found) for result in results for found in result.differences]
+    if differences:
+        found: list[dict[str, Any]] = [
+            {
+                "dataset": dataset,
+                "ts": difference.key["ts"],
+                "of": " ".join(str(value) for name, value in difference.key.items() if name != "ts"),
+                **{name: getattr(difference, name) for name in ("column", "stored", "recomputed")},
+            }
+            for dataset, difference in differences
+        ]
+        out.print()
+        out.print(table(found, "First differences"))
+        out.print("Compute them again from what the topics hold: counterflow jobs rerun", soft_wrap=True)
+    out.print()
+    for job, why in NOT_AUDITED.items():
+        out.print(f"not audited: {job}: {why}", soft_wrap=True, markup=False)
+    out.print("\n" + "   ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in said.items()), soft_wrap=True)

@@ -1,0 +1,123 @@
+"""Every record an agent had acknowledged, looked for in ClickHouse: by sets of `seq`, never row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.pipelines.audit.under_way import Run, Seqs, runs
+
+_RUNS = 5_000  # in a request
+_WHOLE_DAYS = 400
+"""A ledger that begins within these days has forgotten nothing, and an agent's account begins at its `seq` 1."""
+
+
+class Account(NamedTuple):
+    """The records of one agent, `seq` from `first_seq` to `acked_seq`.
+
+    `acked` were committed; each of them is `landed`, refused and in `deadletter`, `pending` (in Kafka, the lander has
+    not come to it) or `lost`. `duplicates` are rows beyond the first of a record.
+    """
+
+    agent_id: str
+    first_seq: int
+    acked_seq: int
+    acked: int
+    landed: int
+    deadletter: int
+    pending: int
+    lost: int
+    duplicates: int
+
+
+_SETS = """
+  SELECT
+    agent_id,
+    {acked:Map(String, UInt64)}[agent_id] AS committed,
+    bitmapMin(arrived) AS earliest,
+    bitmapMax(arrived) AS latest,
+    sumIf(rows, dataset != 'deadletter') AS landings,
+    groupBitmapMergeStateIf(seqs, dataset != 'deadletter') AS tables,
+    groupBitmapMergeState(seqs) AS arrived
+  FROM counterflow.ledger
+  WHERE agent_id != 'unknown' -- refused, and not even its agent could be read
+  GROUP BY agent_id
+"""
+
+_ACCOUNTS = f"""
+WITH (SELECT min(day) > today() - {_WHOLE_DAYS} FROM counterflow.ledger) AS whole
+SELECT
+  agent_id,
+  if(committed = 0, latest, committed) AS acked_seq,
+  if(whole AND committed != 0, 1, earliest) AS first_seq,
+  bitmapCardinality(bitmapSubsetInRange(arrived, toUInt64(first_seq), acked_seq + 1)) AS arrivals,
+  bitmapCardinality(bitmapSubsetInRange(tables, toUInt64(first_seq), acked_seq + 1)) AS landed,
+  landings - bitmapCardinality(tables) AS duplicates
+FROM ({_SETS})
+ORDER BY agent_id
+"""
+
+_PENDING = """
+SELECT bitmapAndnotCardinality(
+  bitmapBuild(arrayFlatten(arrayMap(r -> range(r.1, r.2 + 1), {runs:Array(Tuple(UInt64, UInt64))}))), arrived
+) AS pending
+FROM
+(
+  SELECT groupBitmapMergeState(seqs) AS arrived FROM counterflow.ledger WHERE agent_id = {agent:String}
+)
+"""
+
+
+def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, Seqs]) -> list[Account]:
+    """Return the account of every agent.
+
+    Parameters
+    ----------
+    client : ClickHouse.
+    acked : the last `seq` that each agent committed. Of an agent that is not in it the account ends with the newest
+        record that arrived.
+    behind : records in Kafka that the lander had not landed (`under_way`), read after `acked`.
+
+    Raises
+    ------
+    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+    """
+    literal = ",".join(f"'{agent_id}':{seq}" for agent_id, seq in acked.items())
+    rows = client.rows(_ACCOUNTS, {"param_acked": f"{{{literal}}}"})
+    arrived = {row["agent_id"] for row in rows}
+    nothing = {"first_seq": 1, "arrivals": 0, "landed": 0, "duplicates": 0}
+    rows += [
+        {"agent_id": agent_id, "acked_seq": seq, **nothing}
+        for agent_id, seq in sorted(acked.items())
+        if seq and agent_id not in arrived
+    ]
+    return [_account(client, row, behind.get(row["agent_id"], ())) for row in rows]
+
+
+def _account(client: ClickHouse, row: dict[str, int], behind: Seqs) -> Account:
+    agent_id, first, last = str(row["agent_id"]), row["first_seq"], row["acked_seq"]
+    acked = max(0, last - first + 1)
+    missing = acked - row["arrivals"]
+    pending = _pending(client, agent_id, runs(s for s in behind if first <= s <= last)) if missing else 0
+    return Account(
+        agent_id,
+        first,
+        last,
+        acked,
+        row["landed"],
+        row["arrivals"] - row["landed"],
+        pending,
+        missing - pending,
+        row["duplicates"],
+    )
+
+
+def _pending(client: ClickHouse, agent_id: str, behind: list[Run]) -> int:
+    """Count which of the records have not landed meanwhile."""
+    found = 0
+    for begin in range(0, len(behind), _RUNS):
+        some = ",".join(f"({first},{last})" for first, last in behind[begin : begin + _RUNS])
+        rows = client.rows(_PENDING, {"param_agent": agent_id, "param_runs": f"[{some}]"})
+        found += int(rows[0]["pending"])
+    return found

@@ -1,0 +1,174 @@
+"""Every result against a recomputation from the counters that landed: `pipelines/jobs/<job>/audit.sql`.
+
+Such a file is one SELECT for ClickHouse over the tables of counters, of the results whose `ts` is in
+`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}`. It gives the key columns of the result, `n`,
+`landed_at` (when the newest of the rows landed that the result is made of), and of the other columns those that it
+recomputes, under their names. Joins leave NULL where nothing is beside a row. It is written from the definition of the
+dataset, not from the job's own SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
+from counterflow.schemas.definition import datasets
+
+RELATIVE = 1e-9
+"""Two figures are one within this share of the greater: sums depend on the order of what is summed."""
+
+NOT_AUDITED: Mapping[str, str] = {
+    rule: "a verdict depends on those before it and on when they came; the results that it reads are audited, and judged "
+    f"anew by: counterflow rules replay {rule}"
+    for rule in ("log_ceiling", "roce_cap")
+}
+"""Jobs without a recomputation, and why."""
+
+_TEMPLATE = """
+SELECT
+  {key}, stored_n IS NOT NULL AS is_stored, of_n IS NOT NULL AS is_recomputed,
+  arrayFilter(d -> d.4, [{pairs}]) AS found,
+  multiIf(empty(found), 'right', greatest(ifNull(stored_at, 0), ifNull(of_at, 0)) > {{late:UInt32}}, 'pending', 'wrong')
+    AS outcome
+FROM
+(
+  SELECT {key}, n AS stored_n, toUnixTimestamp(landed_at) AS stored_at{stored}
+  FROM counterflow.{dataset} FINAL
+  WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}}
+) AS s
+FULL JOIN
+(
+  SELECT {key}, n AS of_n, toUnixTimestamp(landed_at) AS of_at{recomputed}
+  FROM ({sql})
+) AS r USING ({key})
+"""
+
+_SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
+
+
+class Difference(NamedTuple):
+    """One figure of one result; None is null, or that there is no such result."""
+
+    key: dict[str, Any]
+    column: str
+    stored: str | None
+    recomputed: str | None
+
+
+class Outcome(NamedTuple):
+    """What became of the results of one dataset.
+
+    `checked` were compared; of them `wrong` differ, lack (`missing`) or should not be there. `pending` differ too, but
+    rows of theirs landed so recently that a job may still be at work.
+    """
+
+    dataset: str
+    checked: int
+    wrong: int
+    missing: int
+    pending: int
+    differences: tuple[Difference, ...]
+
+
+def audited() -> dict[str, Job]:
+    """Return the jobs that have a recomputation, by the dataset of their results."""
+    jobs = (job for job in all_jobs().values() if (FOLDER / job.name / "audit.sql").exists())
+    return {dataset: job for job in jobs for dataset in job.writes}
+
+
+def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
+    """Compare the results of a dataset, interval ends from `begin` up to, not with, `end`, a day at a time.
+
+    Parameters
+    ----------
+    late : a result of which rows landed after it may still change.
+    show : differences that are returned, at most.
+
+    Raises
+    ------
+    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+    """
+    statement = _statement(client, dataset)
+    checked = wrong = missing = pending = 0
+    differences: list[Difference] = []
+    for first, last in _days(begin, end):
+        wire = {**_SETTINGS, "param_from": _wire(first), "param_to": _wire(last), "param_late": int(late.timestamp())}
+        [counts] = client.rows(_COUNTS.format(statement=statement), wire)
+        checked += counts["checked"]
+        wrong += counts["wrong"]
+        missing += counts["missing"]
+        pending += counts["pending"]
+        if counts["wrong"] and len(differences) < show:
+            rows = client.rows(_DIFFERENCES.format(statement=statement, key=_key(dataset), show=show), wire)
+            key = datasets()[dataset].key
+            differences += [
+                Difference({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
+                for row in rows[: show - len(differences)]
+            ]
+    return Outcome(dataset, checked, wrong, missing, pending, tuple(differences))
+
+
+_COUNTS = """
+SELECT
+  countIf(outcome != 'pending') AS checked, countIf(outcome = 'wrong') AS wrong,
+  countIf(outcome = 'wrong' AND NOT is_stored) AS missing, countIf(outcome = 'pending') AS pending
+FROM ({statement})
+"""
+
+_DIFFERENCES = """
+SELECT {key}, d.1 AS column, d.2 AS stored, d.3 AS recomputed
+FROM ({statement})
+ARRAY JOIN found AS d
+WHERE outcome = 'wrong'
+ORDER BY ts, {key}
+LIMIT {show}
+"""
+
+
+def _statement(client: ClickHouse, dataset: str) -> str:
+    job = audited()[dataset]
+    sql = (FOLDER / job.name / "audit.sql").read_text(encoding="utf-8")
+    now = _wire(datetime.now(UTC))
+    told = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
+    types = {row["name"]: row["type"] for row in told}
+    figures = [name for name in types if name not in {*datasets()[dataset].key, "n", "landed_at"}]
+    alone = "stored_n IS NULL OR of_n IS NULL"
+    pairs = ["('n', toString(stored_n), toString(of_n), ifNull(stored_n != of_n, 1))"] + [
+        f"('{name}', toString(`stored_{name}`), toString(`of_{name}`), NOT ({alone}) AND {_differ(name, types[name])})"
+        for name in figures
+    ]
+    return _TEMPLATE.format(
+        key=_key(dataset),
+        dataset=dataset,
+        sql=f"{sql}\n",
+        pairs=", ".join(pairs),
+        stored="".join(f", `{name}` AS `stored_{name}`" for name in figures),
+        recomputed="".join(f", `{name}` AS `of_{name}`" for name in figures),
+    )
+
+
+def _differ(name: str, kind: str) -> str:
+    stored, of = f"`stored_{name}`", f"`of_{name}`"
+    if "Float" in kind:
+        differ = f"abs({stored} - {of}) > {RELATIVE} * greatest(abs({stored}), abs({of})) + 1e-12"
+    else:
+        differ = f"{stored} != {of}"
+    return f"ifNull({differ}, ({stored} IS NULL) != ({of} IS NULL))"
+
+
+def _key(dataset: str) -> str:
+    return ", ".join(f"`{name}`" for name in datasets()[dataset].key)
+
+
+def _days(begin: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
+    while begin < end:
+        last = min(end, begin + timedelta(days=1))
+        yield begin, last
+        begin = last
+
+
+def _wire(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"

@@ -1,0 +1,104 @@
+"""What is committed in Kafka and not landed yet, by agent and `seq`: neither lost nor there."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from counterflow.pipelines.landing.consumer import GROUP
+
+_READ = 10_000  # messages at a time
+_TIMEOUT_S = 10.0
+
+Seqs = Sequence[int]
+Run = tuple[int, int]
+
+
+class _Numbered(msgspec.Struct):
+    """Of a message that is counted: whose it is, and its number."""
+
+    agent_id: str
+    seq: int
+
+
+_numbered = msgspec.json.Decoder(_Numbered).decode
+
+
+def under_way(bootstrap: str, topics: Collection[str]) -> Mapping[str, Seqs]:
+    """Return which `seq` of which agent stand in the topics behind what the lander has committed as landed.
+
+    Some of them may have landed meanwhile. A message without agent or `seq` belongs to no account and is left out.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer.
+    """
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": GROUP,  # to ask what it has committed; it is not joined
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 50,
+            "error_cb": lambda _: None,  # what lasts is raised
+        }
+    )
+    found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
+    try:
+        for value in _behind(consumer, list(_begins(consumer, topics))):
+            try:
+                record = _numbered(value)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            if record.seq >= 0:
+                found[record.agent_id].append(record.seq)
+    finally:
+        consumer.close()
+    return found
+
+
+def runs(seqs: Iterable[int]) -> list[Run]:
+    """Return the numbers as runs, first and last of each."""
+    out: list[Run] = []
+    for seq in sorted(seqs):
+        if out and seq <= out[-1][1] + 1:
+            out[-1] = out[-1][0], seq
+        else:
+            out.append((seq, seq))
+    return out
+
+
+def _begins(consumer: Consumer, topics: Collection[str]) -> Iterator[TopicPartition]:
+    """Yield where the lander goes on, of the partitions in which there is something behind it."""
+    there = consumer.list_topics(timeout=_TIMEOUT_S).topics
+    wanted = [TopicPartition(name, number) for name in topics if name in there for number in there[name].partitions]
+    for kept in consumer.committed(wanted, timeout=_TIMEOUT_S):
+        if kept.error:
+            raise KafkaException(kept.error)
+        low, high = consumer.get_watermark_offsets(TopicPartition(kept.topic, kept.partition), _TIMEOUT_S) or (0, 0)
+        if (begin := max(low, kept.offset)) < high:
+            yield TopicPartition(kept.topic, kept.partition, begin)
+
+
+def _behind(consumer: Consumer, begins: list[TopicPartition]) -> Iterator[bytes]:
+    """Yield the values from there to the end as it is readable."""
+    waiting = {(begin.topic, begin.partition) for begin in begins}
+    consumer.assign(begins)
+    while waiting:
+        messages = consumer.consume(_READ, _TIMEOUT_S)
+        if not messages:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{sorted(waiting)} not readable to their ends"))
+        for message in messages:
+            if (error := message.error()) is None:
+                if (value := message.value()) is not None and (message.topic(), message.partition()) in waiting:
+                    yield value
+            elif error.code() == KafkaError._PARTITION_EOF:
+                waiting.discard((message.topic() or "", message.partition() or 0))
+            else:
+                raise KafkaException(error)

@@ -1,0 +1,168 @@
+"""The oracle on a real engine: it agrees with what is right, and finds what was tampered with.
+
+What it agrees with are the recomputations in plain Python by which the tests of the jobs judge Flink, over the same
+input: two calculations that share no line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.pipelines.audit.records import Account, accounts
+from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
+from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.settings import StackSettings
+from tests.flink_line import Record, Results
+from tests.integration import test_ibmi_jobs, test_jobs, test_link_load, test_zos_jobs
+
+BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
+SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
+_tokens = itertools.count()
+
+Input = list[tuple[str, Record]]
+
+
+def links() -> Input:
+    """The input of the tests of links."""
+    now, hours = test_link_load.NOW, timedelta(hours=1)
+    systems = [("live", now, 10), ("late", now - 72 * hours, 20), ("ahead", now + 24 * hours, 40)]
+    rows = [row for name, begin, seed in systems for row in test_link_load.mirrored(name, begin, seed=seed)]
+    return [("link", row) for row in test_link_load.numbered(rows)]
+
+
+CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {
+    "disks and processes": (test_jobs.everything, test_jobs),
+    "IBM i": (test_ibmi_jobs.everything, test_ibmi_jobs),
+    "links": (links, test_link_load),
+    "z/OS": (test_zos_jobs.everything, test_zos_jobs),
+}
+
+
+@pytest.fixture
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
+        migrate(admin)
+        yield admin
+        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
+
+
+def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:
+    body = b"\n".join(orjson.dumps({"collected_at": "2026-05-04T12:00:00Z", **row}) for row in rows)
+    token = {"insert_deduplication_token": f"test-{next(_tokens)}"}
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {**SETTINGS, **token})
+
+
+def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
+    """One row of a natural key, as the tables have it once they are merged."""
+    kept: dict[str, dict[tuple[Any, ...], Record]] = defaultdict(dict)
+    for dataset, row in rows:
+        kept[dataset].setdefault(tuple(row.get(name, "") for name in datasets()[dataset].key), row)
+    return defaultdict(list, {dataset: list(found.values()) for dataset, found in kept.items()})
+
+
+def fill(client: ClickHouse, name: str) -> Results:
+    """Store the counters of a case and, of the jobs that are audited, the results they ought to have."""
+    make, module = CASES[name]
+    counters = as_tables_keep_them(make())
+    results = {dataset: rows for dataset, rows in module.recompute(counters).items() if rows and dataset in audited()}
+    for dataset, found in counters.items():
+        random.Random(7).shuffle(found)
+        insert(client, dataset, found + found[:50])
+    for dataset, rows in results.items():
+        insert(client, dataset, rows.values())
+    return results
+
+
+def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> Outcome:
+    return compare(client, dataset, BEGIN, END, late or datetime.now(UTC) + timedelta(hours=1))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
+    for dataset, rows in fill(client, name).items():
+        assert compared(client, dataset) == Outcome(dataset, len(rows), 0, 0, 0, ())
+
+
+def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:
+    rows = list(fill(client, "disks and processes")["disk_load"].values())
+    chosen = [row for row in rows if row["read_mb"] and row["system"] == "live" and row["disk"] != "*"]
+    changed, removed = chosen[0], chosen[1]
+    client.post(
+        "DELETE FROM counterflow.disk_load WHERE system = {system:String} AND disk = {disk:String} "
+        "AND ts = parseDateTime64BestEffort({ts:String}, 3, 'UTC')",
+        settings={f"param_{name}": removed[name] for name in ("system", "disk", "ts")},
+    )
+    insert(client, "disk_load", [{**changed, "read_mb": changed["read_mb"] * (1 + 1e-8)}])
+    insert(client, "disk_load", [{**removed, "disk": "nobody's"}])
+    late = datetime.now(UTC) - timedelta(hours=1)
+    assert compared(client, "disk_load", late)[1:5] == (len(rows) - 2, 0, 0, 3)  # too young to be judged
+    outcome = compared(client, "disk_load")
+    assert outcome[1:5] == (len(rows) + 1, 3, 1, 0)
+    found = {difference.key["disk"]: difference for difference in outcome.differences}
+    assert found[changed["disk"]].column == "read_mb"
+    assert float(found[changed["disk"]].stored or 0) > float(found[changed["disk"]].recomputed or 0)
+    assert found[removed["disk"]][1:] == ("n", None, "1")
+    assert found["nobody's"][1:] == ("n", "1", None)
+
+
+def disks(agent: str, *seqs: int) -> list[Record]:
+    """Rows of an agent."""
+    at = "2026-05-04T12:00:00Z"
+    fixed = {"ts": at, "system": agent, "source": "nmon", "agent_id": agent, "device_type": "disk", "leaf": True}
+    return [{**fixed, "seq": seq, "disk": f"hdisk{seq}"} for seq in seqs]
+
+
+def letters(agent: str, *seqs: int) -> list[Record]:
+    """Dead letters of an agent."""
+    about = {"stage": "land", "reason": "x", "error": "x", "payload_base64": "", "payload_bytes": 0}
+    return [{**row, **about, "origin": f"t:0:{row['seq']}"} for row in disks(agent, *seqs)]
+
+
+def test_each_record_is_landed_refused_pending_or_lost(client: ClickHouse) -> None:
+    insert(client, "disk", disks("whole", *range(1, 101)))
+    insert(client, "disk", disks("holes", *(seq for seq in range(3, 101) if seq not in (42, 50, 51))))
+    insert(client, "disk", disks("holes", 17))
+    insert(client, "deadletter", letters("holes", 50, 60))  # 60 was refused once, and landed when it came again
+    found = accounts(
+        client,
+        {"whole": 100, "holes": 102, "silent": 5, "new": 0},
+        {"holes": [51, 99, 101, 102, 103], "whole": [100], "silent": [4]},
+    )
+    assert found == [
+        Account("holes", 1, 102, 102, landed=95, deadletter=1, pending=3, lost=3, duplicates=1),  # lost: 1, 2, 42
+        Account("whole", 1, 100, 100, landed=100, deadletter=0, pending=0, lost=0, duplicates=0),
+        Account("silent", 1, 5, 5, landed=0, deadletter=0, pending=1, lost=4, duplicates=0),
+    ]
+    loss = client.rows("SELECT deadletters, duplicates FROM counterflow.loss WHERE agent_id = 'holes'")
+    assert loss == [{"deadletters": 1, "duplicates": 1}]
+
+
+def test_records_that_land_while_it_counts_are_not_counted(client: ClickHouse) -> None:
+    insert(client, "disk", disks("busy", *range(1, 21)))
+    assert accounts(client, {"busy": 10}, {}) == [Account("busy", 1, 10, 10, 10, 0, 0, 0, 0)]
+
+
+def test_a_ledger_that_has_forgotten_its_beginning_misses_nothing_before_it(client: ClickHouse) -> None:
+    old = f"{datetime.now(UTC) - timedelta(days=420):%FT%TZ}"
+    insert(client, "disk", [{**row, "collected_at": old} for row in disks("old", *range(900, 1001))])
+    assert accounts(client, {"old": 1000}, {}) == [Account("old", 900, 1000, 101, 101, 0, 0, 0, 0)]
+
+
+def test_every_job_is_audited_or_says_why_not() -> None:
+    jobs = {job.name for job in audited().values()}
+    assert not jobs & set(NOT_AUDITED)
+    assert jobs | set(NOT_AUDITED) == set(all_jobs())
+    assert all(reason for reason in NOT_AUDITED.values())
