@@ -24,6 +24,14 @@ import click
 @click.option(
     "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Most rows of an insert."
 )
+@click.option(
+    "--most-refused",
+    metavar="PERCENT",
+    type=click.FloatRange(0, 100),
+    default=50,
+    show_default=True,
+    help="Of the last 10,000 messages of a topic, above which it is landed no further; 100: land whatever comes.",
+)
 @click.option("--until-caught-up", is_flag=True, help="End when what the topics held at the start is landed.")
 def command(
     bootstrap: str | None,
@@ -33,12 +41,14 @@ def command(
     instance_id: str,
     metrics_port: int,
     batch_rows: int,
+    most_refused: float,
     until_caught_up: bool,
 ) -> None:
     """Land every dataset from Kafka in its ClickHouse table, exactly once.
 
     Ends with status 0 on SIGTERM or SIGINT, after the insert that is under way; killed at any moment, it continues
-    where it was. Several landers share the work, each with an --instance-id of its own.
+    where it was. Several landers share the work, each with an --instance-id of its own. A topic of which too much is
+    refused is landed no further, the others are; the status is then 1.
     """
     import gc
     import signal
@@ -71,6 +81,11 @@ def command(
     tables = {dataset.topic: name for name, dataset in datasets().items()}
     with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120) as client:
         lander = Lander(
-            bootstrap or stack.kafka_bootstrap, instance_id, Writer(client, tables), tables, Limits(batch_rows)
+            bootstrap or stack.kafka_bootstrap,
+            instance_id,
+            Writer(client, tables),
+            tables,
+            Limits(batch_rows),
+            most_refused / 100,
         )
         lander.run(stop, until_caught_up=until_caught_up)

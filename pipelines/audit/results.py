@@ -21,8 +21,8 @@ RELATIVE = 1e-9
 """Two figures are one within this share of the greater: sums depend on the order of what is summed."""
 
 NOT_AUDITED: Mapping[str, str] = {
-    rule: "a verdict depends on those before it and on when they came; the results that it reads are audited, and judged "
-    f"anew by: counterflow rules replay {rule}"
+    rule: "a verdict depends on those before it and on when they came; the results that it reads are audited, and "
+    f"judged anew by: counterflow rules replay {rule}"
     for rule in ("log_ceiling", "roce_cap")
 }
 """Jobs without a recomputation, and why."""

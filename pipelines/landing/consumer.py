@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
 from typing import cast
@@ -28,6 +28,7 @@ from counterflow.errors import CounterflowError
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.refusals import WINDOW, Outcome, TooManyRefused, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Landed, Writer
 
 GROUP = "counterflow.lander"
@@ -55,16 +56,28 @@ class Lander:
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
+    most_refused : share of a topic's last messages, 0 to 1, above which it is landed no further: what refuses that much
+        is no row gone bad, and the messages are safer in Kafka until it is mended.
     """
 
     def __init__(
-        self, bootstrap: str, instance_id: str, writer: Writer, tables: Mapping[str, str], limits: Limits
+        self,
+        bootstrap: str,
+        instance_id: str,
+        writer: Writer,
+        tables: Mapping[str, str],
+        limits: Limits,
+        most_refused: float = 0.5,
     ) -> None:
         """Connect, without waiting for an answer."""
         self._instance_id = instance_id
         self._writer = writer
         self._tables = tables
         self._limits = limits
+        self._most_refused = most_refused
+        self._outcomes: dict[str, tuple[Outcome, ...]] = {}
+        self._stopped: dict[str, str] = {}
+        """Topics of which too much is refused, and what the last batch said."""
         self._admin = AdminClient({"bootstrap.servers": bootstrap})
         self._consumer = Consumer({**_settings(bootstrap, instance_id), "error_cb": _report})
         self._partitions: dict[Key, Partition] = {}
@@ -77,7 +90,8 @@ class Lander:
 
         Raises
         ------
-        CounterflowError : Kafka does not answer at the start, refuses, or gave the work to a namesake.
+        CounterflowError : Kafka does not answer at the start, refuses, or gave the work to a namesake; or, at the end,
+            too much of a topic was refused.
         """
         ends = self._ends() if until_caught_up else None
         self._consumer.subscribe(
@@ -98,6 +112,13 @@ class Lander:
                 raise self._stopped_by(error.args[0]) from error
             finally:
                 self._consumer.close()
+        if self._stopped:
+            raise CounterflowError(
+                "not landed any further, too much was refused: "
+                + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._stopped.items())),
+                hint="mend what refuses it (`counterflow migrate`, or its producer) and start the lander again: it "
+                "goes on where it stopped; --most-refused 100 lands whatever comes",
+            )
 
     def _read(self) -> None:
         """Read what there is; while memory is full, wait for an insert instead."""
@@ -139,11 +160,16 @@ class Lander:
             try:
                 self._count(partition, future.result())
                 partition.done()
+            except TooManyRefused as found:
+                self._stop(partition, found)
             except (ClickHouseError, httpx.TransportError, Abandoned) as error:
                 self._postpone(partition, error)
 
     def _count(self, partition: Partition, landed: Landed) -> None:
         dataset = self._tables[partition.topic]
+        refused = len(landed.refused)
+        outcomes = self._outcomes.get(partition.topic, ())
+        self._outcomes[partition.topic] = newest((Outcome(landed.rows + refused, refused), *outcomes))
         metrics.ROWS.labels(dataset).inc(landed.rows)
         metrics.BYTES.labels(dataset).inc(landed.size)
         metrics.BATCHES.labels(dataset).inc()
@@ -166,11 +192,29 @@ class Lander:
             error=str(error)[:500],
         )
 
+    def _tolerated(self, topic: str) -> Callable[[Outcome], bool]:
+        """Return who decides, of the batch that comes next of a topic, whether what it refuses is still bearable."""
+        before = self._outcomes.get(topic, ())
+        return lambda outcome: share((outcome, *before)) <= self._most_refused
+
+    def _stop(self, partition: Partition, found: TooManyRefused) -> None:
+        """Land nothing more of the topic; its batch stays owed, so that whoever continues begins with it."""
+        partition.failed(float("inf"))
+        self._stopped[partition.topic] = str(found)
+        metrics.STOPPED.labels(partition.topic).set(1)
+        log.error(
+            f"more than {self._most_refused:.0%} of the last {WINDOW:,} messages refused, the topic rests",
+            **_where(partition),
+            refused=str(found),
+        )
+
     def _due(self) -> list[Partition]:
         """Choose the batches to insert next; who was served last comes last."""
         now = time.monotonic()
         due: list[Partition] = []
         for key, partition in self._partitions.items():
+            if partition.topic in self._stopped:
+                continue
             if len(self._inserts) + len(due) < _INSERTS and key not in self._inserts:
                 partition.cut(self._limits, now)
                 if partition.batch and partition.retry_at <= now:
@@ -200,7 +244,7 @@ class Lander:
         for partition in due:
             if partition.batch and partition.stored == partition.wanted:
                 key = partition.topic, partition.partition
-                self._inserts[key] = pool.submit(self._writer.land, partition.batch)
+                self._inserts[key] = pool.submit(self._writer.land, partition.batch, self._tolerated(partition.topic))
                 self._partitions[key] = self._partitions.pop(key)
 
     def _pause(self) -> None:
@@ -210,13 +254,14 @@ class Lander:
         """
         full = self._full() and time.monotonic() - self._read_at >= _SILENT_S
         for key, partition in self._partitions.items():
-            pause = full or partition.attempts > 0
+            pause = full or partition.attempts > 0 or partition.topic in self._stopped
             if pause != partition.paused:
                 (self._consumer.pause if pause else self._consumer.resume)([TopicPartition(*key)])
                 partition.paused = pause
 
     def _full(self) -> bool:
-        return sum(partition.held for partition in self._partitions.values()) > _HELD
+        held = (p.held for p in self._partitions.values() if p.topic not in self._stopped)
+        return sum(held) > _HELD
 
     def _watch(self) -> None:
         now = time.monotonic()
@@ -296,6 +341,8 @@ class Lander:
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
         for key, end in ends.items():
             partition = self._partitions.get(key)
+            if key[0] in self._stopped:
+                continue
             if end and not (partition and partition.landed >= end and partition.stored == partition.wanted):
                 return False
         return True

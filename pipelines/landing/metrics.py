@@ -22,6 +22,7 @@ RETRIES = _counter("retries", "Batches to be sent again, by exception code, or `
 DEADLETTERS = _counter("deadletters", "Messages refused and kept in the table deadletter.", "dataset", "reason")
 EXPIRED = _counter("expired_offsets", "Offsets that Kafka deleted before they were landed.", "dataset")
 LAG = _gauge("lag", "Offsets between what is landed and the end of the partition.", "topic", "partition")
+STOPPED = _gauge("stopped", "1 for a topic of which too much was refused: nothing of it is landed any more.", "topic")
 LAST_SUCCESS = _gauge("last_success_timestamp_seconds", "When a batch was last committed.", "dataset")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import orjson
 from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import Batch, Refusal, sift
+from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused
 
 SETTINGS: Settings = {
     "async_insert": 0,
@@ -64,8 +65,8 @@ class Writer:
         self.abandoned = threading.Event()
         """While set, landing ends with `Abandoned` before its next insert."""
 
-    def land(self, batch: Batch) -> Landed:
-        """Insert every row that the server takes, then what it refuses as dead letters.
+    def land(self, batch: Batch, tolerated: Callable[[Outcome], bool] = lambda _: True) -> Landed:
+        """Insert every row that the server takes, then what it refuses as dead letters, where `tolerated` agrees.
 
         Repeating it after any exception, or after having been killed, inserts nothing twice.
 
@@ -74,11 +75,15 @@ class Writer:
         ClickHouseError : the server refuses for a reason that is not in the rows.
         httpx.TransportError : no answer.
         Abandoned : `abandoned` was set.
+        TooManyRefused : more was refused than is tolerated; it is in no table.
         """
         readable, refused = sift(batch)
         if readable.messages:
             refused += self._insert(readable)
         if refused:
+            if not tolerated(Outcome(len(batch.messages), len(refused))):
+                first = min(refused, key=lambda refusal: refusal.message.offset())
+                raise TooManyRefused(f"{len(refused)} of {len(batch.messages)}; {first.reason}: {first.error[:300]}")
             self._bury(batch, sorted(refused, key=lambda refusal: refusal.message.offset()))
         rows = len(batch.messages) - len(refused)
         return Landed(rows, sum(map(len, batch.messages)), refused)

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -420,3 +420,37 @@ def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
             second.send_signal(signal.SIGTERM)
             assert second.wait(30) == 0
     assert_landed_once(line, agent, 20_000)
+
+
+def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSettings, agent: str) -> None:
+    good = records(agent, 0, 2_000)
+    publish(line, agent, [*[b"?"] * 24_000, *good[:1_000]])
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    another = f"{agent}-other"
+    other = orjson.dumps({**record(another, 1), "counted": "disk", "row_count": 1})
+    with start(line, "--metrics-port", str(port)) as process:
+        metrics = f"http://127.0.0.1:{port}/metrics"
+
+        def stopped() -> bool:
+            with suppress(httpx.TransportError):
+                return f'counterflow_lander_stopped{{topic="{TOPIC}"}} 1.0' in httpx.get(metrics, trust_env=False).text
+            return False
+
+        until(stopped, "the topic is stopped")
+        publish(line, agent, good[1_000:])
+        publish(line, another, [other], topic="counterflow.manifest.v1")
+        until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert f"error: not landed any further, too much was refused: {TOPIC} (" in log
+    assert "not_json" in log
+    assert "hint: mend what refuses it" in log
+    assert rows_of(line, agent) <= 1_000
+    land(line, "--most-refused", "100")
+    assert_landed_once(line, agent, 2_000)
+    assert (
+        answer(line, "SELECT count() AS n FROM counterflow.deadletter WHERE payload_base64 = 'Pw=='", agent)["n"]
+        >= 9_000
+    )

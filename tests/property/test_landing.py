@@ -17,6 +17,7 @@ from counterflow.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, sift
 from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
@@ -291,3 +292,41 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
                     partition.done()
     assert table == found
     assert partition.held == 0
+
+
+@pytest.mark.parametrize(
+    ("newest_first", "expected"),
+    [
+        ([], 0.0),
+        ([Outcome(1, 1)], 0.0001),  # one bad record of a quiet topic is no reason to stop
+        ([Outcome(1, 1)] * 5_000, 0.5),
+        ([Outcome(4_000, 4_000), Outcome(6_000, 1_000), Outcome(10_000, 10_000)], 0.5),
+        ([Outcome(9_999, 0), Outcome(1, 1), Outcome(10_000, 10_000)], 0.0001),  # what is older is forgotten
+        ([Outcome(100_000, 60_000)], 0.6),  # a batch greater than the window is judged whole
+    ],
+)
+def test_the_share_is_that_of_the_last_messages(newest_first: list[Outcome], expected: float) -> None:
+    assert share(newest_first) == expected
+
+
+@given(
+    st.lists(st.integers(1, 4_000).flatmap(lambda n: st.builds(Outcome, st.just(n), st.integers(0, n))), max_size=30)
+)
+def test_what_is_kept_suffices_and_is_bounded(outcomes: list[Outcome]) -> None:
+    kept = newest(outcomes)
+    assert 0 <= share(outcomes) <= 1
+    assert share(kept) == share(outcomes)
+    assert sum(outcome.messages for outcome in kept) < 14_000
+
+
+def test_too_much_refused_is_not_even_kept() -> None:
+    server = Server(random.Random(1), 0)
+    asked: list[Outcome] = []
+    with pytest.raises(TooManyRefused, match="not_json"):
+        Writer(server, {"t": "t"}).land(  # type: ignore[arg-type]
+            batch([message(0, record(0, poison=False)), message(1, b"?"), message(2, record(2, poison=True))]),
+            lambda outcome: bool(asked.append(outcome)),
+        )
+    assert asked == [Outcome(3, 2)]
+    assert [row["seq"] for row in server.tables["t"]] == [0]
+    assert not server.tables["deadletter"]

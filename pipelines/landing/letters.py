@@ -1,0 +1,109 @@
+"""Dead letters as they are stored: read, named, grouped, and marked as handled. They are never changed or deleted."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from counterflow.clickhouse import ClickHouse, Settings
+
+_ID = "lower(hex(sipHash64(system, origin, stage, ts)))"
+_TOPIC = "arrayStringConcat(arraySlice(splitByChar(':', origin), 1, -2), ':')"
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Letter(NamedTuple):
+    """One dead letter. `payload` are the bytes that were kept, of `size`; `place` is the topic, else the source."""
+
+    id: str
+    stage: str
+    reason: str
+    place: str
+    origin: str
+    system: str
+    source: str
+    agent_id: str
+    seq: int
+    ts: str
+    collected_at: str
+    error: str
+    size: int
+    payload: bytes
+
+
+_LETTERS = f"""
+SELECT
+  id, stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, origin, system, source, agent_id, seq,
+  toString(ts) AS ts, toString(d.collected_at) AS collected_at, error, payload_bytes AS size, payload_base64
+FROM counterflow.deadletter_open AS d
+WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}}
+  AND ({{reason:String}} = '' OR reason = {{reason:String}})
+  AND (empty({{ids:Array(String)}}) OR has({{ids:Array(String)}}, id))
+ORDER BY d.collected_at DESC, id
+LIMIT {{most:UInt32}}
+"""
+
+_GROUPS = f"""
+SELECT
+  stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, count() AS letters, sum(payload_bytes) AS bytes,
+  toString(max(d.collected_at)) AS newest, argMax(id, d.collected_at) AS newest_id
+FROM counterflow.deadletter_open AS d
+WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND ({{reason:String}} = '' OR reason = {{reason:String}})
+GROUP BY stage, reason, place
+ORDER BY newest DESC, stage, reason, place
+LIMIT {{most:UInt32}}
+"""
+
+_ONE = f"""
+SELECT *, {_ID} AS id, toString(landed_at) AS landed_at
+FROM counterflow.deadletter FINAL
+WHERE id = {{id:String}}
+LIMIT 1
+"""
+
+_HANDLED = """
+SELECT action, reason, toString(handled_at) AS handled_at
+FROM counterflow.deadletter_handled FINAL
+WHERE id = {id:String}
+"""
+
+
+def groups(client: ClickHouse, since: datetime | None, reason: str, most: int) -> list[dict[str, Any]]:
+    """Count the letters that nobody has handled, by stage, reason, and topic or source; newest first."""
+    return client.rows(_GROUPS, _wire(since, reason, (), most))
+
+
+def letters(
+    client: ClickHouse, ids: Sequence[str] = (), since: datetime | None = None, reason: str = "", most: int = 1_000_000
+) -> list[Letter]:
+    """Return letters that nobody has handled, newest first: those of `ids` (none: all), read since, refused for."""
+    rows = client.rows(_LETTERS, _wire(since, reason, ids, most))
+    return [Letter(payload=base64.b64decode(row.pop("payload_base64")), **row) for row in rows]
+
+
+def one(client: ClickHouse, letter_id: str) -> dict[str, Any] | None:
+    """Return all that is stored of a letter, handled or not; `handled` is None or says what was done, why and when."""
+    rows = client.rows(_ONE, {"param_id": letter_id})
+    if not rows:
+        return None
+    handled = client.rows(_HANDLED, {"param_id": letter_id})
+    return {**rows[0], "handled": handled[0] if handled else None}
+
+
+def mark(client: ClickHouse, ids: Iterable[str], action: Literal["replayed", "dropped"], reason: str) -> None:
+    """Write down that letters are handled; the client needs INSERT."""
+    rows = [orjson.dumps({"id": found, "action": action, "reason": reason}) for found in ids]
+    client.post("INSERT INTO counterflow.deadletter_handled FORMAT JSONEachRow", b"\n".join(rows), {"async_insert": 0})
+
+
+def _wire(since: datetime | None, reason: str, ids: Sequence[str], most: int) -> Settings:
+    return {
+        "param_since": f"{(since or _FIRST).astimezone(UTC):%F %T}",
+        "param_reason": reason,
+        "param_ids": "[" + ",".join(f"'{found}'" for found in ids) + "]",
+        "param_most": most,
+    }
