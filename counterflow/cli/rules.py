@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import click
+import msgspec
 import orjson
 
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
-from counterflow.pipelines.rules import Rule, Verdict, rules, with_settings
+from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
 
-# an interval as given: where from, the place there, columns by name
-Row = tuple[str, object, dict[str, Any]]
+# what is judged, its interval, and what is said of both besides the verdict
+Given = tuple[tuple[str, ...], Any, dict[str, Any]]
+
+# what JSON has to hold for a column to be read as it is, and its value where it is absent
+_TYPES: dict[_row.Column, tuple[Any, Any]] = {
+    _row.moment: (str, msgspec.NODEFAULT),
+    _row.length: (Annotated[float, msgspec.Meta(gt=0)], msgspec.NODEFAULT),
+    _row.positive: (Annotated[float, msgspec.Meta(gt=0)] | None, None),
+    _row.number: (Annotated[float, msgspec.Meta(ge=0)] | None, None),
+    _row.difference: (float | None, None),
+    _row.flag: (bool, False),
+}
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
@@ -73,7 +84,7 @@ def replay(
     """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line an interval."""
     parameters = _parameters(rule, settings)
     if source is not None and begin is None and end is None:
-        rows = _lines(source)
+        rows = _lines(rule, source)
     elif source is None and begin is not None and end is not None:
         if end <= begin:
             raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
@@ -87,39 +98,69 @@ def replay(
         _print(list(judged), as_json)
 
 
-def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
+def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
     """Judge each row with the state of its entity; yield what is printed of each."""
     states: dict[tuple[str, ...], Any] = {}
-    named = ("ts", *rule.entity[1:])
-    for source, place, columns in rows:
-        try:
-            entity = rule.entity_of(columns)
-            interval = rule.interval(columns)
-        except ValueError as error:
-            raise CounterflowError(f"{source}{place}: {error}", hint="mend or remove it", exit_code=2) from None
+    for entity, interval, said in rows:
         verdict: Verdict
         states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        state, signal, stale, reason, _ = verdict
-        said = {column: columns[column] for column in named}
-        yield said | {"state": state, "signal": signal, "stale": stale, "reason": reason}
+        said["state"], said["signal"], said["stale"], said["reason"], _ = verdict
+        yield said
 
 
-def _lines(source: BinaryIO) -> Iterator[Row]:
-    """Read JSON lines; empty ones are none."""
-    name = f"{source.name}:"
+def _lines(rule: Rule[Any, Any, Any], source: BinaryIO) -> Iterator[Given]:
+    """Read JSON lines; empty ones are none. Only where a line cannot be read at once is it asked what is wrong."""
+    read = _reader(rule)
     for number, line in enumerate(source, 1):
-        if line.isspace():
-            continue
         try:
-            columns = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise CounterflowError(f"{name}{number}: expected a JSON object, found {error}", exit_code=2) from None
-        if not isinstance(columns, dict):
-            raise CounterflowError(f"{name}{number}: expected a JSON object, found {line[:80]!r}", exit_code=2)
-        yield name, number, columns
+            yield read(line)
+        except (msgspec.DecodeError, ValueError):
+            if line.isspace():
+                continue
+            place = f"{source.name}:{number}"
+            try:
+                columns = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
+            if not isinstance(columns, dict):
+                detail = f"{place}: expected a JSON object, found {line[:80]!r}"
+                raise CounterflowError(detail, exit_code=2) from None
+            yield _given(rule, columns, place)
 
 
-def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Row]:
+def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
+    """Return what reads a line of JSON whose columns all hold what they should; it raises an error for others."""
+    text = Annotated[str, msgspec.Meta(min_length=1)]
+    fields = [(name, *_type(read)) for name, read in rule.columns.items()]
+    fields += [(name, text, msgspec.NODEFAULT) for name in rule.entity]
+    if rule.kind is not None:
+        fields.append((rule.kind, text | None, None))
+    decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True)).decode
+    astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity[1:])
+    first = len(rule.columns)
+
+    def read(line: bytes) -> Given:
+        ts, *values = astuple(decode(line))
+        entity = tuple([value for value in values[first - 1 :] if value is not None])
+        return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity[1:]), strict=False))
+
+    return read
+
+
+def _type(read: _row.Column) -> tuple[Any, Any]:
+    return (Literal[read.allowed] | None, None) if isinstance(read, _row.OneOf) else _TYPES[read]
+
+
+def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:
+    """Return what is judged of a row by column name."""
+    try:
+        said = {column: columns.get(column) for column in ("ts", *rule.entity[1:])}
+        return rule.entity_of(columns), rule.interval(columns), said
+    except ValueError as error:
+        raise CounterflowError(f"{place}: {error}", hint="mend or remove it", exit_code=2) from None
+
+
+def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows of the rule's dataset in the order of time; their columns have the names of the JSON lines."""
     from counterflow.clickhouse import ClickHouse, ClickHouseError
     from counterflow.stack.settings import StackSettings
@@ -142,7 +183,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
         except ClickHouseError as error:
             raise CounterflowError(str(error)) from None
     for columns in rows:
-        yield f"counterflow.{rule.dataset}, ", columns["ts"], columns
+        yield _given(rule, columns, f"counterflow.{rule.dataset}, {columns['ts']}")
 
 
 def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:

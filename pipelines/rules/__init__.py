@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from counterflow.pipelines.rules._row import text
+from counterflow.pipelines.rules._row import Column, text
 
 P = TypeVar("P")
 I = TypeVar("I")  # noqa: E741
@@ -59,7 +59,8 @@ class Rule(Generic[P, I, S]):
     entity : columns that name what is judged; each entity has a state of its own.
     kind : column that tells entities of one name apart, where a row has it; None where names suffice.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
-    interval : makes an interval of a row by column name; raises `ValueError` that says what was expected.
+    columns : that hold the fields of an interval, in their order, and what reads each; others are not looked at.
+    made : makes an interval of its fields.
     states : every state that an entity may be shown in.
     start : state of an entity before its first interval; `as_json` and `of_json` carry it elsewhere and back.
     judge : (parameters, state, interval) to (next state, verdict).
@@ -71,10 +72,15 @@ class Rule(Generic[P, I, S]):
     entity: tuple[str, ...]
     kind: str | None
     parameters: type[P]
-    interval: Callable[[Mapping[str, Any]], I]
+    columns: Mapping[str, Column]
+    made: Callable[..., I]
     states: tuple[str, ...]
     start: S
     judge: Callable[[P, S, I], tuple[S, Verdict]]
+
+    def interval(self, row: Mapping[str, Any]) -> I:
+        """Return the interval of a row by column name; raises `ValueError` that says what was expected."""
+        return self.made(*[read(row, name) for name, read in self.columns.items()])
 
     def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what a row is of; raises `ValueError` that says what was expected."""

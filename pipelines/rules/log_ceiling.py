@@ -101,32 +101,23 @@ class Interval(NamedTuple):
     zhl_sync_pct: float | None
     reset: bool
 
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the interval of a row of `log_load` or of a replayed file; other columns are not looked at.
 
-        Raises
-        ------
-        ValueError : a column does not hold what it should; says which and what was expected.
-        """
-        path = row.get("path")
-        if path is not None and path not in PATHS:
-            raise ValueError(f"`path`: expected zhpf, zhl or null, found {path!r}")
-        return cls(
-            _row.moment(row, "ts"),
-            _row.number(row, "interval_s"),
-            path,
-            _row.difference(row, "rate_mb_s"),
-            _row.number(row, "ceiling_mb_s"),
-            _row.difference(row, "waits_delta"),
-            _row.difference(row, "waiting_threads"),
-            _row.number(row, "active_threads"),
-            _row.difference(row, "log_write_ms"),
-            _row.number(row, "gcp_pct"),
-            _row.number(row, "ziip_pct"),
-            _row.number(row, "zhl_sync_pct"),
-            _row.flag(row, "reset"),
-        )
+COLUMNS: dict[str, _row.Column] = {
+    "ts": _row.moment,
+    "interval_s": _row.number,
+    "path": _row.OneOf(PATHS),
+    "rate_mb_s": _row.difference,
+    "ceiling_mb_s": _row.number,
+    "waits_delta": _row.difference,
+    "waiting_threads": _row.difference,
+    "active_threads": _row.number,
+    "log_write_ms": _row.difference,
+    "gcp_pct": _row.number,
+    "ziip_pct": _row.number,
+    "zhl_sync_pct": _row.number,
+    "reset": _row.flag,
+}
+"""Columns of `log_load`, or of a replayed file, that are the fields of an interval, and what reads each."""
 
 
 class State(NamedTuple):
@@ -398,7 +389,8 @@ RULE = Rule(
     entity=("system", "subsystem"),
     kind=None,
     parameters=Parameters,
-    interval=Interval.of_row,
+    columns=COLUMNS,
+    made=Interval,
     states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,

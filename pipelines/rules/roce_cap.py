@@ -98,37 +98,27 @@ class Interval(NamedTuple):
     reset: bool = False
     failover: bool = False
 
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the interval of a row of `link_load` or of a replayed file; other columns are not looked at.
 
-        Raises
-        ------
-        ValueError : a column does not hold what it should; says which and what was expected.
-        """
-        interval_s = _row.positive(row, "interval_s")
-        if interval_s is None:
-            raise ValueError("`interval_s`: expected a number above 0, found None")
-        return cls(
-            _row.moment(row, "ts"),
-            interval_s,
-            _row.number(row, "own_out_bytes_s"),
-            _row.number(row, "own_in_bytes_s"),
-            _row.number(row, "own_msgs_s"),
-            _row.number(row, "phys_out_bytes_s"),
-            _row.number(row, "phys_in_bytes_s"),
-            _row.positive(row, "line_bits_s"),
-            _row.positive(row, "capacity_pct"),
-            _row.number(row, "link_count"),
-            _row.number(row, "load_balance_count"),
-            _row.number(row, "backlog_jobs"),
-            _row.number(row, "rows_s"),
-            _row.number(row, "drops_s"),
-            _row.number(row, "rnr_nak_s"),
-            _row.flag(row, "reset"),
-            _row.flag(row, "failover"),
-        )
-
+COLUMNS: dict[str, _row.Column] = {
+    "ts": _row.moment,
+    "interval_s": _row.length,
+    "own_out_bytes_s": _row.number,
+    "own_in_bytes_s": _row.number,
+    "own_msgs_s": _row.number,
+    "phys_out_bytes_s": _row.number,
+    "phys_in_bytes_s": _row.number,
+    "line_bits_s": _row.positive,
+    "capacity_pct": _row.positive,
+    "link_count": _row.number,
+    "load_balance_count": _row.number,
+    "backlog_jobs": _row.number,
+    "rows_s": _row.number,
+    "drops_s": _row.number,
+    "rnr_nak_s": _row.number,
+    "reset": _row.flag,
+    "failover": _row.flag,
+}
+"""Columns of `link_load`, or of a replayed file, that are the fields of an interval, and what reads each."""
 
 Medians = dict[str, float | None]
 # own bytes/s, own messages/s, others' bytes/s, bytes a message, backlog jobs
@@ -444,7 +434,8 @@ RULE = Rule(
     entity=("system", "link"),
     kind="link_type",
     parameters=Parameters,
-    interval=Interval.of_row,
+    columns=COLUMNS,
+    made=Interval,
     states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,

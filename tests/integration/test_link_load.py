@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from counterflow.pipelines import jobs
-from counterflow.pipelines.rules.roce_cap import Interval, Parameters, State, judge
+from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Record, Results, SettledLine, over
@@ -164,7 +164,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     for (system, kind, link), rows in links.items():
         state, shown, since = State(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, said = judge(Parameters(), state, Interval.of_row(row))
+            state, said = judge(Parameters(), state, RULE.interval(row))
             shown, since = str(said.state), since if str(said.state) == shown else row["ts"]
             results["roce_cap", system, kind, link, row["ts"]] = {
                 "n": row["n"],

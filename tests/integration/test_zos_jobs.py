@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from counterflow.pipelines import jobs
-from counterflow.pipelines.rules.log_ceiling import Interval, Parameters, State, judge
+from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
 
@@ -219,7 +219,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     for (system, subsystem), rows in logs.items():
         state, shown, since = State(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, said = judge(Parameters(), state, Interval.of_row(row))
+            state, said = judge(Parameters(), state, RULE.interval(row))
             shown, since = str(said.state), since if str(said.state) == shown else row["ts"]
             results["log_ceiling", system, "log", subsystem, row["ts"]] = {
                 "n": row["n"],

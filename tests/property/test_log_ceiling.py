@@ -42,7 +42,7 @@ def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) ->
         }
         for _ in range(draw(st.integers(1, 7))):
             ts += timedelta(seconds=draw(st.sampled_from([60, 60, 60, 120, 180, 0])))
-            intervals.append(Interval.of_row({"ts": ts.isoformat(), **columns}))
+            intervals.append(RULE.interval({"ts": ts.isoformat(), **columns}))
     return intervals
 
 

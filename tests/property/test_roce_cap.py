@@ -40,7 +40,7 @@ def series(draw: st.DrawFn, known: bool | None = None) -> list[Interval]:
         }
         for _ in range(draw(st.integers(1, 7))):
             ts += timedelta(seconds=draw(st.sampled_from([30, 30, 30, 60, 90])))
-            intervals.append(Interval.of_row({"ts": ts.isoformat(), **columns}))
+            intervals.append(RULE.interval({"ts": ts.isoformat(), **columns}))
     return intervals
 
 

@@ -548,7 +548,7 @@ def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
 
 
 def interval(columns: dict[str, Any]) -> Interval:
-    return Interval.of_row({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
+    return RULE.interval({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
 
 
 @pytest.mark.parametrize("row", RUNS)

@@ -12,7 +12,7 @@ import pytest
 
 from counterflow.pipelines import verdicts
 from counterflow.pipelines.rules import rules
-from counterflow.pipelines.rules.roce_cap import Interval, Parameters, State
+from counterflow.pipelines.rules.roce_cap import Parameters, State
 
 RULE = rules()["roce_cap"]
 BEGIN = datetime(2026, 5, 4, tzinfo=UTC)
@@ -46,7 +46,7 @@ def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, 
     """State, signal and so on by ts: the rule and nothing else."""
     state, said = State(), {}
     for one in sorted(rows, key=lambda row: row["ts"]):
-        state, verdict = RULE.judge(Parameters(), state, Interval.of_row(one))
+        state, verdict = RULE.judge(Parameters(), state, RULE.interval(one))
         said[one["ts"]] = (str(verdict.state), verdict.signal and str(verdict.signal), verdict.stale, verdict.reason)
     return said
 
