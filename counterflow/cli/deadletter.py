@@ -1,0 +1,194 @@
+"""`counterflow deadletter`: what was refused, and what becomes of it."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+import httpx
+import orjson
+
+from counterflow.cli._reader import reader
+from counterflow.cli._table import console, table
+from counterflow.cli._times import TIME, utc
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.errors import CounterflowError
+from counterflow.stack.settings import StackSettings
+
+if TYPE_CHECKING:
+    from counterflow.pipelines.landing.letters import Letter
+
+_SHOWN = 100
+
+
+class LetterId(click.ParamType[str]):
+    """The name of a dead letter: 16 hexadecimal digits."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as it is stored, or fail."""
+        text = str(value).lower()
+        if not re.fullmatch(r"[0-9a-f]{16}", text):
+            self.fail(f"expected 16 hexadecimal digits, found `{value}`; see: counterflow deadletter list", param, ctx)
+        return text
+
+
+_ids = click.argument("ids", metavar="[ID]...", nargs=-1, type=LetterId())
+_since = click.option("--since", type=TIME, callback=utc, help="Of records read since; UTC by default.")
+_refused_for = click.option("--reason", default="", metavar="REASON", help="Of those refused for it.")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+
+
+@click.group()
+def command() -> None:
+    """List and show what was refused anywhere; publish it again, or drop it for a reason."""
+
+
+@command.command("list")
+@_since
+@_refused_for
+@click.option("--each", is_flag=True, help="A row a letter, not a row a group.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Rows, at most.")
+@_json
+def listing(since: datetime | None, reason: str, each: bool, limit: int, as_json: bool) -> None:
+    """Show what nobody has handled, by stage, reason, and topic or source, newest first."""
+    from counterflow.pipelines.landing import letters
+
+    with reader() as client:
+        if each:
+            columns = ("collected_at", "id", "stage", "reason", "place", "origin", "system", "size")
+            rows = [
+                {name: getattr(letter, name) for name in columns}
+                for letter in letters.letters(client, since=since, reason=reason, most=limit)
+            ]
+        else:
+            rows = letters.groups(client, since, reason, limit)
+    _rows(rows, as_json, "no dead letters")
+
+
+@command.command()
+@click.argument("letter_id", metavar="ID", type=LetterId())
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def show(letter_id: str, as_json: bool) -> None:
+    """Show one: its envelope, the error, and the bytes; what a terminal would obey is written out."""
+    from counterflow.pipelines.landing.letters import one
+
+    with reader() as client:
+        found = one(client, letter_id)
+    if found is None:
+        raise CounterflowError(f"there is no dead letter {letter_id}", hint="counterflow deadletter list --each")
+    payload = base64.b64decode(found["payload_base64"])
+    text = payload.decode("utf-8", "backslashreplace")
+    if as_json:
+        sys.stdout.buffer.write(orjson.dumps({**found, "payload": text}, option=orjson.OPT_APPEND_NEWLINE))
+        return
+    handled = found.pop("handled")
+    for name, value in found.items():
+        if value is not None and name not in ("payload_base64", "payload_bytes"):
+            click.echo(f"{name:14}{inert(str(value))}")
+    if handled:
+        click.echo(f"{'handled':14}{handled['action']} {handled['handled_at']}: {inert(handled['reason'])}")
+    size = found["payload_bytes"]
+    click.echo(f"{'bytes':14}{size:,}" + (f", the first {len(payload):,} kept" if len(payload) < size else ""))
+    click.echo(inert(text, keep="\n"))
+
+
+@command.command()
+@_ids
+@_since
+@_refused_for
+@_json
+@click.pass_context
+def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, reason: str, as_json: bool) -> None:
+    """Publish letters once more to the topic that they were refused from: by ID, or all --since or of a --reason.
+
+    Mend first what refused them. Each record lands once, however often it is replayed; the letter stays, marked as
+    replayed. Exit status 1 says that one could not be, and why.
+    """
+    from confluent_kafka import KafkaException
+
+    from counterflow.pipelines.landing import replay as replaying
+
+    if not (ids or since or reason):
+        raise click.UsageError("give the ID of letters, --since or --reason")
+    settings = StackSettings.load()
+    with _lander(settings) as client:
+        found = _found(client, ids, since, reason)
+        try:
+            done = replaying.replay(client, settings.kafka_bootstrap, found)
+        except KafkaException as error:
+            raise CounterflowError(
+                f"Kafka at {settings.kafka_bootstrap}: {error.args[0].str()}",
+                hint="replay again: what is published already is known, and not published twice",
+            ) from None
+    rows = [{"id": one.letter.id, "place": one.letter.place, "what": one.what, "why": one.why or None} for one in done]
+    _rows(rows, as_json, "no dead letters")
+    ctx.exit(1 if any(one.what == "refused" for one in done) else 0)
+
+
+@command.command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, type=LetterId())
+@click.option("--reason", required=True, metavar="TEXT", help="Why nobody will miss them; kept.")
+@_json
+def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Mark letters as handled without publishing them; they stay where they are and can still be shown."""
+    from counterflow.pipelines.landing.letters import mark
+
+    if not reason.strip():
+        raise click.BadParameter("say why", param_hint="--reason")
+    with _lander(StackSettings.load()) as client:
+        found = _found(client, ids, None, "")
+        mark(client, [letter.id for letter in found], "dropped", reason)
+    _rows([{"id": letter.id, "place": letter.place, "what": "dropped"} for letter in found], as_json, "")
+
+
+def inert(text: str, keep: str = "") -> str:
+    """Return text with everything written out that is not plainly printed: controls, escapes, turns of direction."""
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def _found(client: ClickHouse, ids: Sequence[str], since: datetime | None, reason: str) -> list[Letter]:
+    """Return the letters that are asked for; each ID has to be one that nobody has handled."""
+    from counterflow.pipelines.landing.letters import letters, one
+
+    found = letters(client, ids, since, reason)
+    for letter_id in sorted(set(ids) - {letter.id for letter in found}):
+        known = one(client, letter_id)
+        if known is None:
+            raise CounterflowError(f"there is no dead letter {letter_id}", hint="counterflow deadletter list --each")
+        if known["handled"]:
+            raise CounterflowError(
+                f"{letter_id} was {known['handled']['action']} {known['handled']['handled_at']}",
+                hint=f"counterflow deadletter show {letter_id}",
+            )
+    return found
+
+
+@contextmanager
+def _lander(settings: StackSettings) -> Iterator[ClickHouse]:
+    """Connect as the user who may insert."""
+    try:
+        with ClickHouse(settings.clickhouse_url, "lander", settings.clickhouse_password("lander")) as client:
+            yield client
+    except httpx.TransportError:
+        raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up") from None
+    except ClickHouseError as error:
+        raise CounterflowError(str(error), hint="counterflow migrate") from None
+
+
+def _rows(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    else:
+        console().print(table(rows[:_SHOWN]) if rows else nothing)
+        if len(rows) > _SHOWN:
+            click.echo(f"and {len(rows) - _SHOWN:,} more; --json lists all")

@@ -1,0 +1,151 @@
+"""`counterflow deadletter` with a real broker and a real ClickHouse: what was refused lands once, or is dropped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.schemas.definition import topics
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.integration.test_landing import TOPIC, admin, answer, assert_landed_once, land, publish, record, records
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def line(kafka: StackSettings, clickhouse: StackSettings) -> Iterator[StackSettings]:
+    """Topics, and tables of the test's own."""
+    create_topics(kafka, topics())
+    with admin(clickhouse) as client:
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+        migrate(client)
+        yield kafka
+        client.post("DROP DATABASE IF EXISTS counterflow SYNC")
+
+
+@pytest.fixture
+def deadletter(line: StackSettings) -> Run:
+    """Run `counterflow deadletter ARGUMENTS`."""
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(line.home), "COUNTERFLOW_PARTS": str(line.parts)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "counterflow", "deadletter", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+def lines(run: subprocess.CompletedProcess[str], status: int = 0) -> list[dict[str, Any]]:
+    assert run.returncode == status, run.stdout + run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def mend(client: ClickHouse) -> None:
+    """Take away what refused rows of the last century."""
+    client.post("ALTER TABLE counterflow.disk DROP CONSTRAINT ts_sane")
+
+
+def forget(client: ClickHouse) -> None:
+    """Be as a replay that was killed before it wrote down what it had published."""
+    client.post("TRUNCATE TABLE counterflow.deadletter_handled")
+
+
+def test_a_refused_record_lands_once_however_often_it_is_replayed(line: StackSettings, deadletter: Run) -> None:
+    agent = "replayed"
+    values: list[bytes | None] = list(records(agent, 0, 10))
+    for seq in (3, 7):
+        values[seq] = orjson.dumps(record(agent, seq, ts="1999-12-31T00:00:00Z"))
+    publish(line, agent, values)
+    land(line)
+    assert_landed_once(line, agent, 10, 45 - 3 - 7, deadletters=2)
+    [group] = lines(deadletter("list", "--json"))
+    assert (group["stage"], group["reason"], group["place"], group["letters"]) == (
+        "land",
+        "VIOLATED_CONSTRAINT",
+        TOPIC,
+        2,
+    )
+
+    with admin(line) as client:
+        mend(client)
+        assert [row["what"] for row in lines(deadletter("replay", "--reason", "VIOLATED_CONSTRAINT", "--json"))] == [
+            "published",
+            "published",
+        ]
+        assert lines(deadletter("list", "--json")) == []
+        forget(client)  # and what was published is still under way
+        again = lines(deadletter("replay", "--reason", "VIOLATED_CONSTRAINT", "--json"))
+        assert [row["what"] for row in again] == ["there already"] * 2
+        land(line)
+        assert_landed_once(line, agent, 10)
+        forget(client)  # and it has landed
+        again = lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+        assert [row["what"] for row in again] == ["there already"] * 2
+        land(line)
+        assert_landed_once(line, agent, 10)
+        shown = deadletter("show", again[0]["id"])
+        assert "handled       replayed" in shown.stdout
+        refused = deadletter("replay", again[0]["id"])
+    assert refused.returncode == 1
+    assert f"error: {again[0]['id']} was replayed" in refused.stderr
+
+
+def test_one_that_is_refused_again_is_a_new_letter_of_the_same_record(line: StackSettings, deadletter: Run) -> None:
+    agent = "refused-again"
+    publish(line, agent, [*records(agent, 0, 3), orjson.dumps(record(agent, 3, ts="1999-12-31T00:00:00Z"))])
+    land(line)
+    with admin(line) as client:
+        lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+        land(line)
+        forget(client)
+        two = lines(deadletter("list", "--each", "--json"))
+        assert len({letter["origin"] for letter in two}) == 2
+        mend(client)
+        done = lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+    assert sorted(row["what"] for row in done) == ["published", "there already"]
+    land(line)
+    assert_landed_once(line, agent, 4)
+
+
+def test_what_cannot_be_replayed_says_why_and_is_dropped_for_a_reason(line: StackSettings, deadletter: Run) -> None:
+    agent = "dropped"
+    huge = orjson.dumps(record(agent, 1, ts="1999-12-31T00:00:00Z", disk="x" * 70_000))
+    publish(line, agent, [b"\x1b[2J{\xff", huge])
+    land(line)
+    parsed = {**record(agent, 2), "stage": "parse", "origin": "/data/a.nmon:7", "reason": "bad_number", "error": "x"}
+    parsed |= {"payload_base64": "Pw==", "payload_bytes": 1}
+    with admin(line) as client:
+        settings: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
+        client.post("INSERT INTO counterflow.deadletter FORMAT JSONEachRow", orjson.dumps(parsed), settings)
+    each = {letter["reason"]: letter["id"] for letter in lines(deadletter("list", "--each", "--json"))}
+    assert set(each) == {"not_json", "VIOLATED_CONSTRAINT", "bad_number"}
+    why = {row["id"]: row["why"] for row in lines(deadletter("replay", "--since", "2000-01-01", "--json"), status=1)}
+    assert "its agent and seq cannot be read" in why[each["not_json"]]
+    assert f"only the first 65,536 of its {len(huge):,} bytes were kept" in why[each["VIOLATED_CONSTRAINT"]]
+    assert "/data/a.nmon:7 was read" in why[each["bad_number"]]
+    assert "counterflow publish --again" in why[each["bad_number"]]
+
+    shown = deadletter("show", each["not_json"]).stdout
+    assert "\x1b" not in shown
+    assert r"\x1b[2J{\xff" in shown
+
+    assert deadletter("drop", each["not_json"]).returncode == 2
+    assert [row["what"] for row in lines(deadletter("drop", each["not_json"], "--reason", "line noise", "--json"))] == [
+        "dropped"
+    ]
+    assert len(lines(deadletter("list", "--json"))) == 2
+    assert "line noise" in deadletter("show", each["not_json"]).stdout
+    kept = answer(line, "SELECT count() AS n FROM counterflow.deadletter FINAL", agent)
+    assert kept["n"] == 3
+    unknown = deadletter("drop", "0123456789abcdef", "--reason", "x")
+    assert "error: there is no dead letter 0123456789abcdef" in unknown.stderr
