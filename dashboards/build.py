@@ -19,12 +19,11 @@ from counterflow.dashboards.definition import (
     Link,
     Row,
     Series,
-    Variable,
     boards,
     charts,
     looks,
     unknown,
-    variables,
+    variable_of,
 )
 from counterflow.errors import CounterflowError
 
@@ -83,7 +82,7 @@ def dashboard(board: Board) -> Json:
         "timepicker": {},
         "links": [_boards_link()],
         "annotations": {"list": [_own_annotations(), *([_verdict_annotations(board)] if board.verdicts else [])]},
-        "templating": {"list": [_datasource(), *(_variable(name, variables()[name]) for name in board.variables)]},
+        "templating": {"list": [_datasource(), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
     }
 
@@ -349,11 +348,13 @@ def _datasource() -> Json:
     }
 
 
-def _variable(name: str, variable: Variable) -> Json:
+def _variable(name: str, board: Board) -> Json:
+    variable = variable_of(board, name)
     shared = {"name": name, "label": variable.label, "hide": 2 if variable.hidden else 0, "skipUrlSync": False}
     if variable.sql:
         asked = {"type": "query", "datasource": SOURCE, "query": variable.sql, "definition": variable.sql}
-        how = {"refresh": 2, "sort": 0, "regex": "", "multi": variable.multi, "includeAll": variable.multi}
+        several = {"multi": variable.multi, "includeAll": variable.multi and variable.all}
+        how = {"refresh": 2, "sort": 0, "regex": "", **several}
         return {**shared, **asked, **how, "allValue": None, "current": {}, "options": []}
     if variable.values:
         texts = [value.replace("_", " ") for value in variable.values]

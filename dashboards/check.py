@@ -20,7 +20,7 @@ import yaml
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.build import dashboard, verdicts
-from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variables, variables_of
+from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variable_of, variables, variables_of
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
@@ -117,11 +117,13 @@ def _panels() -> Iterator[_Asked]:
 
 
 def _variables() -> Iterator[_Asked]:
-    for name, variable in variables().items():
-        uids = tuple(uid for uid, board in boards().items() if name in board.variables)
-        if variable.sql and uids:
-            finding = Finding(uids, "variable", name, "ok")
-            yield _Asked(finding, variable.sql, _count, _options)
+    on: dict[tuple[str, str], list[str]] = {}
+    for uid, board in boards().items():
+        for name in board.variables:
+            if sql := variable_of(board, name).sql:
+                on.setdefault((name, sql), []).append(uid)
+    for (name, sql), uids in on.items():
+        yield _Asked(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
 
 
 def _options(result: Result) -> Iterator[str]:

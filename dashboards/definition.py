@@ -234,6 +234,8 @@ class Board(_Strict):
     uid : `cf-` and the name of its file.
     title, description, tags : `Counterflow / ` is put before the title, the tag `counterflow` before the tags.
     variables : names of `variables.yaml`, in order; the data source is always there.
+    one : it opens with one system and not with all: a page of a system. Several can be chosen.
+    counters : datasets that it shows, perhaps `<dataset>/<source>`; systems that have them are listed first.
     time : default range, back from now (`24h`).
     refresh : how often, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
@@ -245,6 +247,8 @@ class Board(_Strict):
     description: str
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
+    one: bool = False
+    counters: tuple[str, ...] = ()
     time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
     refresh: str = "1m"
     verdicts: bool = True
@@ -254,14 +258,35 @@ class Board(_Strict):
 class Variable(_Strict):
     """A variable of boards: a question to ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
 
-    `sql` gives one column, or two: value, text.
+    `sql` gives one column, or two: value, text. Of a `multi` one several can be chosen, with `all` also all of them.
     """
 
     label: str
     sql: str | None = None
     values: tuple[str, ...] = ()
     multi: bool = False
+    all: bool = True
     hidden: bool = False
+
+
+_DAYS = "day >= toDate($__fromTime, 'UTC') AND day <= toDate($__toTime, 'UTC')"
+_OF_COUNTERS = f"""\
+SELECT system FROM counterflow.system_day WHERE {_DAYS} GROUP BY system
+ORDER BY system NOT IN
+(
+  SELECT system FROM counterflow.system_dataset
+  WHERE {_DAYS} AND hasAny([toString(dataset), concat(dataset, '/', source)], [{{counters}}])
+), system"""
+
+
+def variable_of(board: Board, name: str) -> Variable:
+    """Return a variable as it is on a board."""
+    variable = variables()[name]
+    if name != "system" or not board.one:
+        return variable
+    counters = ", ".join(f"'{counter}'" for counter in board.counters)
+    sql = _OF_COUNTERS.replace("{counters}", counters) if counters else variable.sql
+    return variable.model_copy(update={"sql": sql, "all": False})
 
 
 @cache

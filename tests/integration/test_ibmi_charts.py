@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from counterflow.clickhouse import ClickHouse
-from counterflow.dashboards.definition import charts
+from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.tables import empty_tables, insert
@@ -235,6 +235,33 @@ def test_processor_load_is_one_figure_for_every_recorder(
     assert (row["busy_pct"], row["processors"]) == (busy_pct, processors)
 
 
+@pytest.mark.parametrize("bucket_s", [900, 3600])
+def test_processors_of_the_fleet_are_the_same_by_interval_and_by_hour(client: ClickHouse, bucket_s: int) -> None:
+    rows = drawn(client, "fleet_cpu", bucket_s=bucket_s)
+    assert max(row["Value"] for row in rows if row["series"] == FOUR) == 40
+    [hour] = client.rows(
+        "SELECT ts, sum(busy_pct_s) / sum(seconds) AS mean FROM counterflow.processor_load_1h"
+        " WHERE system = {system:String} GROUP BY ts",
+        {"param_system": FOUR},
+    )
+    assert hour == {"ts": shown(QUARTERS[-1]), "mean": 25}
+
+
+def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: ClickHouse) -> None:
+    insert(client, "manifest", published(QUARTERS[2], system=THREE, counted="wait", row_count=3))
+    shown_range = Range(BEGIN, QUARTERS[-1], 900)
+
+    def listed(board: str) -> list[str]:
+        variable = variable_of(boards()[board], "system")
+        assert variable.sql
+        assert not variable.all
+        return [row["system"] for row in client.rows(expand(variable.sql, shown_range, {}))]
+
+    assert THREE in listed("cf-system")
+    assert listed("cf-waits")[0] == THREE, "the others have no waits"
+    assert sorted(listed("cf-waits")) == sorted(listed("cf-system")), "the others are there all the same"
+
+
 def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: ClickHouse) -> None:
     pair = {"link": "MIRROR_DATABASE", "link_type": "nrg", "group": "PAIR", "line_bits_s": 1e11, "capacity_pct": 3.0}
     port = {"phys_out_bytes_s": 11e9, "phys_in_bytes_s": 11e9}
@@ -276,6 +303,12 @@ def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: Cl
 
 def test_the_fleet_lists_every_system_with_what_is_known_of_it(client: ClickHouse) -> None:
     insert(client, "manifest", published(QUARTERS[2], system="SILENT", counted="job", row_count=0))
+    old = BEGIN - timedelta(days=2)
+    gone = {"rule": "roce_cap", "entity_type": "nrg", "entity": "GONE", "stale": False, "reason": "r", "evidence": "{}"}
+    insert(
+        client, "verdict", stamped(old, system="SILENT", **gone, state="CAPPED", since=old.isoformat(), parameters="p")
+    )
     rows = {row["System"]: row for row in drawn(client, "fleet_table")}
     assert (rows[FOUR]["CPU"], rows[FOUR]["Busiest interval"]) == (25, 40)
     assert (rows["SILENT"]["CPU"], rows["SILENT"]["Newest"]) == (None, shown(QUARTERS[2]))
+    assert rows["SILENT"]["Verdicts"] is None, "a verdict of the day before yesterday is no state of today"

@@ -1,0 +1,151 @@
+"""How long the queries of all panels take: thirty days of a fleet at 15 s, and a year of 1,000 systems."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from bench import generate_fleet as fleet
+from bench.figure import Figure
+from counterflow.clickhouse import ClickHouse
+from counterflow.dashboards.definition import Board, Chart, boards, charts, variable_of, variables_of
+from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.server import ask
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+REPEATS = 3
+
+Asked = tuple[Board, Chart]
+
+
+class Took(NamedTuple):
+    """What one query took: the middle of several runs, wall, and the CPU seconds of one."""
+
+    name: str
+    seconds: float
+    cpu_s: float
+
+
+def main() -> None:
+    """Generate the fleet and ask all panels; then the year and the boards that show it.
+
+    What is generated is kept in the folder `BENCH_HOME`, if that is set, and taken from there the next time.
+    """
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-panels-") as temporary:
+        home = Path(os.environ.get("BENCH_HOME", temporary))
+        month, year = (_measure(home / name, parts, name) for name in ("fleet", "year"))
+    emit(*month, *year)
+
+
+def _measure(home: Path, parts: Path, name: str) -> tuple[dict[str, int], list[Took]]:
+    """Return the rows that were generated and what the queries took, of an engine of its own."""
+    settings = free_settings(home, parts)
+    try:
+        lifecycle.start(settings, "clickhouse")
+        with ClickHouse(
+            settings.clickhouse_url, "admin", settings.clickhouse_password("admin"), timeout_s=3600
+        ) as admin:
+            migrate(admin)
+            fill = fleet.fill if name == "fleet" else fleet.fill_year
+            rows = fleet.rows(admin) or fill(admin)
+            listed = ", ".join(f"{table} {count:,}" for table, count in sorted(rows.items(), key=lambda row: -row[1]))
+            print(f"{sum(rows.values()):,} rows: {listed}")
+            [[end]] = ask(admin, "SELECT toUnixTimestamp(max(day)) FROM counterflow.system_day").rows
+        if name == "fleet":
+            return rows, measure(settings, of_boards(boards()), end, timedelta(days=fleet.DAYS))
+        return rows, measure(settings, of_boards(["cf-any-counter", "cf-fleet"]), end, timedelta(days=365))
+    finally:
+        lifecycle.down(settings)
+
+
+def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str, int], year: Sequence[Took]) -> None:
+    """Print the figures."""
+    how = f"the middle of {REPEATS} runs after a first, wall, as `reader`, {os.cpu_count()} cores"
+    method = (
+        f"{len(month)} queries, those of every panel as its board opens, of one system or all, {fleet.DAYS} days of "
+        f"{fleet.SYSTEMS} generated systems at {fleet.INTERVAL_S} s, {sum(rows.values()):,} rows; {how}; together "
+        f"{sum(took.cpu_s for took in month):.1f} CPU s of the engine."
+    )
+    Figure("panels over 30 days, p95", round(percentile_95(month) * 1000), "ms", "<= 200", method).emit()
+    slowest = max(year, key=lambda took: took.seconds)
+    method = (
+        f"slowest query ({slowest.name}) of the boards Any counter and Fleet for a year of {fleet.MANY:,} systems, "
+        f"generated: {fleet.METRICS} counters by hour, {fleet.DAYS_OF_MINUTES} days of them by minute too, and results "
+        f"of the last day; {sum(year_rows.values()):,} rows; {how}."
+    )
+    Figure("panels over a year of 1,000 systems", round(slowest.seconds, 2), "s", "<= 1", method).emit()
+
+
+def percentile_95(taken: Sequence[Took]) -> float:
+    """Return the seconds that 95 % of the queries keep."""
+    return statistics.quantiles((took.seconds for took in taken), n=20, method="inclusive")[-1]
+
+
+def of_boards(uids: Iterable[str]) -> list[Asked]:
+    """Return the charts on these boards, each once, with the first board it is on."""
+    found: dict[str, Board] = {}
+    for board in (boards()[uid] for uid in uids):
+        for row in board.rows:
+            for place in row.panels:
+                found.setdefault(place.chart, board)
+    return [(board, charts()[name]) for name, board in found.items()]
+
+
+def measure(settings: StackSettings, asked: Sequence[Asked], end_s: int, shown: timedelta) -> list[Took]:
+    """Ask each chart's query for the time up to the end of the rows; print the ten slowest."""
+    engine = psutil.Process(supervision.states(settings)["clickhouse"].pid)
+    end = datetime.fromtimestamp(end_s, UTC) + timedelta(days=1)
+    taken = []
+    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as reader:
+        for board, chart in asked:
+            span = Range(end - shown, end, bucket_s(end - shown, end, least_s=chart.interval_s))
+            sql = expand(chart.query, span, chosen(reader, board, chart.query, span))
+            ask(reader, sql)
+            before, seconds = _cpu_s(engine), []
+            for _ in range(REPEATS):
+                begin = time.monotonic()
+                ask(reader, sql)
+                seconds.append(time.monotonic() - begin)
+            taken.append(Took(chart.name, statistics.median(seconds), (_cpu_s(engine) - before) / REPEATS))
+    print(f"{shown.days} days: p95 {percentile_95(taken) * 1000:.0f} ms; CPU s {sum(took.cpu_s for took in taken):.1f}")
+    for took in sorted(taken, key=lambda took: -took.seconds)[:10]:
+        print(f"  {took.name:24} {took.seconds * 1000:7.0f} ms {took.cpu_s:7.2f} CPU s")
+    return taken
+
+
+def chosen(reader: ClickHouse, board: Board, sql: str, span: Range) -> dict[str, str | Sequence[str]]:
+    """Return what is chosen of each variable of a query when its board opens: all, or the first."""
+    found: dict[str, str | Sequence[str]] = {}
+
+    def choose(text: str) -> dict[str, str | Sequence[str]]:
+        for name in sorted(variables_of(text) - found.keys()):
+            variable = variable_of(board, name)
+            if variable.sql:
+                options = [str(row[0]) for row in ask(reader, expand(variable.sql, span, choose(variable.sql))).rows]
+                found[name] = All(options) if variable.multi and variable.all else options[:1]
+            else:
+                found[name] = next(iter(variable.values), "")
+        return found
+
+    return choose(sql)
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""How long a report of everything takes, until a browser shows it, and the check of all dashboards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from bench import generate_fleet as fleet
+from bench.figure import Figure
+from counterflow.clickhouse import ClickHouse
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle
+from counterflow.stack.settings import StackSettings
+from tests.browser import browser
+from tests.conftest import free_settings
+
+INTERVAL_S = 300
+DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.drawn !== undefined"
+
+
+def main() -> None:
+    """Generate a day of the fleet; report its last six hours, open the page, and check the dashboards."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-report-") as name:
+        folder = Path(name)
+        settings = free_settings(folder / "home", parts)
+        try:
+            lifecycle.start(settings, "clickhouse")
+            with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as admin:
+                migrate(admin)
+                rows = sum(fleet.fill(admin, 1, INTERVAL_S).values())
+            end = fleet.midnight()
+            begin = end - timedelta(hours=6)
+            range_ = ["--from", f"{begin:%FT%T}", "--to", f"{end:%FT%T}", "--no-pictures", "--out", str(folder / "out")]
+            report_s = _seconds(settings, "report", *range_)
+            check_s = _seconds(settings, "dashboards", "check")
+            page = folder / "out/report.html"
+            size_mb = page.stat().st_size / 1e6
+            charts, opened_s = _shown(page, folder)
+        finally:
+            lifecycle.down(settings)
+    of = f"{fleet.SYSTEMS} generated systems, a day at {INTERVAL_S} s, {rows:,} rows, {os.cpu_count()} cores, wall."
+    method = f"`counterflow report --no-pictures` of six hours, {charts} charts, with its start; {of}"
+    Figure("a report of every board", round(report_s, 1), "s", "<= 10", method).emit()
+    method = f"the same page, {size_mb:.1f} MB, opened in a Chromium without a window until its charts are drawn."
+    Figure("a report until it is shown", round(opened_s, 2), "s", "<= 2", method).emit()
+    method = f"`counterflow dashboards check`, every query for each range and choice, with its start; {of}"
+    Figure("dashboards check", round(check_s, 1), "s", "<= 60", method).emit()
+
+
+def _seconds(settings: StackSettings, *arguments: str) -> float:
+    """Run a command as users do and return its seconds; what it found empty is no failure here."""
+    command = [sys.executable, "-m", "counterflow", *arguments]
+    begin = time.monotonic()
+    done = subprocess.run(command, env={**os.environ, **settings.environment}, capture_output=True, text=True)
+    seconds = time.monotonic() - begin
+    print("\n".join((done.stdout + done.stderr).splitlines()[-3:]))
+    done.check_returncode()
+    return seconds
+
+
+def _shown(page: Path, folder: Path) -> tuple[int, float]:
+    """Return how many charts a page has, and the seconds until Chromium has drawn it."""
+    with browser(folder / "chromium") as chromium:
+        begin = time.monotonic()
+        chromium.open(page, DRAWN)
+        seconds = time.monotonic() - begin
+        return int(chromium.evaluate("document.querySelectorAll('figure').length")), seconds
+
+
+if __name__ == "__main__":
+    main()

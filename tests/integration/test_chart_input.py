@@ -1,0 +1,86 @@
+"""Charts on what nobody wishes for: no rows, one point, nulls, names that are code, and far too many series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from counterflow.clickhouse import ClickHouse
+from counterflow.dashboards.definition import Chart, boards, charts, variables
+from counterflow.dashboards.frames import Result
+from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.server import ask
+from counterflow.dashboards.shapes import points, problems
+from counterflow.stack.settings import StackSettings
+from tests.tables import empty_tables, insert
+
+END = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NAMES = (
+    'it\'s \\ "one" `other`',
+    "'; DROP TABLE counterflow.verdict; --",
+    "<script>alert(1)</script>${system:raw} $__timeFilter(ts)",
+    "bell \x07, null \x00, turned \u202e, \ud7ff",
+    "",
+    "'; DROP TABLE counterflow.disk; --",
+)
+
+
+@pytest.fixture(scope="module")
+def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """The user of the boards, over tables where an odd system has one interval, of which hardly anything is known."""
+    with empty_tables(clickhouse) as admin:
+        envelope = {"ts": END.isoformat(), "system": NAMES[0]}
+        read = {"source": "nmon", "agent_id": "a", "seq": 1, "collected_at": END.isoformat()}
+        insert(admin, "system_cpu", {**envelope, **read, "engine_type": "core", "engine": "all"})
+        insert(admin, "disk", {**envelope, **read, "disk": NAMES[1], "device_type": "disk", "leaf": True})
+        insert(admin, "disk_load", {**envelope, "n": 1, "disk": "*", "leaf": True})
+        insert(admin, "disk_load", {**envelope, "n": 1, "disk": NAMES[1], "leaf": True})
+        insert(admin, "link_load", {**envelope, "n": 1, "link": NAMES[2], "link_type": "nrg"})
+        insert(admin, "log_load", {**envelope, "n": 1, "subsystem": NAMES[2]})
+        insert(admin, "manifest", {**envelope, **read, "counted": "disk", "row_count": 1})
+        with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+            yield client
+
+
+def rows(client: ClickHouse, chart: Chart, end: datetime, *values: str) -> Result:
+    """Ask for a chart over six hours, with every variable that is not a list set to the values, or to the last."""
+    shown = Range(end - timedelta(hours=6), end, bucket_s(end - timedelta(hours=6), end, least_s=chart.interval_s))
+    chosen: dict[str, str | tuple[str, ...]] = {}
+    for name in chart.variables:
+        variable = variables()[name]
+        chosen[name] = variable.values[0] if variable.values else values if variable.multi else values[-1]
+    return ask(client, expand(chart.query, shown, chosen))
+
+
+@pytest.mark.parametrize("chart", charts().values(), ids=lambda chart: chart.name)
+def test_a_name_is_data_whatever_it_is(reader: ClickHouse, chart: Chart) -> None:
+    found = rows(reader, chart, END, *NAMES)
+    assert list(problems(chart, found)) == []
+
+
+@pytest.mark.parametrize("chart", charts().values(), ids=lambda chart: chart.name)
+def test_a_time_without_rows_shows_nothing(reader: ClickHouse, chart: Chart) -> None:
+    found = rows(reader, chart, END - timedelta(days=8), "a system that is gone")
+    assert list(problems(chart, found)) == []
+    assert points(chart, found) == 0 or chart.name == "interval"  # it lists the range itself
+
+
+def test_a_million_series_are_twelve_and_the_others(reader: ClickHouse, clickhouse: StackSettings) -> None:
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+        for table in ("metric_1m", "metric_1h"):
+            admin.post(
+                f"INSERT INTO counterflow.{table} (metric, system, instance, ts, n, total, lo, hi)"
+                " SELECT 'counter.VM.many', 'A', toString(number),"
+                f" toDateTime({int(END.timestamp())}, 'UTC'), 1, number, number, number FROM numbers(1000000)"
+            )
+    chosen = {"metric": "counter.VM.many", "system": All(["A"]), "instance": All(["0"])}
+    for name in (place.chart for row in boards()["cf-any-counter"].rows for place in row.panels):
+        for bucket in (60, 3600):
+            shown = Range(END - timedelta(hours=1), END, bucket)
+            found = ask(reader, expand(charts()[name].query, shown, chosen))
+            assert list(problems(charts()[name], found)) == []
+            assert 0 < len(found.rows) <= 200
+    [highest] = {row[1] for row in found.rows if row[1] == "999999"}
+    assert highest
