@@ -74,7 +74,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
     _farewell(out, kept=keep or bool(found))
     outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
     out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
-    out.print(f"report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
+    out.print(f"The stories as a report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
     if as_json:
         click.echo(orjson.dumps(outcome))
     ctx.exit(0 if complete and not outcome["lost"] and not outcome["duplicates"] else 1)
@@ -129,7 +129,7 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
     )
     stories = {story.asked for story in STORIES}
     for query, rows in answers:
-        out.print(table(rows, title=query.question + (f"  {GENERATED}" if query.name in stories else "")))
+        out.print(table(rows, title=query.question + ("  (generated)" if query.name in stories else "")))
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")

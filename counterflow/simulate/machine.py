@@ -21,7 +21,7 @@ BOUNDARIES_US = (15, 250, 1000, 4000, 8000, 16_000, 64_000, 256_000, 500_000, 1_
 """Upper boundaries of the response-time buckets of QAPMDISKRB but the last, in the collection's configuration."""
 READ_KB, WRITE_KB, SECTOR_BYTES = 16, 16, 520
 UNIT_NOISE = 0.05
-"""How far the load of a unit is from that of the mean."""
+"""How far the load of a unit, and the times of its operations, are from the mean."""
 SAMPLES_S = 2
 """How often a second a unit is looked at for being busy."""
 CAPACITY = 280_000_000_000
@@ -89,12 +89,13 @@ def _pools(partition: Partition, interval: Interval, jobs: Sequence[Row]) -> Ite
 
 def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random) -> Iterator[tuple[Row, Row]]:
     """Yield each unit as QAPMDISK and as QAPMDISKRB have it."""
-    shares = uneven(disks.units, random, UNIT_NOISE)
+    shares, slower = (uneven(disks.units, random, UNIT_NOISE) for _ in range(2))
     reads, writes = (apportion(_total(jobs, name), shares) for name in ("JBDBR", "JBDBW"))
-    for at, (read, written) in enumerate(zip(reads, writes, strict=True), 1):
+    for at, (read, written, times) in enumerate(zip(reads, writes, slower, strict=True), 1):
+        unit = Disks(1, disks.service_ms * times, disks.wait_ms * times)
         samples, operations = SAMPLES_S * interval.seconds, read + written
-        busy = min(1.0, operations * disks.service_ms / 1000 / interval.seconds)
-        queued = operations * (disks.service_ms + disks.wait_ms) / 1000 / interval.seconds
+        busy = min(1.0, operations * unit.service_ms / 1000 / interval.seconds)
+        queued = operations * (unit.service_ms + unit.wait_ms) / 1000 / interval.seconds
         name: Row = {"DSDRN": f"DMP{at:03d}"}
         disk: Row = {
             "DSARM": f"{at:04d}",
@@ -110,10 +111,10 @@ def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random
             "DSNBSY": round(samples * (1 - busy)),
             "DSSMPL": samples,
             "DSQUEL": round(samples * queued),
-            "DSSRVT": round(operations * disks.service_ms),
-            "DSWT": round(operations * disks.wait_ms),
+            "DSSRVT": round(operations * unit.service_ms),
+            "DSWT": round(operations * unit.wait_ms),
         }
-        yield name | disk, name | _buckets("R", read, disks) | _buckets("W", written, disks)
+        yield name | disk, name | _buckets("R", read, unit) | _buckets("W", written, unit)
 
 
 def _buckets(kind: str, operations: int, disks: Disks) -> Row:
