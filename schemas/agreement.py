@@ -13,8 +13,8 @@ from counterflow.schemas.json_schema import validator
 
 _AGENT = {"agent_id": "check", "seq": 1, "collected_at": "2026-01-01T00:00:00Z"}
 _OTHERS = {  # tables of no dataset
-    *("arrival", "ledger", "metric_1h", "metric_1m", "metric_day", "migration", "processor_load_1h", "run_day"),
-    *("system_dataset", "system_day"),
+    *("arrival", "deadletter_handled", "ledger", "metric_1h", "metric_1m", "metric_day", "migration"),
+    *("processor_load_1h", "run_day", "system_dataset", "system_day"),
 }
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+`?(\w+)`?\s*(\(([^()]*)\))?", re.IGNORECASE)
 
