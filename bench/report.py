@@ -66,7 +66,9 @@ def _seconds(settings: StackSettings, *arguments: str) -> float:
 
 def _shown(page: Path, folder: Path) -> tuple[int, float]:
     """Return how many charts a page has, and the seconds until Chromium has drawn it."""
-    with browser(folder / "chromium") as chromium:
+    profile = folder / "chromium"
+    profile.mkdir()
+    with browser(profile) as chromium:
         begin = time.monotonic()
         chromium.open(page, DRAWN)
         seconds = time.monotonic() - begin

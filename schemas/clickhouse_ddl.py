@@ -22,6 +22,9 @@ _DEDUPLICATION = (
 _COMPACT = "min_bytes_for_wide_part = 134217728"
 """Parts as inserted are one file, not three a column: making the files took a third of an insert's processor time."""
 
+_MERGED = "min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1"
+"""A day at rest becomes one part: what a panel reads of a day lies in one place, and FINAL has nothing to merge."""
+
 _LANDED_AT = (
     f"{LANDED_AT} DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' "
     "CODEC(Delta, ZSTD(1))"
@@ -81,7 +84,7 @@ ENGINE = {{engine_prefix}}{table_engine(dataset)}
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY ({sorting_key(dataset)})
 TTL {LANDED_AT} + {RETENTION}
-SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1, {_COMPACT}
+SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
 COMMENT {_literal(dataset.row)}"""
 
 
