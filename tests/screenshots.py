@@ -17,7 +17,7 @@ DRAWN = "document.documentElement?.dataset.drawn"
 WHERE = """(() => {
   const figure = document.querySelector('#chart-%s');
   const begin = figure.getBoundingClientRect(), end = figure.querySelector('.legend').getBoundingClientRect();
-  return [begin.left + scrollX + 1, begin.top + scrollY + 1, begin.width - 2, end.bottom - begin.top];
+  return [begin.left + scrollX + 8, begin.top + scrollY + 8, begin.width - 16, end.bottom - begin.top - 4];
 })()"""
 """Left, top, width and height of a chart from within its border to its legend, on the page."""
 
