@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from counterflow.collectors.records import Position, Reason, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 
 MAX_DOCUMENT = 64 * 2**20
 """Longest accepted document in bytes."""
@@ -21,6 +22,17 @@ LONGEST_START = 320
 _CHUNK = 2**20
 _WHITE = b" \t\r\n"
 _DECODER = json.JSONDecoder()
+
+M = TypeVar("M")
+
+
+class Unusable(ValueError):  # noqa: N818 - not an error of the program
+    """A document, or a part of one, is refused, for `reason`."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
 
 
 class Documents(NamedTuple):
@@ -66,6 +78,37 @@ def read(stream: BinaryIO, position: Position, documents: Documents, *, complete
         if data:
             line += data.count(b"\n")
             yield Part(line, offset, line, offset + len(data))
+
+
+def read_items(
+    stream: BinaryIO,
+    position: Position | None,
+    context: Context,
+    documents: Documents,
+    memory: Callable[..., M],
+    items: Callable[[Any, M, Context], Iterator[Item]],
+) -> Iterator[Item]:
+    """Yield what `items` makes of every document; one that is damaged or refused is a reject, and the next is read.
+
+    `memory` is the dataclass of JSON values that is kept from one document to the next.
+    """
+    position = position or Position(0, 1)
+    kept, end = memory(**position.state), position.byte_offset
+    for part in read(stream, position, documents, complete=context.complete):
+        if part.reject is not None:
+            yield part.reject
+        elif part.tree is not None:
+            try:
+                for item in items(part.tree, kept, context):
+                    if isinstance(item, Reject):
+                        item.line, item.byte_offset = part.line, part.offset
+                    yield item
+            except Unusable as error:
+                yield Reject(error.reason, str(error), "none", part.line, part.offset, raw=part.text)
+        end = part.end
+        yield Position(end, part.end_line, asdict(kept))  # type: ignore[call-overload]
+    if context.complete and end == 0:
+        yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
 
 class _Piece(NamedTuple):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from counterflow.collectors.formats.documents import Unusable
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 
 PER_SECOND = {
@@ -46,32 +47,23 @@ class Memory:
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-class UnusableDocumentError(ValueError):
-    """The document as a whole is refused."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
-        super().__init__(detail)
-        self.reason = reason
-
-
 def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
     """Yield the records of a document and what is wrong in it; `memory` is updated.
 
     Raises
     ------
-    UnusableDocumentError : it holds no processed metrics.
+    Unusable : it holds no processed metrics.
     """
     util = _mapping(_mapping(tree).get("systemUtil"))
     info, samples = _mapping(util.get("utilInfo")), util.get("utilSamples")
     if info.get("metricType") != "Processed" or not isinstance(samples, list):
         found = info.get("metricType")
         detail = f"expected metricType Processed with utilSamples, found {found}: fetch /rest/api/pcm/ProcessedMetrics"
-        raise UnusableDocumentError(Reason.NOT_THIS_FORMAT, detail)
+        raise Unusable(Reason.NOT_THIS_FORMAT, detail)
     seconds = _number(info.get("frequency"))
     if seconds is None or seconds <= 0:
         detail = f"expected utilInfo.frequency in seconds, found {info.get('frequency')}"
-        raise UnusableDocumentError(Reason.BAD_HEADER, detail)
+        raise Unusable(Reason.BAD_HEADER, detail)
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
     average = order.index("avg") if "avg" in order else 0
     repeated = 0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import BinaryIO
 
-from counterflow.collectors.formats.documents import Documents, read
+from counterflow.collectors.formats.documents import Documents, read_items
 from counterflow.collectors.formats.rmf_dds.items import Memory, items
-from counterflow.collectors.formats.rmf_dds.report import Newest, Unusable, newest
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.formats.rmf_dds.report import Newest, newest
+from counterflow.collectors.records import Context, Item, Position
 
 __all__ = ["FORMAT", "Newest", "newest"]
 
@@ -37,23 +36,7 @@ class RmfDds:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what every report says; a response that is damaged becomes a reject, and the next is read."""
-        position = position or Position(0, 1)
-        memory, end = Memory(**position.state), position.byte_offset
-        for part in read(stream, position, _DOCUMENTS, complete=context.complete):
-            if part.reject is not None:
-                yield part.reject
-            elif part.tree is not None:
-                try:
-                    for item in items(part.tree, memory, context):
-                        if isinstance(item, Reject):
-                            item.line, item.byte_offset = part.line, part.offset
-                        yield item
-                except Unusable as error:
-                    yield Reject(error.reason, str(error), "none", part.line, part.offset, raw=part.text)
-            end = part.end
-            yield Position(end, part.end_line, asdict(memory))
-        if context.complete and end == 0:
-            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+        return read_items(stream, position, context, _DOCUMENTS, Memory, items)
 
 
 FORMAT = RmfDds()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from counterflow.collectors.formats.documents import Unusable
 from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.formats.rmf_dds import names
 from counterflow.collectors.formats.rmf_dds.names import Semantics
@@ -16,7 +17,6 @@ from counterflow.collectors.formats.rmf_dds.report import (
     NOTHING,
     Body,
     Header,
-    Unusable,
     body_of,
     header_of,
     mapping,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
+from counterflow.collectors.formats.documents import Unusable
 from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.records import Context, Reason
 
@@ -26,15 +27,6 @@ _STAMP = re.compile(r"\d{14}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([Ee][-+]?\d{1,3})?", re.ASCII)
 _TOO_LARGE = 2.0**63
 _LONGEST_TEXT = 500
-
-
-class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """A response or a report is refused, for `reason`."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
-        super().__init__(detail)
-        self.reason = reason
 
 
 class Header(NamedTuple):
