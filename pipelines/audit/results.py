@@ -9,11 +9,11 @@ dataset, not from the job's own SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
 from counterflow.schemas.definition import datasets
 
@@ -49,6 +49,11 @@ FULL JOIN
 _SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
 
 
+_TOO_MUCH = frozenset({159, 241})
+"""Exception codes: the query took too long, or too much memory."""
+_SHORTEST = timedelta(minutes=30)
+
+
 class Difference(NamedTuple):
     """One figure of one result; None is null, or that there is no such result."""
 
@@ -80,7 +85,9 @@ def audited() -> dict[str, Job]:
 
 
 def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
-    """Compare the results of a dataset, interval ends from `begin` up to, not with, `end`, a day at a time.
+    """Compare the results of a dataset, interval ends from `begin` up to, not with, `end`.
+
+    A day at a time; where that is more than the server allows a query, in shorter pieces.
 
     Parameters
     ----------
@@ -94,9 +101,17 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
     statement = _statement(client, dataset)
     checked = wrong = missing = pending = 0
     differences: list[Difference] = []
-    for first, last in _days(begin, end):
-        wire = {**_SETTINGS, "param_from": _wire(first), "param_to": _wire(last), "param_late": int(late.timestamp())}
-        [counts] = client.rows(_COUNTS.format(statement=statement), wire)
+    span = timedelta(days=1)
+    while begin < end:
+        last = min(end, begin + span)
+        wire = {**_SETTINGS, "param_from": _wire(begin), "param_to": _wire(last), "param_late": int(late.timestamp())}
+        try:
+            [counts] = client.rows(_COUNTS.format(statement=statement), wire)
+        except ClickHouseError as error:
+            if error.code not in _TOO_MUCH or span <= _SHORTEST:
+                raise
+            span /= 2
+            continue
         checked += counts["checked"]
         wrong += counts["wrong"]
         missing += counts["missing"]
@@ -108,6 +123,7 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
                 Difference({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
                 for row in rows[: show - len(differences)]
             ]
+        begin = last
     return Outcome(dataset, checked, wrong, missing, pending, tuple(differences))
 
 
@@ -161,13 +177,6 @@ def _differ(name: str, kind: str) -> str:
 
 def _key(dataset: str) -> str:
     return ", ".join(f"`{name}`" for name in datasets()[dataset].key)
-
-
-def _days(begin: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
-    while begin < end:
-        last = min(end, begin + timedelta(days=1))
-        yield begin, last
-        begin = last
 
 
 def _wire(moment: datetime) -> str:
