@@ -86,7 +86,7 @@ def _accounts(bootstrap: str | None) -> list[Account]:
 
     bootstrap = bootstrap or StackSettings.load().kafka_bootstrap
     try:
-        acked = committed({"bootstrap.servers": bootstrap, "error_cb": lambda _: None}, 10)
+        acked = committed({"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": lambda _: None}, 10)
         behind = under_way(bootstrap, [d.topic for d in datasets().values() if d.role == "counter"])
     except KafkaException as error:
         raise CounterflowError(

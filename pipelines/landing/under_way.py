@@ -46,6 +46,7 @@ def under_way(bootstrap: str, topics: Collection[str]) -> Mapping[str, Seqs]:
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 50,
+            "log_level": 0,
             "error_cb": lambda _: None,  # what lasts is raised
         }
     )
