@@ -93,9 +93,16 @@ def _config(settings: StackSettings) -> dict[str, Any]:
     home = settings.flink_home
     stock = yaml.safe_load((settings.flink_distribution / "conf/config.yaml").read_text())
     return {
-        # The JobManager computes nothing: without the optimising compiler it starts with 40 % less CPU time.
         "env": {
-            "java": {"opts": {"all": stock["env"]["java"]["opts"]["all"], "jobmanager": "-XX:TieredStopAtLevel=1"}},
+            "java": {
+                "opts": {
+                    "all": stock["env"]["java"]["opts"]["all"],
+                    # It computes nothing: without the optimising compiler it starts with 40 % less CPU time.
+                    "jobmanager": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+                    # The default collector has every write of a reference noted: JSON costs it a tenth more.
+                    "taskmanager": "-XX:+UseParallelGC",
+                }
+            },
             "log": {"dir": str(settings.logs)},
         },
         "jobmanager": {
@@ -131,7 +138,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
             "checkpointing": {
                 "dir": settings.flink_checkpoints.as_uri(),
                 "savepoint-dir": (home / "savepoints").as_uri(),
-                "interval": "2s",
+                "interval": "10s",
                 "mode": "EXACTLY_ONCE",
                 "min-pause": "1s",
                 "timeout": "2min",
