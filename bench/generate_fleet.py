@@ -154,15 +154,8 @@ TABLES: Mapping[str, Made] = {
 
 
 def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> dict[str, int]:
-    """Fill migrated, empty tables with the days before the last midnight; return the rows of each.
-
-    The views that roll counters up by minute and hour are taken away first: at this size they would take most of the
-    time, and no panel asked reads them. Those that list systems and arrivals stay.
-    """
-    for view in client.rows(
-        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1m|1h)$')"
-    ):
-        client.post(f"DROP VIEW counterflow.{view['name']}")
+    """Fill migrated, empty tables with the days before the last midnight; return the rows of each."""
+    _roll_nothing_up(client)
     end = midnight()
     _send(client, (_anomalies(end), _runs(end), _counters(end)))
     for day in (end - timedelta(days=back) for back in range(days, 0, -1)):
@@ -174,6 +167,7 @@ def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> 
 
 def fill_year(client: ClickHouse) -> dict[str, int]:
     """Fill the rollups with a year of many systems before the last midnight, and the results of its last day."""
+    _roll_nothing_up(client)
     end = midnight()
     begin_s = int((end - timedelta(days=365)).timestamp())
     _send(client, (_rollup("metric_1h", 3600, 365, end), _rollup("metric_1m", 60, DAYS_OF_MINUTES, end)))
@@ -198,6 +192,17 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
         made = TABLES[table]._replace(systems=(0, MANY), things=TABLES[table].things[:2])
         _send(client, _day(table, made, end - timedelta(days=1), 1, 60))
     return rows(client)
+
+
+def _roll_nothing_up(client: ClickHouse) -> None:
+    """Take away the views that roll counters up by minute and hour: at this size they would take most of the time.
+
+    Those that list systems and arrivals stay.
+    """
+    for view in client.rows(
+        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1m|1h)$')"
+    ):
+        client.post(f"DROP VIEW counterflow.{view['name']}")
 
 
 def rows(client: ClickHouse) -> dict[str, int]:
