@@ -1,6 +1,6 @@
 """Ten minutes each of PostgreSQL over a storage server and over NVMe, from the LinuxONE paper.
 
-What is assumed: `linuxone`, whose runs these are, cut short.
+What is assumed: `linuxone`, whose runs these are, cut short, under names of their own as of another site.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from dataclasses import replace
 from counterflow.simulate.cases.linuxone import CASE as ALL
 from counterflow.simulate.linuxone import DOCUMENT, LinuxCase
 
-RUNS = ("pg-flash-update-heavy", "pg-nvme-update-heavy")
+RUNS = {"pg-flash-update-heavy": "flash", "pg-nvme-update-heavy": "nvme"}
 
 CASE = LinuxCase(
     title="PostgreSQL over a storage server, then over NVMe: equal throughput (from the LinuxONE NVMe paper)",
     document=DOCUMENT,
     interval_s=60,
-    runs=tuple(replace(run, intervals=10) for run in ALL.runs if run.name in RUNS),
+    runs=tuple(
+        replace(run, name=RUNS[run.name], system="LNXSTORY", intervals=10) for run in ALL.runs if run.name in RUNS
+    ),
     pause=2,
 )
