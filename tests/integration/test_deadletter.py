@@ -24,9 +24,11 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def line(kafka: StackSettings, clickhouse: StackSettings) -> Iterator[StackSettings]:
-    """Topics, and tables of the test's own."""
+    """Topics of which everything before has landed, and tables of the test's own."""
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
+        migrate(client)
+        land(kafka)
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
         yield kafka
