@@ -14,6 +14,7 @@ import json
 import sys
 import sysconfig
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
@@ -39,6 +40,7 @@ JUDGED = {
 }
 COLUMNS = tuple(JUDGED)
 """What a judge is shipped with: types that a job was submitted with hold on to the JVM, and cannot be."""
+_AT_ONCE = 2
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
 """Rows of an entity are judged together, in order, when none has come for so long, or the first waited so long: jobs
 write theirs in bursts, in any order."""
@@ -128,9 +130,11 @@ def submit(job: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Submit every job that standard input asks for."""
-    for job in json.load(sys.stdin)["jobs"]:
-        print(json.dumps({"job": job["job"], "job_id": submit(job)}), flush=True)
+    """Submit every job that standard input asks for: while Flink takes one, the next is planned."""
+    jobs = json.load(sys.stdin)["jobs"]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for job, job_id in zip(jobs, pool.map(submit, jobs), strict=True):
+            print(json.dumps({"job": job["job"], "job_id": job_id}), flush=True)
 
 
 if __name__ == "__main__":
