@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -42,19 +42,24 @@ def period(systems: Collection[str], begin: datetime | None, end: datetime | Non
 
 
 @contextmanager
-def reader() -> Iterator[ClickHouse]:
-    """Connect to the running stack's ClickHouse as the user who may only read; its refusals have exit code 2."""
+def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
+    """Connect to the running stack's ClickHouse as a user of it; its refusals end the command with `exit_code`."""
     settings = StackSettings.load()
     try:
-        password = settings.clickhouse_password("reader")
+        password = settings.clickhouse_password(user)
     except CounterflowError as error:
-        raise CounterflowError(error.message, hint=error.hint, exit_code=2) from None
+        raise CounterflowError(error.message, hint=error.hint, exit_code=exit_code) from None
     try:
-        with ClickHouse(settings.clickhouse_url, "reader", password) as client:
+        with ClickHouse(settings.clickhouse_url, user, password) as client:
             yield client
     except httpx.TransportError:
         raise CounterflowError(
-            f"nothing answers at {settings.clickhouse_url}", hint="counterflow up", exit_code=2
+            f"nothing answers at {settings.clickhouse_url}", hint="counterflow up", exit_code=exit_code
         ) from None
     except ClickHouseError as error:
-        raise CounterflowError(str(error), hint="counterflow migrate", exit_code=2) from None
+        raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None
+
+
+def reader() -> AbstractContextManager[ClickHouse]:
+    """Connect as the user who may only read."""
+    return connected("reader", exit_code=2)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import base64
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-import httpx
 import orjson
 
-from counterflow.cli._reader import reader
+from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
-from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.errors import CounterflowError
 from counterflow.stack.settings import StackSettings
 
 if TYPE_CHECKING:
+    from counterflow.clickhouse import ClickHouse
     from counterflow.pipelines.landing.letters import Letter
 
 _SHOWN = 100
@@ -119,7 +117,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
     if not (ids or since or reason):
         raise click.UsageError("give the ID of letters, --since or --reason")
     settings = StackSettings.load()
-    with _lander(settings) as client:
+    with connected("lander", exit_code=1) as client:
         found = _found(client, ids, since, reason)
         try:
             done = replaying.replay(client, settings.kafka_bootstrap, found)
@@ -143,7 +141,7 @@ def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
     if not reason.strip():
         raise click.BadParameter("say why", param_hint="--reason")
-    with _lander(StackSettings.load()) as client:
+    with connected("lander", exit_code=1) as client:
         found = _found(client, ids, None, "")
         mark(client, [letter.id for letter in found], "dropped", reason)
     _rows([{"id": letter.id, "place": letter.place, "what": "dropped"} for letter in found], as_json, "")
@@ -171,18 +169,6 @@ def _found(client: ClickHouse, ids: Sequence[str], since: datetime | None, reaso
                 hint=f"counterflow deadletter show {letter_id}",
             )
     return found
-
-
-@contextmanager
-def _lander(settings: StackSettings) -> Iterator[ClickHouse]:
-    """Connect as the user who may insert."""
-    try:
-        with ClickHouse(settings.clickhouse_url, "lander", settings.clickhouse_password("lander")) as client:
-            yield client
-    except httpx.TransportError:
-        raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up") from None
-    except ClickHouseError as error:
-        raise CounterflowError(str(error), hint="counterflow migrate") from None
 
 
 def _rows(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:

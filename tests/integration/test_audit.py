@@ -22,10 +22,10 @@ from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
 from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Record, Results
 from tests.integration import test_ibmi_jobs, test_jobs, test_link_load, test_zos_jobs
+from tests.tables import empty_tables
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
 SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
@@ -52,11 +52,8 @@ CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {
 
 @pytest.fixture
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
-        migrate(admin)
+    with empty_tables(clickhouse) as admin:
         yield admin
-        admin.post("DROP DATABASE IF EXISTS counterflow SYNC")
 
 
 def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:

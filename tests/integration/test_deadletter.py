@@ -28,6 +28,7 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> Iterator[StackSetti
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
         migrate(client)
+        publish(kafka, "before", records("before", 0, 1))
         land(kafka)
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
