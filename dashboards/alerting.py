@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.dashboards.definition import FOLDER, boards
+from counterflow.dashboards.definition import FOLDER, boards, metrics_of
 from counterflow.errors import CounterflowError
 
 ALERTS = FOLDER / "alerts"
@@ -170,7 +170,7 @@ def untold(told: Collection[str]) -> dict[str, list[str]]:
     """Return, of each of Prometheus' alerts, the metrics it asks for that are not among those `told`."""
     rules = [rule for group in prometheus()["groups"] for rule in group["rules"]]
     asked = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}
-    return {name: sorted({*re.findall(r"\bcounterflow_\w+", text)} - {*told}) for name, text in asked.items()}
+    return {name: sorted(metrics_of(text) - {*told}) for name, text in asked.items()}
 
 
 def grafana(site: Site = ONE_MACHINE) -> Json:

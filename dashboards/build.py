@@ -16,11 +16,13 @@ from counterflow.dashboards.definition import (
     FOLDER,
     Board,
     Chart,
+    Drawing,
     Link,
+    PrometheusChart,
     Row,
     Series,
     boards,
-    charts,
+    drawings,
     looks,
     unknown,
     variable_of,
@@ -38,6 +40,7 @@ _PROVISIONED = {
     "dashboards/counterflow.yaml": provisioning.provider(),
 }
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
+PROMETHEUS = {"type": "prometheus", "uid": "${prometheus}"}
 
 _VERDICTS = """\
 SELECT
@@ -82,7 +85,7 @@ def dashboard(board: Board) -> Json:
         "timepicker": {},
         "links": [_boards_link()],
         "annotations": {"list": [_own_annotations(), *([_verdict_annotations(board)] if board.verdicts else [])]},
-        "templating": {"list": [_datasource(), *(_variable(name, board) for name in board.variables)]},
+        "templating": {"list": [*_datasources(board), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
     }
 
@@ -120,21 +123,26 @@ def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
         if x + place.width > 24:
             x, y, tallest = 0, y + tallest, 0
         grid = {"h": place.height, "w": place.width, "x": x, "y": y}
-        yield {"id": number, "gridPos": grid, **panel(charts()[place.chart], board)}
+        yield {"id": number, "gridPos": grid, **panel(drawings()[place.chart], board)}
         number, x, tallest = number + 1, x + place.width, max(tallest, place.height)
 
 
-def panel(chart: Chart, board: Board) -> Json:
+def panel(chart: Chart | PrometheusChart, board: Board) -> Json:
     """Return a chart as a panel of a board, without its number and place."""
-    limits = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
+    told = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
+    if isinstance(chart, PrometheusChart):
+        told.append(_WITHOUT_PROMETHEUS)
+        source, targets = PROMETHEUS, list(_expressions(chart))
+    else:
+        source, targets = SOURCE, [_target(chart)]
     return {
         "type": _TYPES[chart.shape],
         "title": chart.title,
-        "description": " ".join([chart.question, chart.reading, *limits]),
-        "datasource": SOURCE,
+        "description": " ".join([chart.question, chart.reading, *told]),
+        "datasource": source,
         "interval": chart.interval,
         "maxDataPoints": 400,
-        "targets": [_target(chart)],
+        "targets": targets,
         "transformations": _transformations(chart),
         "fieldConfig": {
             "defaults": _defaults(chart, board),
@@ -163,6 +171,19 @@ _UNSTACKED: tuple[tuple[str, Any], ...] = (
 """What makes a line of a series in a stack."""
 
 
+_WITHOUT_PROMETHEUS = (
+    "Needs a Prometheus that reads the metrics of the parts (docs/alerts.md); without one this panel stays empty, and"
+    " those that ask ClickHouse do not change."
+)
+
+
+def _expressions(chart: PrometheusChart) -> Iterator[Json]:
+    for place, (name, promql) in enumerate(chart.promql.items()):
+        shared = {"refId": chr(ord("A") + place), "datasource": PROMETHEUS, "editorMode": "code"}
+        how = {"range": True, "instant": False, "format": "time_series"}
+        yield {**shared, "expr": promql.strip(), "legendFormat": name, **how}
+
+
 def _target(chart: Chart) -> Json:
     return {
         "refId": "A",
@@ -175,39 +196,39 @@ def _target(chart: Chart) -> Json:
     }
 
 
-def _transformations(chart: Chart) -> list[Json]:
-    if chart.shape != "states":
+def _transformations(chart: Drawing) -> list[Json]:
+    if chart.shape != "states" or isinstance(chart, PrometheusChart):
         return []
     by = {"fields": ["entity"], "keepFields": False, "naming": {"asLabels": True}}
     return [{"id": "partitionByValues", "options": by}]
 
 
-def _defaults(chart: Chart, board: Board) -> Json:
+def _defaults(chart: Drawing, board: Board) -> Json:
     defaults: Json = {
         "unit": looks().units[chart.unit].grafana,
         "noValue": "\u2013" if chart.shape == "table" else chart.empty,  # said in every cell that has none
         "color": _colour(chart),
         "custom": _custom(chart),
-        "mappings": _mappings() if chart.shape == "states" or (chart.shape == "stat" and chart.unit == "text") else [],
+        "mappings": _mappings(chart),
         "links": [_link(link, board) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
     if (chart.over_time or chart.shape == "ranking") and not chart.signed:
         defaults["min"] = 0
-    if chart.shape == "states":
+    if chart.shape == "states" and not isinstance(chart, PrometheusChart):
         defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
     return defaults
 
 
-def _colour(chart: Chart) -> Json:
+def _colour(chart: Drawing) -> Json:
     if chart.shape == "stat":
         return {"mode": "thresholds"} if chart.thresholds else {"mode": "fixed", "fixedColor": "text"}
     return {"mode": "palette-classic-by-name" if chart.open else "palette-classic"}
 
 
-def _custom(chart: Chart) -> Json:
+def _custom(chart: Drawing) -> Json:
     axis = {"axisLabel": chart.axis, "axisPlacement": "auto"}
     stacked = {"stacking": {"mode": "normal", "group": "A"}}
     limits = {"thresholdsStyle": {"mode": "dashed" if chart.thresholds else "off"}}
@@ -231,7 +252,7 @@ def _custom(chart: Chart) -> Json:
             return {}
 
 
-def _gaps(chart: Chart) -> Json:
+def _gaps(chart: Drawing) -> Json:
     """Return how long a series may be without points: nulls come from the query (`Chart.query`), whatever the range.
 
     Grafana's own `insertNulls` would cut every line to pieces as soon as a long range makes its buckets wider.
@@ -239,22 +260,33 @@ def _gaps(chart: Chart) -> Json:
     return {"spanNulls": 2_500 * chart.interval_s, "insertNulls": False}
 
 
-def _mappings() -> list[Json]:
-    colours = looks().colours
-    states = {
-        state: {"text": state, "color": colours[colour], "index": index}
-        for index, (state, colour) in enumerate(looks().states.items())
+def _mappings(chart: Drawing) -> list[Json]:
+    """Return what the values of a chart of states are called, and their colours; nothing for a chart of figures."""
+    if isinstance(chart, PrometheusChart):
+        return [_words({"1": "up", "0": "down"}, {"1": "good", "0": "critical"})] if chart.shape == "states" else []
+    states = chart.shape == "states" or (chart.shape == "stat" and chart.unit == "text")
+    return [_verdict_words()] if states else []
+
+
+def _verdict_words() -> Json:
+    return _words({state: state for state in looks().states}, looks().states)
+
+
+def _words(texts: Mapping[str, str], colours: Mapping[str, str]) -> Json:
+    options = {
+        value: {"text": text, "color": looks().colours[colours[value]], "index": index}
+        for index, (value, text) in enumerate(texts.items())
     }
-    return [{"type": "value", "options": states}]
+    return {"type": "value", "options": options}
 
 
-def _steps(chart: Chart) -> list[Json]:
+def _steps(chart: Drawing) -> list[Json]:
     below = {"color": "text" if chart.shape == "stat" else "transparent", "value": None}
     limits = sorted(chart.thresholds, key=lambda threshold: threshold.at)
     return [below, *({"color": looks().colours[limit.colour], "value": limit.at} for limit in limits)]
 
 
-def _override(name: str, series: Series, chart: Chart, board: Board) -> Json:
+def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     properties: list[tuple[str, Any]] = []
     if series.colour:
         properties.append(("color", {"mode": "fixed", "fixedColor": looks().colours[series.colour]}))
@@ -271,13 +303,13 @@ def _override(name: str, series: Series, chart: Chart, board: Board) -> Json:
         if unit.grafana == "percent":
             properties.append(("custom.axisSoftMax", 100))
     if series.state:
-        properties += [("mappings", _mappings()), ("custom.cellOptions", {"type": "color-text"})]
+        properties += [("mappings", [_verdict_words()]), ("custom.cellOptions", {"type": "color-text"})]
     if chart.shape == "table" and chart.links and name == next(iter(chart.series)):
         properties.append(("links", [_link(link, board) for link in chart.links]))
     return _by_name(name, properties)
 
 
-def _hidden(chart: Chart) -> list[Json]:
+def _hidden(chart: Drawing) -> list[Json]:
     """Return the overrides that hide columns which are there for links alone: instants, `<name>_ms`."""
     columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
@@ -306,7 +338,7 @@ def _link(link: Link, board: Board) -> Json:
 _LIST = {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []}
 
 
-def _options(chart: Chart) -> Json:
+def _options(chart: Drawing) -> Json:
     legend = {
         "showLegend": True,
         "displayMode": "table" if chart.open else "list",
@@ -334,12 +366,18 @@ def _options(chart: Chart) -> Json:
             return {"reduceOptions": reduce, **look, "orientation": "auto", "wideLayout": True}
 
 
-def _datasource() -> Json:
+def _datasources(board: Board) -> Iterator[Json]:
+    yield _datasource("datasource", "Data source", SOURCE)
+    if board.asks_prometheus:
+        yield _datasource("prometheus", "Prometheus", PROMETHEUS)
+
+
+def _datasource(name: str, label: str, source: Mapping[str, str]) -> Json:
     return {
         "type": "datasource",
-        "name": "datasource",
-        "label": "Data source",
-        "query": SOURCE["type"],
+        "name": name,
+        "label": label,
+        "query": source["type"],
         "refresh": 1,
         "hide": 0,
         "current": {},

@@ -2,7 +2,7 @@
 
 A query is run for the last six hours that have data, with one system, with two of which one has a quote in its name,
 with all, and with every value of a list; for thirty days with all; and for a time without any data. Where none of them
-has rows, all there is is asked. Of an alert of Prometheus, each metric must be one that some part tells.
+has rows, all there is is asked. Of an alert and of a panel of Prometheus, each metric must be one that some part tells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ import yaml
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.build import dashboard, verdicts
-from counterflow.dashboards.definition import FOLDER, boards, charts, tables_of, variable_of, variables, variables_of
+from counterflow.dashboards.definition import (
+    FOLDER,
+    boards,
+    charts,
+    drawings,
+    prometheus_charts,
+    tables_of,
+    variable_of,
+    variables,
+    variables_of,
+)
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
@@ -94,24 +104,26 @@ def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[F
         Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
         for uid, board in boards().items()
     ]
-    used = {place.chart for board in boards().values() for row in board.rows for place in row.panels}
-    for name in charts().keys() - used:
+    used = {name for board in boards().values() for name in board.drawings}
+    for name in drawings().keys() - used:
         found.append(Finding((), "panel", name, "error", problems=("on no board: put it on one, or remove it",)))
-    found += _rules(told)
+    found += [*_rules(told), *prometheus_panels(told)]
     asked = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
     with ThreadPoolExecutor(workers) as pool:
         return [*found, *pool.map(server.judge, asked)]
 
 
+def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return, of each of the charts that is on a board, the uids of its boards."""
+    on = {name: tuple(uid for uid, board in boards().items() if name in board.drawings) for name in names}
+    return {name: uids for name, uids in on.items() if uids}
+
+
 def _panels() -> Iterator[_Asked]:
-    on: dict[str, list[str]] = {}
-    for uid, board in boards().items():
-        for name in dict.fromkeys(place.chart for row in board.rows for place in row.panels):
-            on.setdefault(name, []).append(uid)
-    for name, uids in on.items():
+    for name, uids in _boards_of(charts()).items():
         chart = charts()[name]
-        finding = Finding(tuple(uids), "panel", name, "ok")
+        finding = Finding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
         yield _Asked(finding, chart.query, counted, judged, chart.interval_s, not chart.quiet)
 
@@ -166,6 +178,14 @@ def _rules(told: Collection[str]) -> Iterator[Finding]:
     for rule, unknown in alerting.untold(told).items():
         wrong = tuple(f"no part tells `{name}`: it never fires" for name in unknown)
         yield Finding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
+
+
+def prometheus_panels(told: Collection[str]) -> Iterator[Finding]:
+    """Yield what is said of each panel that asks Prometheus, of which `told` are the metrics that some part tells."""
+    for name, uids in _boards_of(prometheus_charts()).items():
+        unknown = sorted(prometheus_charts()[name].metrics - {*told})
+        wrong = tuple(f"no part tells `{metric}`: nothing is drawn" for metric in unknown)
+        yield Finding(uids, "panel", name, "error" if wrong else "ok", problems=wrong)
 
 
 def _condition(result: Result) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Charts and boards as they are written: `charts/<chart>.yaml`, `boards/<board>.yaml`, and their looks, `looks.yaml`.
 
 The SQL of a chart is written once, with Grafana's macros (`dashboards/macros.py`); Grafana and the report both run it.
+Charts below `charts/prometheus/` ask Prometheus how the parts are; Grafana alone draws them.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ class Link(_Strict):
     pad: bool = False
 
 
-class Chart(_Strict):
-    """One chart.
+class Drawing(_Strict):
+    """What every chart says, whoever is asked for its figures.
 
     Parameters
     ----------
@@ -117,10 +118,6 @@ class Chart(_Strict):
     reading : one sentence of how to read it.
     shape : `bars` stacked, one an interval; `area` stacked; `lines`; `ranking`, horizontal and stacked, a row a thing;
         `states` over time; `table`; `stat`, one figure or state.
-    sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
-        series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
-        thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
-        `entity` and `state`. `stat`: one row.
     unit, axis : of the values, and what stands beside the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
@@ -130,7 +127,6 @@ class Chart(_Strict):
     signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual are too many.
     empty : what is said where there is nothing.
-    quiet : to have nothing is good news (nothing was refused), and `dashboards check` takes it so.
     """
 
     name: str
@@ -138,7 +134,6 @@ class Chart(_Strict):
     question: str
     reading: str
     shape: Literal["bars", "area", "lines", "ranking", "states", "table", "stat"]
-    sql: str
     unit: UnitName
     axis: str = ""
     open: bool = False
@@ -149,7 +144,6 @@ class Chart(_Strict):
     signed: bool = False
     decimals: int | None = None
     empty: str = "Nothing was measured in this range."
-    quiet: bool = False
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -168,6 +162,22 @@ class Chart(_Strict):
     def interval_s(self) -> int:
         """Return `interval` in seconds."""
         return int(self.interval[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[self.interval[-1]]
+
+
+class Chart(Drawing):
+    """A chart of what ClickHouse holds.
+
+    Parameters
+    ----------
+    sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
+        series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
+        thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
+        `entity` and `state`. `stat`: one row.
+    quiet : to have nothing is good news (nothing was refused), and `dashboards check` takes it so.
+    """
+
+    sql: str
+    quiet: bool = False
 
     @property
     def query(self) -> str:
@@ -199,9 +209,33 @@ class Chart(_Strict):
         return variables_of(self.sql)
 
 
+class PrometheusChart(Drawing):
+    """A chart of what the parts tell Prometheus.
+
+    Parameters
+    ----------
+    promql : expressions, each by the name of its series, or by Grafana's pattern of names (`{{topic}}`). `states`: 1
+        where the thing is up, 0 where it is down.
+    """
+
+    shape: Literal["bars", "lines", "states"]
+    promql: dict[str, str]
+    empty: str = "Prometheus has nothing of it in this range."
+
+    @property
+    def metrics(self) -> set[str]:
+        """The product's own metrics that the expressions ask for."""
+        return metrics_of(" ".join(self.promql.values()))
+
+
 def tables_of(sql: str) -> set[str]:
     """Return the tables and views that a statement reads."""
     return set(re.findall(r"\bcounterflow\.(\w+)", sql))
+
+
+def metrics_of(text: str) -> set[str]:
+    """Return the product's own metrics that PromQL, or a template of Prometheus, asks for."""
+    return set(re.findall(r"\bcounterflow_\w+", text))
 
 
 def variables_of(sql: str) -> set[str]:
@@ -254,6 +288,21 @@ class Board(_Strict):
     verdicts: bool = True
     rows: tuple[Row, ...]
 
+    @property
+    def drawings(self) -> list[str]:
+        """Names of the charts on it, each once, from top to bottom."""
+        return list(dict.fromkeys(place.chart for row in self.rows for place in row.panels))
+
+    @property
+    def charts(self) -> list[str]:
+        """Those of them that ask ClickHouse."""
+        return [name for name in self.drawings if name in charts()]
+
+    @property
+    def asks_prometheus(self) -> bool:
+        """Whether one of them asks Prometheus."""
+        return any(name in prometheus_charts() for name in self.drawings)
+
 
 class Variable(_Strict):
     """A variable of boards: a question to ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
@@ -291,13 +340,25 @@ def variable_of(board: Board, name: str) -> Variable:
 
 @cache
 def charts() -> dict[str, Chart]:
-    """Return all charts by name.
+    """Return all charts that ask ClickHouse, by name.
 
     Raises
     ------
     CounterflowError : names every file that is wrong, and every mistake in it; so does `boards`.
     """
     return _read(Chart, {path.stem: path for path in sorted((FOLDER / "charts").glob("*.yaml"))}, key="name")
+
+
+@cache
+def prometheus_charts() -> dict[str, PrometheusChart]:
+    """Return all charts that ask Prometheus, by name."""
+    paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))
+    return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
+
+
+def drawings() -> dict[str, Chart | PrometheusChart]:
+    """Return all charts by name."""
+    return {**charts(), **prometheus_charts()}
 
 
 @cache
@@ -322,13 +383,14 @@ def _unknown(board: Board) -> Iterator[str]:
     for name in board.variables:
         if name not in variables():
             yield f"there is no variable `{name}` in variables.yaml"
-    for name in (place.chart for row in board.rows for place in row.panels):
-        if name not in charts():
+    for name in board.drawings:
+        if name not in drawings():
             yield f"there is no chart `{name}`"
             continue
-        for variable in sorted(charts()[name].variables - {*board.variables}):
+        chart = drawings()[name]
+        for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
             yield f"the chart `{name}` asks for the variable `{variable}`, which is not among `variables`"
-        for link in charts()[name].links:
+        for link in chart.links:
             if link.board not in boards():
                 yield f"the chart `{name}` leads to `{link.board}`, which is no board"
                 continue

@@ -1,7 +1,7 @@
 """Rules that a dashboard's JSON keeps: Grafana's own, those of the public dashboard linter that apply, and ours.
 
-Source: grafana/dashboard-linter, lint/*.go (rules for Prometheus and Loki bind no ClickHouse board); the classic schema
-of Grafana 11.6 to 13.
+Source: grafana/dashboard-linter, lint/*.go (its rules for Prometheus bind the panels that ask it, but for those that
+want the variables `job` and `instance`: a stack has one of each job); the classic schema of Grafana 11.6 to 13.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from counterflow.dashboards.definition import variables_of
 Json = Mapping[str, Any]
 
 _PANELS = {"timeseries", "stat", "table", "barchart", "state-timeline", "text", "row"}
+_SOURCES = {"grafana-clickhouse-datasource": "${datasource}", "prometheus": "${prometheus}"}
 _UNITS = frozenset(  # those of Grafana that counters have
     {"short", "none", "string", "bool", "percent", "percentunit", "ns", "µs", "ms", "s", "m", "h", "d", "dtdurations"}
     | {"dateTimeAsIso", "bytes", "kbytes", "mbytes", "gbytes", "decbytes", "deckbytes", "decmbytes", "decgbytes"}
@@ -61,7 +62,7 @@ def _board(board: Json, defined: Mapping[str, set[str]]) -> Iterator[str]:
 
 def _templating(board: Json) -> Iterator[str]:
     variables = board["templating"]["list"]
-    if [v["label"] for v in variables if v["type"] == "datasource" and v["name"] == "datasource"] != ["Data source"]:
+    if [v["label"] for v in variables if (v["type"], v["name"]) == ("datasource", "datasource")] != ["Data source"]:
         yield "template-datasource-rule: there is no variable `datasource`, labelled `Data source`"
     for variable in variables:
         if variable["type"] == "query" and variable["refresh"] != 2:
@@ -88,9 +89,9 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     if not (panel["title"] and panel["description"].strip()):
         yield "panel-title-description-rule: title or description is empty"
     sources = [panel["datasource"], *(target["datasource"] for target in panel["targets"])]
-    if any(source["uid"] != "${datasource}" for source in sources):
-        yield "panel-datasource-rule: the data source is not the variable `datasource`"
-    if not panel["targets"] or not all(target["rawSql"].strip() for target in panel["targets"]):
+    if any(source["uid"] != _SOURCES.get(source["type"]) for source in sources):
+        yield "panel-datasource-rule: the data source is not the variable `datasource`, nor `prometheus` for Prometheus"
+    if not panel["targets"] or not all(_query(target).strip() for target in panel["targets"]):
         yield "panel-no-targets-rule: there is no query"
     field = panel["fieldConfig"]
     properties = [p for override in field["overrides"] for p in override["properties"]]
@@ -101,15 +102,31 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     if steps[:1] != [None] or steps[1:] != sorted(steps[1:]):
         yield "thresholds do not ascend from the first, which has none"
     for target in panel["targets"]:
-        for name in variables_of(target["rawSql"]) - defined[board["uid"]]:
+        for name in variables_of(_query(target)) - defined[board["uid"]]:
             yield f"the query asks for the variable `{name}`, which the board has not"
-        if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
-            yield "the query reads all of time: $__timeFilter(ts)"
-        if target["format"] == 0 and "$__timeInterval(" not in target["rawSql"]:
-            yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
+        yield from _sql(target) if "rawSql" in target else _promql(target["expr"])
     links = [*field["defaults"]["links"], *(one for p in properties if p["id"] == "links" for one in p["value"])]
     for link in links:
         yield from _link(link["url"], board, defined)
+
+
+def _query(target: Json) -> str:
+    return str(target["rawSql"] if "rawSql" in target else target["expr"])
+
+
+def _sql(target: Json) -> Iterator[str]:
+    if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
+        yield "the query reads all of time: $__timeFilter(ts)"
+    if target["format"] == 0 and "$__timeInterval(" not in target["rawSql"]:
+        yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
+
+
+def _promql(expression: str) -> Iterator[str]:
+    if ranges := [found for found in re.findall(r"\[([^]]*)\]", expression) if found != "$__rate_interval"]:
+        yield f"target-rate-interval-rule: [{ranges[0]}] is as long at any range: [$__rate_interval]"
+    counters = re.sub(r"\b(rate|irate|increase)\(\w+(\{[^}]*\})?\[", "", expression)
+    if bare := re.search(r"\b\w+_total\b", counters):
+        yield f"target-counter-agg-rule: {bare[0]} only grows: rate(...) or increase(...)"
 
 
 def _link(url: str, board: Json, defined: Mapping[str, set[str]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a Grafana reads when it starts: where ClickHouse is, and where the dashboards are.
+"""What a Grafana reads when it starts: where ClickHouse and Prometheus are, and where the dashboards are.
 
 Grafana puts variables of its environment and `$__file{path}` into every value (grafana/grafana,
 pkg/services/provisioning/values). The repository's files leave all that differs to variables, the stack's own name it.
@@ -12,6 +12,9 @@ READER = "reader"
 QUERY_TIMEOUT_S = 30
 """The driver allows five seconds more, which must be within what the user `reader` may set."""
 
+SCRAPE_INTERVAL = "15s"
+"""That of the example configuration; `$__rate_interval` is four of them at least."""
+
 _HEAD = "# Made by `counterflow dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
 
 
@@ -19,9 +22,10 @@ def datasources(
     host: str = "$COUNTERFLOW_CLICKHOUSE_HOST",
     port: str = "$COUNTERFLOW_CLICKHOUSE_PORT",
     password: str = "$COUNTERFLOW_CLICKHOUSE_PASSWORD",  # noqa: S107 # where it is, not what it is
+    prometheus: str = "$COUNTERFLOW_PROMETHEUS_URL",
 ) -> str:
-    """Return the file that makes ClickHouse a data source, over HTTP, as the user who may only read."""
-    source = {
+    """Return the file of the data sources: ClickHouse, over HTTP as the user who may only read, and Prometheus."""
+    clickhouse = {
         "name": "Counterflow ClickHouse",
         "uid": "counterflow-ch",
         "type": "grafana-clickhouse-datasource",
@@ -41,7 +45,17 @@ def datasources(
         },
         "secureJsonData": {"password": password},
     }
-    return _text({"datasources": [source]})
+    metrics = {
+        "name": "Counterflow Prometheus",
+        "uid": "counterflow-prometheus",
+        "type": "prometheus",
+        "access": "proxy",
+        "isDefault": False,
+        "editable": False,
+        "url": prometheus,
+        "jsonData": {"httpMethod": "POST", "timeInterval": SCRAPE_INTERVAL},
+    }
+    return _text({"datasources": [clickhouse, metrics]})
 
 
 def provider(path: str = "$COUNTERFLOW_DASHBOARDS") -> str:

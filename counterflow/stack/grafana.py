@@ -52,7 +52,7 @@ def _prepare(settings: StackSettings) -> None:
     shutil.rmtree(provisioning, ignore_errors=True)
     shutil.copytree(PROVISIONING, provisioning)
     password = secret(settings, f"clickhouse-{READER}")
-    source = datasources(HOST, str(settings.clickhouse_port), f"$__file{{{password}}}")
+    source = datasources(HOST, str(settings.clickhouse_port), f"$__file{{{password}}}", settings.prometheus_url)
     (provisioning / "datasources/counterflow.yaml").write_text(source)
     (provisioning / "dashboards/counterflow.yaml").write_text(provider(str(GENERATED)))
     (home / "grafana.ini").write_text(_config(settings))

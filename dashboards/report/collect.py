@@ -148,9 +148,8 @@ def collect(
         wanted = [told for chapter in chapters for told in _told(client, chapter)]
     places: dict[str, tuple[Board, _Asking]] = {}
     for board, of, _ in wanted:
-        for row in board.rows:
-            for panel in row.panels:
-                places.setdefault(panel.chart, (board, of))
+        for name in board.charts:
+            places.setdefault(name, (board, of))
     with ThreadPoolExecutor(workers) as pool:
         found = pool.map(lambda name: places[name][1].figure(charts()[name]), places)
         figures = dict(zip(places, found, strict=True))

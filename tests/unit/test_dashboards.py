@@ -16,12 +16,15 @@ from typing import Any
 import pytest
 import yaml
 
+from counterflow.cli._metrics import told
 from counterflow.dashboards import definition
 from counterflow.dashboards.build import dashboard, files, panel
-from counterflow.dashboards.definition import Board, Chart, boards, charts
+from counterflow.dashboards.check import prometheus_panels
+from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings, prometheus_charts
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import Range, expand
 from counterflow.errors import CounterflowError
+from tests.prometheus import run
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
@@ -38,9 +41,14 @@ def chart(name: str) -> Chart:
     return Chart.model_validate({"name": name, **yaml.safe_load((PANELS / name / "chart.yaml").read_text())})
 
 
+def drawing(name: str) -> Chart | PrometheusChart:
+    written = {"name": name, **yaml.safe_load((PANELS / name / "chart.yaml").read_text())}
+    return (PrometheusChart if "promql" in written else Chart).model_validate(written)
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in PANELS.iterdir()))
 def test_a_panel_of_each_shape(name: str) -> None:
-    assert panel(chart(name), BOARD) == json.loads((PANELS / name / "panel.json").read_text())
+    assert panel(drawing(name), BOARD) == json.loads((PANELS / name / "panel.json").read_text())
 
 
 def test_a_link_hands_on_the_range_and_what_both_boards_know() -> None:
@@ -68,7 +76,10 @@ def test_lines_end_where_points_are_missing() -> None:
 def test_every_key_is_one_of_grafana() -> None:
     """A key that Grafana's own types do not know is lost when they read and write what is generated."""
     made = {str(path): json.loads(text) for path, text in files().items() if path.suffix == ".json"}
-    shapes = {**dashboard(BOARD), "panels": [{"id": 1, **panel(chart(path.name), BOARD)} for path in PANELS.iterdir()]}
+    shapes = {
+        **dashboard(BOARD),
+        "panels": [{"id": 1, **panel(drawing(path.name), BOARD)} for path in PANELS.iterdir()],
+    }
     for name, written in {**made, "shapes": shapes}.items():
         lost = [
             path for path in _lost(written, _by_sdk(written)) if not path.startswith("/panels") or "rawSql" not in path
@@ -108,8 +119,35 @@ def test_boards_keep_the_rules() -> None:
 
 
 def test_a_chart_is_on_a_board() -> None:
-    used = {place.chart for board in boards().values() for row in board.rows for place in row.panels}
-    assert charts().keys() - used == set()
+    assert drawings().keys() - {name for board in boards().values() for name in board.drawings} == set()
+
+
+def test_each_metric_that_a_panel_names_is_told_by_some_part() -> None:
+    assert {finding.state for finding in prometheus_panels(told())} == {"ok"}
+    without = {finding.name: finding for finding in prometheus_panels(told() - {"counterflow_lander_lag"})}
+    assert without["topic_lag"].problems == ("no part tells `counterflow_lander_lag`: nothing is drawn",)
+    assert [finding.name for finding in without.values() if finding.state == "error"] == ["topic_lag"]
+
+
+def test_what_panels_ask_is_promql(tmp_path: Path) -> None:
+    """As rules that record each expression: Prometheus' own tool reads those."""
+    asked = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
+    rules = [
+        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")} for place, text in enumerate(asked)
+    ]
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    checked = run("promtool", "check", "rules", tmp_path / "rules.yml")
+    assert checked.returncode == 0, checked.stderr
+    assert f"{len(asked)} rules found" in checked.stdout
+
+
+def test_a_board_without_prometheus_knows_no_other_data_source() -> None:
+    sources = {
+        uid: [one["query"] for one in dashboard(board)["templating"]["list"] if one["type"] == "datasource"]
+        for uid, board in boards().items()
+    }
+    assert sources.pop("cf-pipeline") == ["grafana-clickhouse-datasource", "prometheus"]
+    assert {tuple(queries) for queries in sources.values()} == {("grafana-clickhouse-datasource",)}
 
 
 def _broken(**changes: Any) -> dict[str, Any]:
@@ -127,6 +165,7 @@ def _with(path: str, value: Any) -> dict[str, Any]:
     return board
 
 
+ASKED = {"datasource": {"type": "prometheus", "uid": "${prometheus}"}}
 LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:queryparam}", "targetBlank": False}]
 
 
@@ -150,6 +189,8 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
         (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "asks for the variable `nobody`"),
         (_with("targets.0.rawSql", "SELECT max(ts) AS time"), "the query reads all of time"),
         (_with("targets.0.rawSql", "SELECT ts AS time WHERE $__timeFilter(ts)"), "the query gives every sample"),
+        (_with("targets", [{**ASKED, "expr": "rate(a_total[5m])"}]), "target-rate-interval-rule: [5m]"),
+        (_with("targets", [{**ASKED, "expr": "sum(a_total)"}]), "target-counter-agg-rule: a_total only grows"),
         (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
         (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
         (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
