@@ -51,7 +51,7 @@ def main(intervals: int = 96) -> None:
         size = sum(path.stat().st_size for path in paths) / 1e6
     method = (
         f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with QAPMJOBOS, "
-        f"{size:.0f} MB, joined into {records:,} records, 4 of 5 of them without a column of their own; CPU seconds of "
+        f"{size:.0f} MB, joined into {records:,} records, those without a column among them; CPU seconds of "
         "one process, user and system, without its start"
     )
     Figure(
