@@ -179,11 +179,11 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
             f" concat('counter.VM.c', toString(number % {METRICS}))"
             f" FROM numbers({365 * METRICS})",
             "INSERT INTO counterflow.system_day (system, day, first_ts, last_ts)"
-            f" SELECT concat('sys', leftPad(toString(number % {MANY}), 3, '0')),"
+            f" SELECT {_system(f'number % {MANY}')},"
             f" toDate({begin_s} + intDiv(number, {MANY}) * 86400) AS day, day, day + INTERVAL 86340 SECOND"
             f" FROM numbers({365 * MANY})",
             "INSERT INTO counterflow.processor_load_1h (system, engine_type, ts, seconds, busy_pct_s, busy_pct_max)"
-            f" SELECT concat('sys', leftPad(toString(intDiv(number, 8760)), 3, '0')), 'logical',"
+            f" SELECT {_system('intDiv(number, 8760)')}, 'logical',"
             f" toDateTime({begin_s} + number % 8760 * 3600, 'UTC'), 3600, cityHash64(number) % 90 * 3600, 95"
             f" FROM numbers({8760 * MANY})",
         ),
@@ -220,6 +220,11 @@ def _send(client: ClickHouse, statements: Iterable[str]) -> None:
         client.post(statement, settings={**whole, "max_partitions_per_insert_block": 0})
 
 
+def _system(number: object) -> str:
+    """Return the SQL of the name of a system, by its number or the SQL of it."""
+    return f"concat('sys', leftPad(toString({number}), 3, '0'))"
+
+
 def midnight() -> datetime:
     """Return the last midnight, UTC: where the generated days end."""
     return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -232,7 +237,7 @@ def _rollup(table: str, step_s: int, days: int, end: datetime) -> str:
     return (
         f"INSERT INTO counterflow.{table} (metric, system, instance, ts, n, total, lo, hi)\n"
         f"SELECT concat('counter.VM.c', toString(intDiv(number, {steps * MANY}))),"
-        f" concat('sys', leftPad(toString(intDiv(number, {steps}) % {MANY}), 3, '0')), '',"
+        f" {_system(f'intDiv(number, {steps}) % {MANY}')}, '',"
         f" toDateTime({begin_s} + (number % {steps} + 1) * {step_s}, 'UTC'), {step_s // 60},"
         f" h % 1000 * {step_s // 60}, h % 500, 500 + h % 1000"
         f" FROM (SELECT number, cityHash64(number) AS h FROM numbers({steps * MANY * METRICS}))"
@@ -243,7 +248,7 @@ def _day(table: str, made: Made, day: datetime, parts: int, interval_s: int = IN
     """Yield the statements of one day; each gives one part."""
     first, behind = made.systems
     intervals = 86_400 // interval_s // parts
-    columns = {"ts": "ts", "interval_s": f"{interval_s}.", "system": "concat('sys', leftPad(toString(s), 3, '0'))"}
+    columns = {"ts": "ts", "interval_s": f"{interval_s}.", "system": _system("s")}
     columns |= {name: f"thing.{place}" for place, name in enumerate(made.key, 1)}
     columns |= made.columns
     things = ", ".join(f"({', '.join(map(_literal, thing))},)" for thing in made.things)
@@ -272,7 +277,7 @@ def _anomalies(end: datetime) -> str:
         "INSERT INTO counterflow.quality (ts, system, source, agent_id, seq, collected_at, file, line, byte_offset,"
         " reason, kept, detail)\n"
         f"SELECT toDateTime64({int(end.timestamp())} - intDiv(number, {SYSTEMS}) * 600, 3, 'UTC'),"
-        f" concat('sys', leftPad(toString(number % {SYSTEMS}), 3, '0')), 'generated', 'bench', number, now64(3),"
+        f" {_system(f'number % {SYSTEMS}')}, 'generated', 'bench', number, now64(3),"
         " 'host.nmon', number, number * 80, ['gap', 'doubled', 'short'][number % 3 + 1], 'row', 'generated'"
         f" FROM numbers({SYSTEMS * DAYS * 144})"
     )
@@ -282,9 +287,9 @@ def _runs(end: datetime) -> str:
     """Return the statement that makes two runs of two hours, as the site file names them."""
     begun = {"with": end - timedelta(hours=6), "without": end - timedelta(hours=3)}
     rows = ", ".join(
-        f"({int(begin.timestamp())}, 'sys03{number}', '{run}', '{begin + timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}')"
+        f"({int(begin.timestamp())}, {_system(number)}, '{run}', '{begin + timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}')"
         for run, begin in begun.items()
-        for number in range(5)
+        for number in range(*_REPLICATING)
     )
     return (
         "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value)\n"
@@ -297,7 +302,7 @@ def _counters(end: datetime) -> str:
     """Return the statement that says which systems have which counters, as manifests of all datasets would."""
     has = {"wait": _IBMI, "pool": _IBMI, "link": (0, 10), "db_log": _ZOS, "workload": _REPLICATING}
     there = [(dataset, number) for dataset, systems in has.items() for number in range(*systems)]
-    listed = ", ".join(f"('{dataset}', 'sys{number:03}')" for dataset, number in there)
+    listed = ", ".join(f"('{dataset}', {_system(number)})" for dataset, number in there)
     return (
         "INSERT INTO counterflow.system_dataset (day, dataset, source, system)\n"
         f"SELECT toDate({int(end.timestamp())}) - 1, dataset, 'generated', system"

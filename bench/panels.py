@@ -97,9 +97,8 @@ def of_boards(uids: Iterable[str]) -> list[Asked]:
     """Return the charts on these boards, each once, with the first board it is on."""
     found: dict[str, Board] = {}
     for board in (boards()[uid] for uid in uids):
-        for row in board.rows:
-            for place in row.panels:
-                found.setdefault(place.chart, board)
+        for name in board.charts:
+            found.setdefault(name, board)
     return [(board, charts()[name]) for name, board in found.items()]
 
 
