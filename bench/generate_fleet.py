@@ -220,8 +220,8 @@ def _send(client: ClickHouse, statements: Iterable[str]) -> None:
         client.post(statement, settings={**whole, "max_partitions_per_insert_block": 0})
 
 
-def _system(number: object) -> str:
-    """Return the SQL of the name of a system, by its number or the SQL of it."""
+def _system(number: str) -> str:
+    """Return the SQL of the name of a system, by that of its number."""
     return f"concat('sys', leftPad(toString({number}), 3, '0'))"
 
 
@@ -287,14 +287,14 @@ def _runs(end: datetime) -> str:
     """Return the statement that makes two runs of two hours, as the site file names them."""
     begun = {"with": end - timedelta(hours=6), "without": end - timedelta(hours=3)}
     rows = ", ".join(
-        f"({int(begin.timestamp())}, {_system(number)}, '{run}', '{begin + timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}')"
+        f"({int(begin.timestamp())}, {number}, '{run}', '{begin + timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}')"
         for run, begin in begun.items()
         for number in range(*_REPLICATING)
     )
     return (
         "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value)\n"
-        "SELECT toDateTime64(at, 3, 'UTC'), system, 'site', 'bench', 0, now64(3), 'run', run, 'end', ends\n"
-        f"FROM values('at UInt32, system String, run String, ends String', {rows})"
+        f"SELECT toDateTime64(at, 3, 'UTC'), {_system('number')}, 'site', 'bench', 0, now64(3), 'run', run, 'end', ends\n"
+        f"FROM values('at UInt32, number UInt32, run String, ends String', {rows})"
     )
 
 
@@ -302,9 +302,9 @@ def _counters(end: datetime) -> str:
     """Return the statement that says which systems have which counters, as manifests of all datasets would."""
     has = {"wait": _IBMI, "pool": _IBMI, "link": (0, 10), "db_log": _ZOS, "workload": _REPLICATING}
     there = [(dataset, number) for dataset, systems in has.items() for number in range(*systems)]
-    listed = ", ".join(f"('{dataset}', {_system(number)})" for dataset, number in there)
+    listed = ", ".join(f"('{dataset}', {number})" for dataset, number in there)
     return (
         "INSERT INTO counterflow.system_dataset (day, dataset, source, system)\n"
-        f"SELECT toDate({int(end.timestamp())}) - 1, dataset, 'generated', system"
-        f" FROM values('dataset String, system String', {listed})"
+        f"SELECT toDate({int(end.timestamp())}) - 1, dataset, 'generated', {_system('number')}"
+        f" FROM values('dataset String, number UInt32', {listed})"
     )
