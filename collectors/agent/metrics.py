@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
+from counterflow import health
 from counterflow.errors import CounterflowError
 
 _PREFIX = "counterflow_agent"
@@ -69,15 +70,20 @@ class Metrics:
             f"{_PREFIX}_committed_seq", "Number of the last committed record.", registry=registry
         )
 
-    def serve(self, port: int) -> None:
-        """Serve `/metrics` on 127.0.0.1.
+    def unconnected(self) -> list[str]:
+        """Return the sources whose system is not connected."""
+        [family] = self.system_connected.collect()
+        return [sample.labels["source"] for sample in family.samples if not sample.value]
+
+    def serve(self, port: int, problems: health.Problems) -> None:
+        """Serve `/metrics` and `/healthz` on 127.0.0.1.
 
         Raises
         ------
         CounterflowError : the port is taken.
         """
         try:
-            start_http_server(port, "127.0.0.1", self.registry)
+            health.serve(port, self.registry, problems)
         except OSError as error:
             raise CounterflowError(
                 f"127.0.0.1:{port} cannot be listened on: {error.strerror}",

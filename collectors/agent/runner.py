@@ -48,6 +48,8 @@ FORGET_S = 7 * 86_400
 """A file that is gone is remembered for so long: a file system may be away for a while."""
 RETRY_S = 60.0
 """A file in which reading failed half-way is tried again after so long."""
+SILENT_S = 30.0
+"""After so long without a commit, or a look at every file, something is wrong."""
 CUT_TAIL_FACTOR = 10
 """A file that is quiet but ends within a line gets so many times `settle_s` to finish the line."""
 
@@ -123,6 +125,7 @@ class Runner:
         self._tally = Tally()
         self._unfinished = False
         self._answering = False
+        self._alive_at = time.monotonic()
 
     def run(self, sources: Iterable[Source], poll_s: float) -> None:
         """Follow the sources until told to stop.
@@ -145,6 +148,15 @@ class Runner:
             self._live.stop()
             self.publisher.close()
         log.info("stopped", agent_id=self.envelope.agent_id, last_seq=self.envelope.seq)
+
+    def problems(self) -> list[str]:
+        """Say what is not read or not published now; asked by another thread than that of `run`."""
+        said = [f"{path}: {what}" for path, what in [*self.failures.items()]]
+        said += [f"source {name}: its system is not connected" for name in self.metrics.unconnected()]
+        silent_s = time.monotonic() - self._alive_at
+        if silent_s > SILENT_S:
+            said.append(f"nothing is committed since {silent_s:.0f} s: the log says what the broker answers")
+        return said
 
     def begin(self, sources: Iterable[Source] = ()) -> None:
         """Take over the agent's name and what is committed under it; files of `sources` are looked for."""
@@ -174,6 +186,7 @@ class Runner:
         except Lost as lost:
             self.rewind(lost)
             return
+        self._alive_at = time.monotonic()
         for source in sources:
             lag = self._lag(source, visited)
             self.metrics.lag_bytes.labels(source.name).set(lag)
@@ -230,6 +243,7 @@ class Runner:
             self.metrics.read_bytes.labels(name).inc(n)
         self.metrics.committed_seq.set(self.envelope.seq)
         self._tally = Tally()
+        self._alive_at = time.monotonic()
 
     def _recover(self, memory: Memory) -> None:
         self._memory = memory

@@ -35,5 +35,5 @@ def run(config: Path) -> None:
     publisher = Publisher(settings.kafka, settings.agent_id, stop)
     runner = Runner(publisher, settings.agent_id, settings.commit, stop, systems=settings.systems)
     if settings.metrics_port:
-        runner.metrics.serve(settings.metrics_port)
+        runner.metrics.serve(settings.metrics_port, runner.problems)
     runner.run(settings.files, settings.poll_s)

@@ -20,7 +20,9 @@ import click
 @click.option(
     "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host's."
 )
-@click.option("--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics on 127.0.0.1; 0: none.")
+@click.option(
+    "--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics and /healthz on 127.0.0.1; 0: none."
+)
 @click.option(
     "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Most rows of an insert."
 )
@@ -71,13 +73,6 @@ def command(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    if metrics_port:
-        try:
-            metrics.serve(metrics_port)
-        except OSError as error:
-            raise CounterflowError(
-                f"port {metrics_port}: {error.strerror}", hint="give another --metrics-port"
-            ) from None
     tables = {dataset.topic: name for name, dataset in datasets().items()}
     with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120) as client:
         lander = Lander(
@@ -88,4 +83,11 @@ def command(
             Limits(batch_rows),
             most_refused / 100,
         )
+        if metrics_port:
+            try:
+                metrics.serve(metrics_port, lander.problems)
+            except OSError as error:
+                raise CounterflowError(
+                    f"port {metrics_port}: {error.strerror}", hint="give another --metrics-port"
+                ) from None
         lander.run(stop, until_caught_up=until_caught_up)

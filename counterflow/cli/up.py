@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--flink-blob-port", type=int)
 @click.option("--lander-metrics-port", type=int)
 @click.option("--verdicts-metrics-port", type=int)
+@click.option("--health-port", type=int)
 @click.option("--grafana-port", type=int, help="If there is a Grafana: on PATH, or named by COUNTERFLOW_GRAFANA.")
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
@@ -47,6 +48,7 @@ def command(home: Path | None, **ports: int | None) -> None:
         f"  Kafka       {settings.kafka_bootstrap}\n"
         f"  Flink       {settings.flink_url}\n"
         f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}\n"
+        f"  Health      http://127.0.0.1:{settings.health_port}/healthz\n"
         f"  Grafana     {_grafana(settings)}"
     )
 

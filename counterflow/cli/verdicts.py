@@ -16,7 +16,9 @@ def command() -> None:
 @command.command()
 @click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
 @click.option("--flink-url", metavar="URL", help="Flink's REST interface; default: the stack's.")
-@click.option("--metrics-port", type=click.IntRange(1, 65535), help="/metrics on 127.0.0.1; default: the stack's.")
+@click.option(
+    "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
+)
 @click.option(
     "--stale-after",
     "stale_s",
@@ -65,5 +67,5 @@ def export(bootstrap: str | None, flink_url: str | None, metrics_port: int | Non
         time.time() - stale_s,
         told,
         stop,
-        lambda: serve(registry, metrics_port or stack.verdicts_metrics_port),
+        lambda: serve(registry, metrics_port or stack.verdicts_metrics_port, told.problems),
     )

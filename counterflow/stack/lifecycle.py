@@ -21,14 +21,14 @@ from counterflow.stack import supervision
 from counterflow.stack.install import Say, exclusive, install
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
+from counterflow.stack.launch import STABLE_S
 from counterflow.stack.part import Part
 from counterflow.stack.parts import all_parts
 from counterflow.stack.settings import HOST, StackSettings
 
 READY_TIMEOUT_S = 120
 """Limit for a part to answer; a broker that was killed needs the longest."""
-_DEAD = {"BACKOFF", "EXITED", "FATAL"}
-_UNKNOWN = supervision.State("STOPPED", 0, 0)
+_UNKNOWN = supervision.State("STOPPED")
 """Of a part that was not there yet when the supervisor was started."""
 
 
@@ -45,7 +45,8 @@ class PartStatus:
     """What `counterflow status` shows of a part.
 
     `state` is `running` (it answers), `starting` (it lives, but does not answer yet), `restarting` or `stopped`;
-    `rss_bytes` includes child processes.
+    `rss_bytes` includes child processes; `restarts` counts from when it was last started on purpose, `failures` the
+    starts in a row that it outlived by seconds only.
     """
 
     name: str
@@ -55,6 +56,8 @@ class PartStatus:
     rss_bytes: int = 0
     uptime_s: int = 0
     detail: str = ""
+    restarts: int = 0
+    failures: int = 0
 
 
 def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
@@ -69,11 +72,12 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
         ("jobs", lambda: _submit(settings, say)),
+        ("health", lambda: start(settings, "health", say=say)),
         *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
     ]
     seconds = {}
     with exclusive(settings.home / ".lock"):
-        fresh = not supervision.alive(settings)
+        fresh = not (supervision.alive(settings) or orphaned(settings))
         if fresh:
             _clear(settings)
         try:
@@ -94,10 +98,15 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
     A part that already runs is only asked. Raises `CounterflowError` naming the part that ended or stayed silent.
     """
     if not supervision.alive(settings):
-        _clear(settings)
+        if not orphaned(settings):
+            _clear(settings)
         install(settings, say)
         settings.stack_file.write_text(settings.model_dump_json(indent=2))
+        running = supervision.states(settings)
+        supervision.sweep(settings, which=supervision.strays)
         supervision.launch(settings, all_parts(settings))
+        for name in running:  # they go on as they are, watched again
+            supervision.start(settings, name)
     waiting = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
     for part in waiting:
@@ -108,12 +117,12 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
         if states[part.name].state not in ("RUNNING", "STARTING"):
             part.prepare()
             supervision.start(settings, part.name)
-    begin = time.monotonic()
+    begin, before = time.monotonic(), supervision.states(settings)
     while waiting:
         states = supervision.states(settings)
         for part in waiting.copy():
-            state = states.get(part.name)
-            if state is None or state.state in _DEAD:
+            state = states.get(part.name, _UNKNOWN)
+            if state.restarts > before[part.name].restarts + 1:  # once may be a kill of just before
                 raise _failed(settings, part, "ended while it started")
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
@@ -121,6 +130,11 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
             elif time.monotonic() - begin > READY_TIMEOUT_S:
                 raise _failed(settings, part, f"does not answer after {READY_TIMEOUT_S} s")
         time.sleep(0.2)
+
+
+def orphaned(settings: StackSettings) -> bool:
+    """Say whether parts run that their supervisor has left: the next `start` takes them over."""
+    return settings.stack_file.exists() and not supervision.alive(settings) and bool(supervision.states(settings))
 
 
 def show(settings: StackSettings, say: Say = lambda _: None) -> None:
@@ -143,13 +157,14 @@ def down(settings: StackSettings) -> int:
         return _down(settings)
 
 
-def status(settings: StackSettings) -> list[PartStatus]:
-    """Look at every part; empty when no supervisor runs in this home."""
+def status(settings: StackSettings, *, but: str | None = None) -> list[PartStatus]:
+    """Look at every part, but one if it is named; empty when nothing runs in this home."""
     states = supervision.states(settings)
     if not states:
         return []
     supervisor = Part("supervisor", command=(), ready=lambda _: "supervisord")
-    return [_look(part, states.get(part.name, _UNKNOWN)) for part in (supervisor, *all_parts(settings))]
+    parts = (part for part in (supervisor, *all_parts(settings)) if part.name != but)
+    return [_look(settings, part, states.get(part.name, _UNKNOWN)) for part in parts]
 
 
 def _migrate(settings: StackSettings) -> None:
@@ -165,9 +180,11 @@ def _submit(settings: StackSettings, say: Say) -> None:
     start(settings, "jobs", say=say)
 
 
-def _look(part: Part, state: supervision.State) -> PartStatus:
+def _look(settings: StackSettings, part: Part, state: supervision.State) -> PartStatus:
+    again = {"restarts": state.restarts, "failures": state.failures}
     if not state.pid:
-        return PartStatus(part.name, "restarting" if state.state == "BACKOFF" else "stopped", ports=part.ports)
+        word = "restarting" if state.state == "BACKOFF" else "stopped"
+        return PartStatus(part.name, word, ports=part.ports, detail=_why(settings, part, state), **again)
     detail = _answer(part, state)
     return PartStatus(
         part.name,
@@ -176,8 +193,20 @@ def _look(part: Part, state: supervision.State) -> PartStatus:
         part.ports,
         _resident(state.pid, children=part.name != "supervisor"),
         state.uptime_s,
-        detail or "does not answer yet",
+        detail or "does not answer yet" + f"; {_why(settings, part, state)}" * bool(state.failures),
+        **again,
     )
+
+
+def _why(settings: StackSettings, part: Part, state: supervision.State) -> str:
+    """Say of a part without a process what is known, and where to look."""
+    if part.name == "supervisor":
+        return "nobody watches the parts that run: counterflow up takes them over"
+    log = f"its log: {settings.logs / part.name}.log"
+    if state.failures:
+        wait = f", is tried again in {state.wait_s:.0f} s" * bool(state.wait_s)
+        return f"ended within {STABLE_S} s of its start {state.failures} times in a row{wait}; {log}"
+    return f"ended, is started again; {log}" if state.state == "BACKOFF" else ""
 
 
 def _resident(pid: int, *, children: bool) -> int:

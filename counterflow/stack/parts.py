@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterflow.stack import clickhouse, exporter, flink, grafana, jobs, kafka, lander
+from counterflow.stack import clickhouse, exporter, flink, grafana, health, jobs, kafka, lander
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -17,5 +17,6 @@ def all_parts(settings: StackSettings) -> list[Part]:
         lander.lander(settings),
         exporter.exporter(settings),
         jobs.watcher(settings),
+        health.server(settings),
         *([grafana.server(settings, settings.grafana)] if settings.grafana else []),
     ]

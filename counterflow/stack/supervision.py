@@ -1,4 +1,4 @@
-"""The supervisor: supervisord starts the parts, restarts those that die, rotates their logs.
+"""The supervisor: supervisord starts the parts by `launch`, which waits, and starts again those that die.
 
 Every process of a stack carries `COUNTERFLOW_STACK=<home>` in its environment. That is how they are found when the
 supervisor itself is gone: by what they belong to, never by their name.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import xmlrpc.client
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,19 +24,35 @@ import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
 
 from counterflow.errors import CounterflowError
+from counterflow.stack.launch import Run, forget
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
 _MARK = "COUNTERFLOW_STACK"
+_LOG_BYTES, _OLD_LOGS = 10_000_000, 3
+_LAUNCH = (sys.executable, "-m", "counterflow.stack.launch")
 _LONGEST_SOCKET = 90  # bytes of path; the kernel takes 107, supervisord adds a process id
 
 
 class State(NamedTuple):
-    """What the supervisor says of a part: its state in supervisord's words, pid 0 when there is none."""
+    """What is known of a part.
+
+    Parameters
+    ----------
+    state : in supervisord's words; `BACKOFF` while it waits to be started again.
+    pid : of the program itself, 0 when there is none.
+    uptime_s : of the program.
+    restarts : since it was last started on purpose.
+    failures : starts in a row that it outlived by seconds only.
+    wait_s : until it is started again.
+    """
 
     state: str
-    pid: int
-    uptime_s: int
+    pid: int = 0
+    uptime_s: int = 0
+    restarts: int = 0
+    failures: int = 0
+    wait_s: float = 0.0
 
 
 def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
@@ -76,22 +93,39 @@ def alive(settings: StackSettings) -> bool:
 
 
 def states(settings: StackSettings) -> dict[str, State]:
-    """State of every part by name, and of the supervisor itself; empty when there is no supervisor."""
+    """State of every part by name, and of the supervisor itself; of parts without a supervisor those that run."""
     try:
-        found = {
-            info["name"]: State(info["statename"], info["pid"], info["now"] - info["start"] if info["pid"] else 0)
-            for info in _call(settings, "getAllProcessInfo")
+        said = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
+        supervisor = {"supervisor": State("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
+    except OSError:
+        supervisor = {}
+        said = {
+            run.stem: "RUNNING" for run in settings.home.glob("run/*.json") if Run.read(settings.home, run.stem).alive
         }
-        pid = _call(settings, "getPID")
-        return {"supervisor": State("RUNNING", pid, int(time.time() - psutil.Process(pid).create_time())), **found}
-    except (OSError, psutil.NoSuchProcess):
-        return {}
+    return {**supervisor, **{name: _state(settings, name, state) for name, state in said.items()}}
+
+
+def _state(settings: StackSettings, name: str, said: str) -> State:
+    run = Run.read(settings.home, name)
+    if run.alive:
+        return State(said, run.pid, _uptime(run.pid), max(0, run.restarts), run.failures)
+    between = "BACKOFF" if said in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else said
+    return State(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
+
+
+def _uptime(pid: int) -> int:
+    try:
+        return int(time.time() - psutil.Process(pid).create_time())
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def start(settings: StackSettings, name: str) -> None:
-    """Have a part started, without waiting for it."""
+    """Have a part started, without waiting for it; a part that waits to be started again waits no longer."""
     if states(settings)[name].state == "BACKOFF":
         stop(settings, name)
+    if not Run.read(settings.home, name).alive:
+        forget(settings.home, name)
     try:
         _call(settings, "startProcess", name, False)
     except xmlrpc.client.Fault as fault:
@@ -103,6 +137,7 @@ def stop(settings: StackSettings, name: str) -> None:
     """Stop a part and wait until it is gone."""
     with suppress(xmlrpc.client.Fault):  # it ended by itself in this moment
         _call(settings, "stopProcess", name)
+    Run.read(settings.home, name).end()  # one that was taken over is not the supervisor's child
 
 
 def shutdown(settings: StackSettings) -> None:
@@ -125,10 +160,27 @@ def processes(settings: StackSettings) -> list[psutil.Process]:
     return found
 
 
-def sweep(settings: StackSettings, patience_s: float = 20) -> int:
+def strays(settings: StackSettings) -> list[psutil.Process]:
+    """Processes of this stack that are no part nor belong to one: those that a killed part has left."""
+    found = processes(settings)
+    parts = {state.pid for state in states(settings).values()}
+
+    def kept(process: psutil.Process) -> bool:
+        with suppress(psutil.NoSuchProcess):
+            return process.pid in parts or any(parent.pid in parts for parent in process.parents())
+        return False
+
+    return [process for process in found if not kept(process)]
+
+
+def sweep(
+    settings: StackSettings,
+    patience_s: float = 20,
+    which: Callable[[StackSettings], list[psutil.Process]] = processes,
+) -> int:
     """End what is left of this stack, by SIGTERM first; returns how many processes that were."""
     swept: set[psutil.Process] = set()
-    while left := processes(settings):  # again, since a supervisor that still lives starts new ones until it is gone
+    while left := which(settings):  # again, since a supervisor that still lives starts new ones until it is gone
         swept.update(left)
         for process in left:
             with suppress(psutil.NoSuchProcess):
@@ -137,6 +189,17 @@ def sweep(settings: StackSettings, patience_s: float = 20) -> int:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
     return len(swept)
+
+
+def rotate(settings: StackSettings) -> None:
+    """Cut the logs of parts that became long, keeping what was in them: their writers append, and notice nothing."""
+    for log in (settings.logs / f"{run.stem}.log" for run in settings.home.glob("run/*.json")):
+        if log.exists() and log.stat().st_size > _LOG_BYTES:
+            for number in range(_OLD_LOGS, 1, -1):
+                with suppress(FileNotFoundError):
+                    Path(f"{log}.{number - 1}").replace(f"{log}.{number}")
+            shutil.copyfile(log, f"{log}.1")
+            os.truncate(log, 0)
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:
@@ -170,19 +233,18 @@ def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part])
     }
     for part in parts:
         sections[f"program:{part.name}"] = {
-            "command": shlex.join(part.command),
+            "command": shlex.join([*_LAUNCH, str(settings.home), part.name, str(part.stop_s), *part.command]),
             "environment": ",".join(f'{name}="{value}"' for name, value in part.environment.items()),
             "autostart": "false",
             "autorestart": "true",
-            "startretries": 20,  # waits one second more each time
+            "startretries": 1_000_000,  # `launch` waits; it is never given up
             "stopsignal": "TERM",
             "stopwaitsecs": part.stop_s,
             "stopasgroup": "true",
             "killasgroup": "true",
             "redirect_stderr": "true",
-            "stdout_logfile": settings.logs / f"{part.name}.log",
-            "stdout_logfile_maxbytes": "10MB",
-            "stdout_logfile_backups": 3,
+            "stdout_logfile": settings.logs / "launch.log",  # for all: what goes wrong before a part has its own
+            "stdout_logfile_maxbytes": 0,
         }
     return "\n".join(
         f"[{section}]\n" + "".join(f"{key}={str(value).replace('%', '%%')}\n" for key, value in options.items())

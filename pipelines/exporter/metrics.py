@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import orjson
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from counterflow import health
 from counterflow.errors import CounterflowError
 from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, WATCHED, evidence
@@ -67,6 +68,10 @@ class Told(Collector):
             with self._lock:
                 self._unreadable[dataset] += 1
 
+    def problems(self) -> list[str]:
+        """Say what keeps this from being up to date."""
+        return [] if self.kafka_up else ["Kafka does not answer: what is told here is as old as its last answer"]
+
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """Return every metric."""
         with self._lock:
@@ -110,15 +115,15 @@ class Told(Collector):
         yield from (unreadable, refused)
 
 
-def serve(registry: CollectorRegistry, port: int) -> None:
-    """Answer `/metrics` on 127.0.0.1.
+def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> None:
+    """Answer `/metrics` and `/healthz` on 127.0.0.1.
 
     Raises
     ------
     CounterflowError : the port is taken.
     """
     try:
-        start_http_server(port, "127.0.0.1", registry)
+        health.serve(port, registry, problems)
     except OSError as error:
         raise CounterflowError(
             f"127.0.0.1:{port} cannot be listened on: {error.strerror}", hint="give another --metrics-port", exit_code=2

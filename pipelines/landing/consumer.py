@@ -40,6 +40,7 @@ _SILENT_S = 10.0  # of which Kafka is told nothing; it would pass the work on af
 _INSERTS = 2  # at a time
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
+_ANSWER_S = 3.0
 
 Key = tuple[str, int]
 
@@ -120,6 +121,22 @@ class Lander:
                 "goes on where it stopped; --most-refused 100 lands whatever comes",
             )
 
+    def problems(self) -> list[str]:
+        """Say what keeps messages from landing now; asked by another thread than that of `run`."""
+        said = [
+            f"{topic} is landed no further, too much is refused: {what}" for topic, what in [*self._stopped.items()]
+        ]
+        said += [
+            f"{p.topic} partition {p.partition}: {p.attempts} inserts in a row failed, the last with: {p.problem}"
+            for p in [*self._partitions.values()]
+            if p.attempts and p.topic not in self._stopped
+        ]
+        try:
+            self._consumer.list_topics(next(iter(self._tables)), timeout=_ANSWER_S)
+        except (KafkaException, RuntimeError) as error:  # the latter once it is closed
+            said.append(f"Kafka does not answer: {error.args[0]}")
+        return said
+
     def _read(self) -> None:
         """Read what there is; while memory is full, wait for an insert instead."""
         now = time.monotonic()
@@ -181,7 +198,7 @@ class Lander:
     def _postpone(self, partition: Partition, error: Exception) -> None:
         code = error.code if isinstance(error, ClickHouseError) else type(error).__name__
         wait_s = min(_LONGEST_WAIT_S, 0.1 * 2**partition.attempts) * random.uniform(0.5, 1)  # noqa: S311
-        partition.failed(time.monotonic() + wait_s)
+        partition.failed(time.monotonic() + wait_s, f"{code}: {error}"[:200])
         metrics.RETRIES.labels(self._tables[partition.topic], code).inc()
         log.warning(
             "insert failed, will be repeated",
@@ -199,7 +216,7 @@ class Lander:
 
     def _stop(self, partition: Partition, found: TooManyRefused) -> None:
         """Land nothing more of the topic; its batch stays owed, so that whoever continues begins with it."""
-        partition.failed(float("inf"))
+        partition.failed(float("inf"), str(found))
         self._stopped[partition.topic] = str(found)
         metrics.STOPPED.labels(partition.topic).set(1)
         log.error(

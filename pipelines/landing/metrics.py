@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from counterflow import health
 
 REGISTRY = CollectorRegistry()
 
@@ -26,6 +28,6 @@ STOPPED = _gauge("stopped", "1 for a topic of which too much was refused: nothin
 LAST_SUCCESS = _gauge("last_success_timestamp_seconds", "When a batch was last committed.", "dataset")
 
 
-def serve(port: int) -> None:
-    """Answer `/metrics` on 127.0.0.1."""
-    start_http_server(port, addr="127.0.0.1", registry=REGISTRY)
+def serve(port: int, problems: health.Problems) -> None:
+    """Answer `/metrics` and `/healthz` on 127.0.0.1."""
+    health.serve(port, REGISTRY, problems)

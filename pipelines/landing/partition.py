@@ -37,6 +37,8 @@ class Partition:
         """Bytes in memory."""
         self.attempts = 0
         """Inserts of the batch that failed."""
+        self.problem = ""
+        """What the last of them said."""
         self.retry_at = 0.0
         self.paused = False
         self._waiting: list[Message] = []
@@ -87,9 +89,10 @@ class Partition:
         self.batch = None
         self.attempts = 0
 
-    def failed(self, retry_at: float) -> None:
+    def failed(self, retry_at: float, problem: str) -> None:
         """Take note that the batch has to be inserted again."""
         self.attempts += 1
+        self.problem = problem
         self.retry_at = retry_at
 
     def _cut(self, covered: Range, count: int, now: float) -> None:

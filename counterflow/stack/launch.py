@@ -1,0 +1,139 @@
+"""Become a part: what supervisord runs in place of the program itself.
+
+`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` waits where the part failed just before, sends the
+output to the part's log, writes down who the part is, and becomes COMMAND: supervisord's child is then the program.
+Where the program that an earlier supervisor started still runs, it stands in for that one and ends when that ends. So
+parts outlive their supervisor, and have a log without it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+STABLE_S = 10
+"""A part that lived as long did not fail."""
+_LONGEST_WAIT_S = 60
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What is written down of a part.
+
+    Parameters
+    ----------
+    pid, born : of the program; its start in clock ticks since the machine's, since ids are used again.
+    stop_s : seconds from SIGTERM to SIGKILL.
+    started_s : when it was launched, by the clock that counts from the machine's start.
+    restarts : since it was last started on purpose.
+    failures : starts in a row that it did not outlive by `STABLE_S`.
+    until_s : while it waits to be started again: up to when, by the same clock.
+    """
+
+    pid: int = 0
+    born: int = 0
+    stop_s: int = 0
+    started_s: float = 0
+    restarts: int = -1
+    failures: int = 0
+    until_s: float | None = None
+
+    @classmethod
+    def read(cls, home: Path, part: str) -> Run:
+        """Return what is known of a part; nothing where nothing was written."""
+        try:
+            return msgspec.json.decode(_file(home, part).read_bytes(), type=cls)
+        except (OSError, msgspec.DecodeError):
+            return cls()
+
+    def write(self, home: Path, part: str) -> None:
+        """Keep it; a full disk is no reason not to run."""
+        file = _file(home, part)
+        with suppress(OSError):
+            file.parent.mkdir(exist_ok=True)
+            new = file.with_suffix(".new")
+            new.write_bytes(msgspec.json.encode(self))
+            new.replace(file)
+
+    @property
+    def alive(self) -> bool:
+        """Say whether the program runs."""
+        return bool(self.pid) and _born(self.pid) == self.born
+
+    def end(self) -> None:
+        """End the program and its children, by SIGTERM first."""
+        for number, patience_s in ((signal.SIGTERM, self.stop_s), (signal.SIGKILL, STABLE_S)):
+            if self.alive:
+                with suppress(ProcessLookupError):
+                    program = os.pidfd_open(self.pid)
+                    os.killpg(self.pid, number)
+                    select.select([program], [], [], patience_s)
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until it is started again, where it waits for that."""
+        return 0.0 if self.until_s is None else max(0.0, self.until_s - now())
+
+    def again(self) -> Run:
+        """Return the next run, which waits longer with every failure in a row: 1, 2, 4, ... 60 s."""
+        failed = self.started_s > 0 and now() - self.started_s < STABLE_S
+        failures = self.failures + 1 if failed else 0
+        wait_s = min(2 ** (failures - 1), _LONGEST_WAIT_S) if failures else 0
+        return Run(restarts=self.restarts + 1, failures=failures, until_s=now() + wait_s)
+
+
+def forget(home: Path, part: str) -> None:
+    """Let the next start of a part be its first."""
+    _file(home, part).unlink(missing_ok=True)
+
+
+def now() -> float:
+    """Seconds since the machine was started; nobody sets this clock."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _file(home: Path, part: str) -> Path:
+    return home / "run" / f"{part}.json"
+
+
+def _born(pid: int) -> int | None:
+    """Return when a process was started, in clock ticks; None where there is none (proc_pid_stat(5), field 22)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
+    """Stand in for the program while it runs; then become it."""
+    before = Run.read(home, part)
+    if before.alive:
+        with suppress(ProcessLookupError):
+            select.select([os.pidfd_open(before.pid)], [], [])
+    run = before.again()
+    run.write(home, part)
+    time.sleep(run.wait_s)
+    _log_to(home / "logs" / f"{part}.log")
+    pid = os.getpid()
+    Run(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
+    os.execvp(command[0], command)  # noqa: S606
+
+
+def _log_to(log: Path) -> None:
+    """Write to the log itself rather than to a pipe that ends with the supervisor."""
+    with suppress(OSError):  # then it goes to the supervisor
+        fd = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.dup2(fd, 1)
+        os.dup2(fd, 2)
+        os.close(fd)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])
