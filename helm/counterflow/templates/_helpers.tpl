@@ -1,0 +1,169 @@
+{{- define "counterflow.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 20 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 20 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of an object: (dict "root" $ "component" "lander"). */}}
+{{- define "counterflow.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+app.kubernetes.io/part-of: counterflow
+{{ include "counterflow.selectorLabels" . }}
+{{- end -}}
+
+{{- define "counterflow.selectorLabels" -}}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* Image of a role: (dict "root" $ "role" "lander"). */}}
+{{- define "counterflow.image" -}}
+{{- $image := .root.Values.image -}}
+{{- with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}-{{ .role }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{- with index $image.digests .role }}@{{ . }}{{ end -}}
+{{- end -}}
+
+{{- define "counterflow.clickhouseUrl" -}}
+{{- .Values.clickhouse.url | default (printf "https://%s-clickhouse:8443" (include "counterflow.fullname" .)) -}}
+{{- end -}}
+
+{{/* Name for ON CLUSTER; empty on one server. */}}
+{{- define "counterflow.clickhouseCluster" -}}
+{{- $installation := .Values.clickhouse.installation -}}
+{{- if and $installation.enabled (gt (int $installation.replicas) 1) -}}counterflow{{- else -}}{{ .Values.clickhouse.cluster }}{{- end -}}
+{{- end -}}
+
+{{- define "counterflow.flinkServiceAccount" -}}
+{{- .Values.flink.serviceAccount.name | default (printf "%s-flink" (include "counterflow.fullname" .)) -}}
+{{- end -}}
+
+{{/* Name of a job's FlinkDeployment: (dict "root" $ "job" .). What shapes its state is part of it, so that a job whose
+query has changed is another, which begins anew, and state is only ever restored by the query that made it. */}}
+{{- define "counterflow.flinkName" -}}
+{{- printf "%s-%s-%s" (include "counterflow.fullname" .root) (.job.name | replace "_" "-") (.job.fingerprint | trunc 8) -}}
+{{- end -}}
+
+{{/* The jobs that run, as a list in JSON under the key `jobs`. */}}
+{{- define "counterflow.jobs" -}}
+{{- $chosen := list -}}
+{{- if .Values.flink.enabled -}}
+{{- $all := (.Files.Get "files/jobs.yaml" | fromYaml).jobs -}}
+{{- range $all -}}
+{{- $own := index $.Values.flink.jobs .name | default dict -}}
+{{- if ne (toString $own.enabled) "false" -}}{{- $chosen = append $chosen (merge (dict "own" $own) .) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- dict "jobs" $chosen | toJson -}}
+{{- end -}}
+
+{{/* How the parts find Kafka and ClickHouse. */}}
+{{- define "counterflow.env" -}}
+- {name: COUNTERFLOW_HOME, value: /run/counterflow/home}
+- {name: COUNTERFLOW_SECRETS, value: /run/counterflow/secrets}
+- {name: COUNTERFLOW_TLS_CA, value: /run/counterflow/trust/ca.pem}
+- {name: COUNTERFLOW_KAFKA_BOOTSTRAP, value: {{ .Values.kafka.bootstrap | quote }}}
+- {name: COUNTERFLOW_CLICKHOUSE_URL, value: {{ include "counterflow.clickhouseUrl" . | quote }}}
+{{- end -}}
+
+{{/* Where they may write, and what they read; secrets by (dict "root" $ "kafka" (list "lander") "clickhouse" (list …) "secrets" (list …)). */}}
+{{- define "counterflow.volumes" -}}
+- name: home
+  emptyDir: {sizeLimit: 64Mi}
+- name: tmp
+  emptyDir: {sizeLimit: 256Mi}
+- name: trust
+  emptyDir: {sizeLimit: 4Mi}
+- name: certificates
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range $n, $one := .root.Values.trust }}
+      - secret:
+          name: {{ $one.secret }}
+          items: [{key: {{ $one.key | quote }}, path: {{ printf "%02d.pem" $n }}}]
+      {{- end }}
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range .kafka }}
+      {{- $one := index $.root.Values.kafka.users . }}
+      - secret:
+          name: {{ $one.secret }}
+          items: [{key: {{ $one.key | quote }}, path: kafka-{{ . }}}]
+      {{- end }}
+      {{- range .clickhouse }}
+      {{- $one := index $.root.Values.clickhouse.users . }}
+      - secret:
+          name: {{ $one.secret }}
+          items: [{key: {{ $one.key | quote }}, path: clickhouse-{{ . }}}]
+      {{- end }}
+      {{- if not (or .kafka .clickhouse) }}
+      []
+      {{- end }}
+{{- end -}}
+
+{{- define "counterflow.volumeMounts" -}}
+- {name: home, mountPath: /run/counterflow/home}
+- {name: tmp, mountPath: /tmp}
+- {name: trust, mountPath: /run/counterflow/trust, readOnly: true}
+- {name: secrets, mountPath: /run/counterflow/secrets, readOnly: true}
+{{- end -}}
+
+{{/* Puts the certificates together: (dict "root" $ "role" "lander"). */}}
+{{- define "counterflow.trustContainer" -}}
+- name: trust
+  image: {{ include "counterflow.image" . }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  command: [sh, -c, cat /run/counterflow/certificates/*.pem > /run/counterflow/trust/ca.pem]
+  securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}
+  resources:
+    requests: {cpu: 10m, memory: 16Mi}
+    limits: {memory: 64Mi}
+  volumeMounts:
+    - {name: certificates, mountPath: /run/counterflow/certificates, readOnly: true}
+    - {name: trust, mountPath: /run/counterflow/trust}
+{{- end -}}
+
+{{/* What every pod has in common: (dict "root" $ "own" $values). */}}
+{{- define "counterflow.podSpec" -}}
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext: {{- toYaml (merge (deepCopy (.own.podSecurityContext | default dict)) .root.Values.podSecurityContext) | nindent 2 }}
+{{- with .own.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .own.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .own.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Probes of a part that answers /metrics and /healthz: (dict "port" 9465). A part that waits for Kafka is alive, and
+nothing is gained by starting it again: liveness asks no more than whether it answers. */}}
+{{- define "counterflow.probes" -}}
+startupProbe:
+  httpGet: {path: /metrics, port: metrics}
+  periodSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /metrics, port: metrics}
+  periodSeconds: 20
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /healthz, port: metrics}
+  periodSeconds: 10
+  timeoutSeconds: 5
+{{- end -}}

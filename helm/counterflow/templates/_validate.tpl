@@ -1,0 +1,34 @@
+{{/* What no schema can say: combinations that cannot work. Each names the value to set. */}}
+{{- define "counterflow.validate" -}}
+{{- $clickhouse := .Values.clickhouse -}}
+{{- if and $clickhouse.url $clickhouse.installation.enabled -}}
+{{- fail "clickhouse.url names a server, and clickhouse.installation.enabled makes another: set one of them" -}}
+{{- end -}}
+{{- if not (or $clickhouse.url $clickhouse.installation.enabled) -}}
+{{- fail "there is no ClickHouse: set clickhouse.url, or clickhouse.installation.enabled=true" -}}
+{{- end -}}
+{{- if and .Values.flink.enabled (not .Values.flink.storage) -}}
+{{- fail "flink.storage is empty: name where checkpoints are kept, for example s3://bucket/counterflow" -}}
+{{- end -}}
+{{- if and (gt (int .Values.lander.replicas) 1) .Values.lander.autoscaling.enabled -}}
+{{- fail "lander.replicas is set beside lander.autoscaling.enabled: set minReplicas" -}}
+{{- end -}}
+{{- $jobs := list -}}
+{{- range (.Files.Get "files/jobs.yaml" | fromYaml).jobs -}}{{- $jobs = append $jobs .name -}}{{- end -}}
+{{- range $name, $job := .Values.flink.jobs -}}
+{{- if not (has $name $jobs) -}}
+{{- fail (printf "flink.jobs.%s: there is no such job; jobs are %s" $name (join ", " $jobs)) -}}
+{{- end -}}
+{{- end -}}
+{{- range (include "counterflow.jobs" . | fromJson).jobs -}}
+{{- $name := include "counterflow.flinkName" (dict "root" $ "job" .) -}}
+{{- if gt (len $name) 45 -}}
+{{- fail (printf "%s is longer than the 45 characters of a FlinkDeployment's name: set fullnameOverride" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $agent := .Values.agents -}}
+{{- if and $agent.hostPaths (ne $agent.kind "DaemonSet") -}}
+{{- fail (printf "agents.%s.hostPaths are paths of nodes: set kind: DaemonSet" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,98 @@
+"""What the chart carries of the rest of the repository, since a chart cannot read outside its folder.
+
+`python -m helm.files` writes `counterflow/files/`; a test compares. So a new job, topic, dashboard or alert needs no edit
+in the chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from confluent_kafka.admin import AclOperation, AclPermissionType, ResourcePatternType, ResourceType
+
+from counterflow.dashboards import alerting, build
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.pipelines.jobs.render import fingerprint
+from counterflow.schemas import topics
+from counterflow.schemas.definition import datasets
+from counterflow.stack import flink
+from counterflow.stack.kafka_users import Grant, grants
+
+FOLDER = Path(__file__).parent / "counterflow" / "files"
+
+_HEAD = "# Made by `python -m helm.files`.\n"
+_RESOURCES = {
+    ResourceType.TOPIC: "topic",
+    ResourceType.GROUP: "group",
+    ResourceType.TRANSACTIONAL_ID: "transactionalId",
+}
+_PATTERNS = {ResourcePatternType.LITERAL: "literal", ResourcePatternType.PREFIXED: "prefix"}
+_OPERATIONS = {
+    AclOperation.READ: "Read",
+    AclOperation.WRITE: "Write",
+    AclOperation.DESCRIBE: "Describe",
+    AclOperation.ALL: "All",
+}
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Yield the path below `counterflow/files/` and the text of each file."""
+    yield "jobs.yaml", _yaml({"jobs": list(_jobs())})
+    yield "topics.yaml", _yaml({"topics": list(_topics())})
+    yield "users.yaml", _yaml({"users": list(_users())})
+    yield "log4j-console.properties", flink.LOG4J
+    yield "rules.yml", alerting.PROMETHEUS.read_text()
+    yield "grafana-alerts.yaml", alerting.GRAFANA.read_text()
+    yield "alertmanager.example.yml", alerting.PROMETHEUS.with_name("alertmanager.example.yml").read_text()
+    yield "datasources.yaml", (build.PROVISIONING / "datasources/counterflow.yaml").read_text()
+    for path in sorted(build.GENERATED.glob("*.json")):
+        yield f"dashboards/{path.name}", path.read_text()
+
+
+def _jobs() -> Iterator[dict[str, Any]]:
+    """Yield each job with what shapes its state: another fingerprint is another job to Flink."""
+    for job in all_jobs().values():
+        yield {"name": job.name, "parallelism": job.parallelism, "fingerprint": fingerprint(job, datasets())}
+
+
+def _topics() -> Iterator[dict[str, Any]]:
+    """Yield each topic; how many partitions it has is told only where it may have no other number."""
+    for topic in topics(partitions=0):
+        fixed = {"partitions": topic.partitions} if topic.partitions else {}
+        yield {"name": topic.name, **fixed, "config": dict(topic.config)}
+
+
+def _users() -> Iterator[dict[str, Any]]:
+    """Yield each user of Kafka with its rights, in the words of a KafkaUser."""
+    rights: dict[str, list[dict[str, Any]]] = {}
+    for grant in grants():
+        rights.setdefault(grant.user, []).append(_acl(grant))
+    yield from ({"name": user, "acls": acls} for user, acls in sorted(rights.items()))
+
+
+def _acl(grant: Grant) -> dict[str, Any]:
+    resource = {"type": _RESOURCES[grant.resource], "name": grant.name, "patternType": _PATTERNS[grant.pattern]}
+    denied = {"type": "deny"} if grant.permission == AclPermissionType.DENY else {}
+    return {**denied, "resource": resource, "operations": [_OPERATIONS[grant.operation]], "host": "*"}
+
+
+def _yaml(content: dict[str, Any]) -> str:
+    return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
+
+
+def write() -> None:
+    """Write every file, and remove what is no more."""
+    made = dict(files())
+    for path in FOLDER.rglob("*"):
+        if path.is_file() and path.relative_to(FOLDER).as_posix() not in made:
+            path.unlink()
+    for name, text in made.items():
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+        (FOLDER / name).write_text(text)
+
+
+if __name__ == "__main__":
+    write()
