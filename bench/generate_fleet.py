@@ -77,9 +77,9 @@ TABLES: Mapping[str, Made] = {
         {**_RAW, "source": "'nmon'", "interval_s": f"{INTERVAL_S}.", "row_count": "4", "collected_at": "now64(3)"},
     ),
     "link_load": Made(
-        (0, 10), [("logical_port", "P1", None), ("nrg", "N1", "N1"), ("rdma_link", "R1", "N1")],
-        ("link_type", "link", "`group`"),
-        {"n": "2", "physical_port": "'C1'", "own_out_bytes_s": "a * 1e6", "own_in_bytes_s": "b * 1e6",
+        (0, 10), [("logical_port", "P1"), ("nrg", "N1"), ("rdma_link", "R1")], ("link_type", "link"),
+        {"`group`": "if(thing.1 = 'logical_port', NULL, concat('PAIR', toString(intDiv(s, 2))))", "n": "2",
+         "physical_port": "'C1'", "own_out_bytes_s": "a * 1e6", "own_in_bytes_s": "b * 1e6",
          "own_out_msgs_s": "a * 1e3", "own_in_msgs_s": "b * 1e3", "line_bits_s": "1e11", "out_line_pct": "a / 2",
          "in_line_pct": "b / 2", "capacity_pct": "10.", "out_capacity_pct": "a", "in_capacity_pct": "b",
          "phys_out_bytes_s": "2e8 + c * 1e6", "phys_in_bytes_s": "2e8", "phys_line_pct": "c",
@@ -293,14 +293,15 @@ def _runs(end: datetime) -> str:
     )
     return (
         "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value)\n"
-        f"SELECT toDateTime64(at, 3, 'UTC'), {_system('number')}, 'site', 'bench', 0, now64(3), 'run', run, 'end', ends\n"
-        f"FROM values('at UInt32, number UInt32, run String, ends String', {rows})"
+        f"SELECT toDateTime64(at, 3, 'UTC'), {_system('number')}, 'site', 'bench', 0, now64(3), 'run', run, 'end', ends"
+        f" FROM values('at UInt32, number UInt32, run String, ends String', {rows})"
     )
 
 
 def _counters(end: datetime) -> str:
     """Return the statement that says which systems have which counters, as manifests of all datasets would."""
-    has = {"wait": _IBMI, "pool": _IBMI, "link": (0, 10), "db_log": _ZOS, "workload": _REPLICATING}
+    has = {"wait": _IBMI, "pool": _IBMI, "link": (0, 10), "db_log": _ZOS}
+    has |= dict.fromkeys(("workload", "replication"), _REPLICATING)
     there = [(dataset, number) for dataset, systems in has.items() for number in range(*systems)]
     listed = ", ".join(f"('{dataset}', {number})" for dataset, number in there)
     return (
