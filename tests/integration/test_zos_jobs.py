@@ -703,16 +703,15 @@ def everything() -> Rows:
     return rows
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=lambda number: f"{number} partitions and subtasks")
-def line(request: pytest.FixtureRequest, flink: StackSettings) -> Iterator[SettledLine]:
-    line = SettledLine(flink, 60 + request.param, recompute, JOBS, parallelism=request.param)
+@pytest.fixture(scope="module")
+def line(flink: StackSettings) -> SettledLine:
+    line = SettledLine(flink, 60, recompute, JOBS, parallelism=2)
     assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):
         line.publish(rows[begin : begin + 600])
         time.sleep(0.4)  # longer than a mini-batch in all
-    yield line
-    jobs.cancel(line.cluster, line.jobs)
+    return line
 
 
 def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
@@ -741,7 +740,6 @@ def test_a_pair_of_q_replication_comes_out_as_published(line: SettledLine) -> No
     assert (idle["idle"], idle["missing"], idle.get("end_to_end_ms")) == (True, "idle", None)
 
 
-@pytest.mark.parametrize("line", [1], indirect=True)
 def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) -> None:
     begin, end = NOW + timedelta(minutes=20), NOW + timedelta(minutes=24)
     period = jobs.Period(begin, end, "live")
@@ -750,7 +748,6 @@ def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) 
     line.check()
 
 
-@pytest.mark.parametrize("line", [1], indirect=True)
 def test_a_ceiling_that_is_configured_afterwards_judges_history(line: SettledLine) -> None:
     since = NOW + timedelta(minutes=1)
     late = configured("live", "log_ceiling", "DBP2/zhl", "ceiling_mb_s", since, "215", read_s=900)
