@@ -1,7 +1,11 @@
-"""What a process of ours says of itself on 127.0.0.1: `/metrics`, and `/healthz` with what is wrong."""
+"""What a process of ours says of itself: `/metrics`, and `/healthz` with what is wrong.
+
+It answers on 127.0.0.1, or on the address that COUNTERFLOW_METRICS_ADDRESS names: in a pod, those who ask are outside.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable
 from typing import cast
@@ -32,7 +36,8 @@ def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
         start_response(status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")])
         return ["".join(f"{line}\n" for line in found or ["ok"]).encode()]
 
-    server = make_server("127.0.0.1", port, app, ThreadingWSGIServer, _Silent)
+    address = os.environ.get("COUNTERFLOW_METRICS_ADDRESS", "127.0.0.1")
+    server = make_server(address, port, app, ThreadingWSGIServer, _Silent)
     threading.Thread(target=server.serve_forever, name="health", daemon=True).start()
 
 

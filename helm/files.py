@@ -1,7 +1,7 @@
 """What the chart carries of the rest of the repository, since a chart cannot read outside its folder.
 
-`python -m helm.files` writes `counterflow/files/`; a test compares. So a new job, topic, dashboard or alert needs no edit
-in the chart.
+`python -m helm.files` writes `counterflow/files/`; a test compares. So a new job, topic, dashboard or alert needs no
+edit in the chart.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from confluent_kafka.admin import AclOperation, AclPermissionType, ResourcePatternType, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub forgets to export some
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from counterflow.dashboards import alerting, build
 from counterflow.pipelines.jobs import all_jobs

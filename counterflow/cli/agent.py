@@ -14,26 +14,31 @@ def command() -> None:
 
 @command.command()
 @click.option("--config", required=True, type=click.Path(path_type=Path), help="The agent's configuration (YAML).")
-def run(config: Path) -> None:
+@click.option("--agent-id", metavar="NAME", help="Instead of the configuration's, which many nodes may then share.")
+def run(config: Path, agent_id: str | None) -> None:
     """Follow the sources of a configuration until SIGTERM or Ctrl-C.
 
     Exit status 3 says that another agent with the same agent_id has taken over.
     """
+    import re
     import signal
     from threading import Event
 
-    from counterflow.collectors.agent.config import load
+    from counterflow.collectors.agent.config import AGENT_ID, load
     from counterflow.collectors.agent.publisher import Publisher
     from counterflow.collectors.agent.runner import Runner
     from counterflow.logs import configure
 
     configure()
     settings = load(config)
+    agent_id = agent_id or settings.agent_id
+    if not re.match(AGENT_ID, agent_id):
+        raise click.BadParameter("may hold letters, digits, dot, dash and underscore", param_hint="--agent-id")
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    publisher = Publisher(settings.kafka, settings.agent_id, stop)
-    runner = Runner(publisher, settings.agent_id, settings.commit, stop, systems=settings.systems)
+    publisher = Publisher(settings.kafka, agent_id, stop)
+    runner = Runner(publisher, agent_id, settings.commit, stop, systems=settings.systems)
     if settings.metrics_port:
         runner.metrics.serve(settings.metrics_port, runner.problems)
     runner.run(settings.files, settings.poll_s)

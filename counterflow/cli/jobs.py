@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,13 +40,15 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
             _say(
                 as_json,
                 vars(found),
-                f"{found.job} {found.what}" + (f" from {found.checkpoint}" * bool(found.checkpoint)),
+                f"{found.job} {found.what}"
+                + f" from {found.checkpoint}" * bool(found.checkpoint)
+                + f", since these cannot be read: {', '.join(found.unreadable)}" * bool(found.unreadable),
             )
         else:
             _say(as_json, {"error": found.message}, found.message)
 
     if watch:
-        jobs.watch(_cluster(home), say, jobs=jobs.chosen(names))
+        jobs.watch(_cluster(home), _all_the_same(say), jobs=jobs.chosen(names))
     for submission in jobs.submit(_cluster(home), jobs.chosen(names)):
         say(submission)
 
@@ -111,6 +115,41 @@ def rerun(
     written = jobs.rerun(_cluster(home), jobs.Period(begin, end, system), jobs.chosen(names))
     for dataset, rows in written.items():
         _say(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
+
+
+def _all_the_same(say: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
+    """Return who says a thing where it can be said: nobody ends because a log's disk is full."""
+
+    def said(found: Submission | CounterflowError) -> None:
+        with suppress(OSError):
+            say(found)
+
+    return said
+
+
+@command.command()
+@click.argument("name", metavar="JOB")
+@click.option(
+    "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder, made where there is none."
+)
+@_home
+def render(name: str, to: Path, home: Path | None) -> None:
+    """Write a job for a Flink cluster of its own, in application mode: what its JobManager runs, and with what.
+
+    docs/kubernetes.md tells how it is started.
+    """
+    from counterflow.pipelines.jobs import application, chosen
+    from counterflow.schemas.definition import datasets
+    from counterflow.stack.jobs import connection
+    from counterflow.stack.settings import StackSettings
+
+    settings = StackSettings.load(home=home)
+    [job] = chosen([name])
+    written = application.write(
+        job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
+    )
+    for path in written:
+        click.echo(path)
 
 
 def _say(as_json: bool, fields: dict[str, object], text: str) -> None:

@@ -13,7 +13,7 @@ import yaml
 from counterflow.stack.part import Part
 from counterflow.stack.settings import HOST, StackSettings
 
-_LOG4J = """\
+LOG4J = """\
 rootLogger.level = INFO
 rootLogger.appenderRef.console.ref = Console
 appender.console.name = Console
@@ -86,7 +86,7 @@ def _prepare(settings: StackSettings) -> None:
     ):
         (lib / jar.name).symlink_to(jar)
     (home / "conf/config.yaml").write_text(yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
-    (home / "conf/log4j-console.properties").write_text(_LOG4J)
+    (home / "conf/log4j-console.properties").write_text(LOG4J)
 
 
 def _config(settings: StackSettings) -> dict[str, Any]:

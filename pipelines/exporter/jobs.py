@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import NamedTuple
 
 import httpx
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -16,12 +19,18 @@ _TIMEOUT_S = 1.5  # of an answer
 _PATIENCE_S = 3.0  # of all of them: a scrape takes ten at most
 
 
-class Jobs(Collector):
-    """Every job by name, running or not."""
+class _State(NamedTuple):
+    running: bool
+    checkpointed: datetime | None
+    failed_checkpoints: int
 
-    def __init__(self, flink_url: str) -> None:
+
+class Jobs(Collector):
+    """Every job by name, running or not, on whichever of the clusters it is: one of all, or one a job."""
+
+    def __init__(self, *flink_urls: str) -> None:
         """Ask nothing yet."""
-        self._http = httpx.Client(base_url=flink_url, timeout=_TIMEOUT_S, trust_env=False)
+        self._clusters = [httpx.Client(base_url=url, timeout=_TIMEOUT_S, trust_env=False) for url in flink_urls]
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
         """Return what is told where Flink answers, without asking it."""
@@ -41,25 +50,36 @@ class Jobs(Collector):
         )
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return what Flink says; `counterflow_flink_up` alone where it says nothing."""
+        """Return what Flink says; `counterflow_flink_up` alone where no cluster says anything."""
         up, running, newest, failed = self.describe()
-        end = time.monotonic() + _PATIENCE_S
-        try:
-            flink = Flink(self._http)
-            found = {job["name"]: job for job in flink.running()}
-            for name in all_jobs():
-                job = found.get(name)
-                running.add_metric([name], job is not None and job["state"] == "RUNNING")
-                if job:
-                    if time.monotonic() > end:
-                        raise httpx.ReadTimeout("Flink answers too slowly")
-                    at, failures = flink.checkpoints(job["jid"])
-                    failed.add_metric([name], failures)
-                    if at:
-                        newest.add_metric([name], at.timestamp())
-        except httpx.HTTPError:
-            up.add_metric([], 0)
+        with ThreadPoolExecutor(len(self._clusters)) as pool:
+            answers = [answer for answer in pool.map(_states, self._clusters) if answer is not None]
+        up.add_metric([], bool(answers))
+        if not answers:
             yield up
             return
-        up.add_metric([], 1)
+        found = {name: state for answer in answers for name, state in answer.items()}
+        for name in all_jobs():
+            state = found.get(name)
+            running.add_metric([name], state is not None and state.running)
+            if state:
+                failed.add_metric([name], state.failed_checkpoints)
+                if state.checkpointed:
+                    newest.add_metric([name], state.checkpointed.timestamp())
         yield from (up, running, newest, failed)
+
+
+def _states(http: httpx.Client) -> dict[str, _State] | None:
+    """Ask a cluster for its jobs; None where it does not answer, or too slowly."""
+    end = time.monotonic() + _PATIENCE_S
+    flink = Flink(http)
+    found: dict[str, _State] = {}
+    try:
+        for job in flink.running():
+            if time.monotonic() > end:
+                return None
+            if job["name"] in all_jobs():
+                found[job["name"]] = _State(job["state"] == "RUNNING", *flink.checkpoints(job["jid"]))
+    except httpx.HTTPError:
+        return None
+    return found

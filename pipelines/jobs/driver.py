@@ -2,7 +2,11 @@
 
 Reads one JSON object on standard input, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits
 each as one Flink job (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is
-accepted. A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
+accepted, `{"job", "error"}` where it is not.
+A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
+
+In application mode it is what the JobManager runs (`PythonDriver`), which hands on no input: the object, with one job,
+is then in the file that its argument names, and the job's configuration names no target.
 
 It imports nothing of Counterflow, whose packages that environment does not have, but rules, which need none: Flink
 ships them to its TaskManagers (`python.files`), where alone they run.
@@ -13,8 +17,10 @@ from __future__ import annotations
 import json
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
@@ -112,9 +118,10 @@ def submit(job: dict[str, Any]) -> str:
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
-    # PyFlink's own get_execution_environment would start a cluster here, whatever `execution.target` says.
     java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
-    stream = StreamExecutionEnvironment(java(configuration._j_configuration))
+    # Outside a JobManager the second would start a cluster here, whatever `execution.target` says.
+    environment_of = java if "execution.target" in job["configuration"] else java.getExecutionEnvironment
+    stream = StreamExecutionEnvironment(environment_of(configuration._j_configuration))
     environment = StreamTableEnvironment.create(stream)
     for statement in job["statements"]:
         environment.execute_sql(statement)
@@ -129,12 +136,25 @@ def submit(job: dict[str, Any]) -> str:
     return str(inserts.execute().get_job_client().get_job_id())
 
 
+def attempt(job: dict[str, Any]) -> dict[str, str]:
+    """Submit one job, and say what came of it: one that is refused keeps no other from being submitted."""
+    try:
+        return {"job": job["job"], "job_id": submit(job)}
+    except Exception:
+        return {"job": job["job"], "error": traceback.format_exc()}
+
+
 def main() -> None:
-    """Submit every job that standard input asks for: while Flink takes one, the next is planned."""
-    jobs = json.load(sys.stdin)["jobs"]
+    """Submit every job that is asked for: while Flink takes one, the next is planned."""
+    asked = Path(sys.argv[1]).read_text(encoding="utf-8") if len(sys.argv) > 1 else sys.stdin.read()
+    jobs = json.loads(asked)["jobs"]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for job, job_id in zip(jobs, pool.map(submit, jobs), strict=True):
-            print(json.dumps({"job": job["job"], "job_id": job_id}), flush=True)
+        refused = []
+        for said in pool.map(attempt, jobs):
+            print(json.dumps(said), flush=True)
+            refused += [said["error"]] if "error" in said else []
+    if refused:
+        sys.exit("\n".join(refused))
 
 
 if __name__ == "__main__":

@@ -196,6 +196,10 @@ def test_a_flink_that_is_gone_is_told_and_its_jobs_are_not() -> None:
     assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
 
 
+def test_jobs_are_looked_for_on_every_cluster(flink: str) -> None:
+    assert families(Jobs("http://127.0.0.1:9", flink)) == families(Jobs(flink))
+
+
 def test_each_metric_that_a_rule_names_is_told_by_some_part() -> None:
     assert not any(alerting.untold(told()).values())
     without = told() - {"counterflow_lander_lag"}

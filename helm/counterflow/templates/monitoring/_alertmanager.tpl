@@ -28,14 +28,16 @@ groupBy: {{ toJson . }}
 {{- with .routes }}
 routes:
   {{- range . }}
-  - {{- include "counterflow.route" . | nindent 4 }}
+  - {{ include "counterflow.route" . | indent 4 | trim }}
   {{- end }}
 {{- end }}
 {{- end -}}
 
 {{- define "counterflow.matchers" -}}
-{{- range . }}
+{{- range $n, $matcher := . }}
 {{- $parts := regexSplit " *(=~|=) *" . 2 }}
+{{- if $n }}
+{{ end -}}
 - {name: {{ first $parts }}, matchType: {{ ternary "=~" "=" (contains "=~" .) | quote }}, value: {{ last $parts | trimAll "\"" | quote }}}
 {{- end }}
 {{- end -}}

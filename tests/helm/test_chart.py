@@ -1,0 +1,188 @@
+"""The chart, by the tools that its users have: rendered, linted, held against the schemas of all kinds of objects."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import certifi
+import click
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from counterflow.cli import cli
+from counterflow.dashboards import alerting
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.schemas import topics
+from helm import files
+from helm.examples import CHART, EXAMPLES, rendered, run, schema_location, template, values_of
+from helm.schemas import KUBERNETES
+from tests import prometheus
+
+Json = dict[str, Any]
+
+WRITE = "write it anew: .venv/bin/python -m helm"
+
+
+def test_the_chart_carries_what_the_repository_says() -> None:
+    made = dict(files.files())
+    found = {path.relative_to(files.FOLDER).as_posix() for path in files.FOLDER.rglob("*") if path.is_file()}
+    assert found == set(made), WRITE
+    assert [name for name, text in made.items() if (files.FOLDER / name).read_text() != text] == [], WRITE
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+class TestExample:
+    def test_helm_has_no_warning(self, example: str) -> None:
+        said = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, "--values", values_of(example))
+        assert "1 chart(s) linted, 0 chart(s) failed" in said
+        assert not re.search(r"^\[(WARNING|ERROR)\]", said, re.MULTILINE), said
+
+    def test_is_rendered_as_checked_in(self, example: str) -> None:
+        folder = CHART / "examples" / example / "rendered"
+        found = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.yaml")}
+        now = rendered(example)
+        assert found.keys() == now.keys(), WRITE
+        assert [name for name in now if found[name] != now[name]] == [], WRITE
+
+    def test_every_object_is_valid_by_the_schema_of_its_kind(self, example: str) -> None:
+        text = template(values_of(example))
+        said = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
+        assert f"{len(objects(text))} resources found" in said
+        assert "Invalid: 0, Errors: 0, Skipped: 0" in said
+
+    def test_fits_into_the_secret_that_helm_keeps_a_release_in(self, example: str) -> None:
+        carried = [path.read_bytes() for path in CHART.rglob("*") if path.is_file() and "examples" not in path.parts]
+        kept = gzip.compress(b"".join(carried) + template(values_of(example)).encode())
+        assert len(kept) * 4 / 3 < 0.7 * 1_048_576
+
+    def test_what_containers_run_exists(self, example: str) -> None:
+        ours = [container for container in containers(example) if "args" in container]
+        assert ours
+        for container in ours:
+            parse(cli, [str(word) for word in container["args"]])
+
+    def test_agents_have_configurations_that_the_agent_takes(self, example: str, tmp_path: Path) -> None:
+        maps = [one for one in objects(template(values_of(example))) if "agent.yaml" in one.get("data", {})]
+        assert maps
+        (tmp_path / "secrets").mkdir()
+        (tmp_path / "secrets/kafka-agent").write_text("secret")
+        for one in maps:
+            file = tmp_path / "agent.yaml"
+            text = one["data"]["agent.yaml"]
+            for path in re.findall(r"/run/counterflow/(sources/\S+)", text):
+                (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(certifi.where(), tmp_path / path)  # good for a certificate, and for a password too
+            file.write_text(text.replace("/run/counterflow", str(tmp_path)))
+            said = CliRunner().invoke(cli, ["check-config", str(file)])
+            assert said.exit_code == 0, said.output or said.exception
+
+    def test_no_secret_is_in_it(self, example: str) -> None:
+        found = objects(template(values_of(example)))
+        assert "Secret" not in {one["kind"] for one in found}
+        for container in containers(example):
+            for variable in container.get("env", []):
+                is_secret = re.search("PASSWORD|SECRET_|KEY", variable["name"])
+                assert not is_secret or "secretKeyRef" in variable["valueFrom"], variable
+
+    def test_every_container_is_confined(self, example: str) -> None:
+        for container in containers(example):
+            context = container["securityContext"]
+            assert context["readOnlyRootFilesystem"] is True, container
+            assert context["allowPrivilegeEscalation"] is False, container
+            assert context["capabilities"] == {"drop": ["ALL"]}, container
+        for pod in pods(example):
+            assert pod["securityContext"]["runAsNonRoot"] is True
+            assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+
+    def test_what_is_mounted_is_there(self, example: str) -> None:
+        for pod in pods(example):
+            volumes = {volume["name"] for volume in pod.get("volumes", [])} | {"data"}  # a claim of the operator's
+            mounted = {
+                mount["name"]
+                for container in [*pod["containers"], *pod.get("initContainers", [])]
+                for mount in container.get("volumeMounts", [])
+            }
+            assert mounted <= volumes
+            assert volumes - {"data"} <= mounted | {"certificates"}
+
+
+def test_every_job_is_a_deployment_and_every_topic_a_topic() -> None:
+    found = objects(template(values_of("small")))
+    deployments = {
+        one["metadata"]["labels"]["counterflow/job"]: one for one in found if one["kind"] == "FlinkDeployment"
+    }
+    assert deployments.keys() == all_jobs().keys()
+    made = {one["spec"]["topicName"]: one["spec"] for one in found if one["kind"] == "KafkaTopic"}
+    for topic in topics():
+        assert made[topic.name]["partitions"] == topic.partitions
+        assert topic.config.items() <= made[topic.name]["config"].items()
+    assert made.keys() == {topic.name for topic in topics()}
+
+
+def test_a_longer_release_still_has_names_that_flink_takes() -> None:
+    found = objects(template(values_of("small"), "fullnameOverride=counterflow-products"))
+    names = [one["metadata"]["name"] for one in found if one["kind"] == "FlinkDeployment"]
+    assert max(map(len, names)) <= 45
+
+
+def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: Path) -> None:
+    [found] = [one for one in objects(template(values_of("production"))) if one["kind"] == "PrometheusRule"]
+    site = alerting.Site("https://grafana.example.com", "https://docs.example.com/counterflow/runbooks/{alert}/")
+    assert found["spec"] == alerting.prometheus(site)
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump(found["spec"]))
+    said = prometheus.run("promtool", "check", "rules", file)
+    assert said.returncode == 0, said.stderr
+
+
+def test_helm_unittest() -> None:
+    run("helm-unittest", "--strict", "--file", "tests/*_test.yaml", ".")
+
+
+@cache
+def objects(text: str) -> list[Json]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [one for one in yaml.load_all(text, loader) if one]
+
+
+def pods(example: str) -> list[Json]:
+    """Every pod that is made of what is rendered, by Kubernetes or an operator."""
+    return [pod for one in objects(template(values_of(example))) for pod in _pods(one)]
+
+
+def _pods(node: Any) -> Iterator[Json]:
+    if isinstance(node, dict):
+        if "containers" in node:
+            yield node
+        else:
+            for value in node.values():
+                yield from _pods(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _pods(value)
+
+
+def containers(example: str) -> list[Json]:
+    return [one for pod in pods(example) for one in [*pod["containers"], *pod.get("initContainers", [])]]
+
+
+def parse(command: click.Command, words: list[str]) -> None:
+    """Parse words as the command line would, and run nothing.
+
+    Raises
+    ------
+    click.UsageError : there is no such option, or a value is not one.
+    """
+    if isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), words[0])
+        assert found, f"there is no command {words[0]}"
+        parse(found, words[1:])
+    else:
+        command.make_context(command.name, words).close()
