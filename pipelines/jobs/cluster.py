@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -27,6 +27,8 @@ from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 
+_NOT_RESTORED = "JobInitializationException"
+"""What Flink says of a job that it has taken, planned, and cannot begin: that of a checkpoint it cannot read."""
 _DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -55,12 +57,24 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Submission:
-    """What `submit` found or did: a job was `running`, `resumed` from a checkpoint or `started` from the beginning."""
+    """What `submit` found or did: a job was `running`, `resumed` from a checkpoint or `started` from the beginning.
+
+    `unreadable` are newer checkpoints that Flink could not restore from.
+    """
 
     job: str
     job_id: str
     what: str
     checkpoint: str | None = None
+    unreadable: tuple[str, ...] = ()
+
+
+class Taken(NamedTuple):
+    """What became of a job that was given to Flink: its Flink job id, or why it was refused."""
+
+    job: str
+    job_id: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,28 +92,56 @@ class Status:
 def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submission]:
     """See to it that the jobs (default: all) run; one that does is left alone, so call it as often as you like.
 
-    Raises `CounterflowError` when Flink does not answer or refuses a job.
+    A checkpoint that Flink cannot restore from is left out, and the one before it taken.
+    Raises `CounterflowError` when Flink does not answer or refuses a job; the others are submitted all the same.
     """
     found: list[Submission] = []
     requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
+    problems: list[CounterflowError] = []
+    by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger) as ledger, connect(cluster.flink_url) as flink:
-        for job in chosen() if jobs is None else jobs:
+        for job in by_name.values():
             known, now = ledger.get(job.name), fingerprint(job, cluster.datasets)
             same = known if known and known.fingerprint == now else None
-            running = _ids(flink, {job.name})
-            if same and running == [same.job_id]:
-                found.append(Submission(job.name, same.job_id, "running"))
-                continue
-            flink.cancel(running)  # of another query, or unknown here
-            restore = same.checkpoint(cluster.checkpoints) if same else None
-            entries[job.name] = Entry(job_id="", fingerprint=now, restored=restore)
-            requests.append(_request(cluster, job, restore=restore))
-        for name, job_id in _drive(cluster, requests):
-            entry = entries[name].model_copy(update={"job_id": job_id})
-            ledger.put(name, entry)
-            found.append(Submission(name, job_id, "resumed" if entry.restored else "started", entry.restored))
+            running = {one["jid"]: one["state"] for one in flink.running() if one["name"] == job.name}
+            if same and [*running] == [same.job_id]:
+                if running[same.job_id] != "RESTARTING" or not flink.cannot_restore(same.job_id):
+                    found.append(Submission(job.name, same.job_id, "running"))
+                    continue
+                same = _without_newest(same, cluster)
+            flink.cancel(running)  # of another query, unknown here, or of no use
+            entries[job.name] = same or Entry(job_id="", fingerprint=now)
+            requests.append(_request(cluster, job, restore=same.checkpoint(cluster.checkpoints) if same else None))
+        while requests:
+            again = []
+            for taken in _drive(cluster, requests):
+                entry = entries[taken.job]
+                restore = entry.checkpoint(cluster.checkpoints)
+                if taken.job_id:
+                    entry = Entry(
+                        job_id=taken.job_id,
+                        fingerprint=entry.fingerprint,
+                        restored=restore,
+                        unreadable=entry.unreadable,
+                    )
+                    ledger.put(taken.job, entry)
+                    what = "resumed" if restore else "started"
+                    found.append(Submission(taken.job, taken.job_id, what, restore, entry.unreadable))
+                elif restore and _NOT_RESTORED in taken.error:
+                    entries[taken.job] = entry = entry.without(restore)
+                    again.append(_request(cluster, by_name[taken.job], restore=entry.checkpoint(cluster.checkpoints)))
+                else:
+                    problems.append(CounterflowError(f"Flink did not take {taken.job}: {cause(taken.error)}"))
+            requests = again
+    if problems:
+        raise problems[0]
     return found
+
+
+def _without_newest(entry: Entry, cluster: Cluster) -> Entry:
+    newest = entry.checkpoint(cluster.checkpoints)
+    return entry.without(newest) if newest else entry
 
 
 def watch(
@@ -160,7 +202,9 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
         flink.running()  # answers, or says that it does not, before anything is begun
         before = {topic: ends(cluster.bootstrap, topic) for topic in written.values()}
         try:
-            for name, job_id in list(_drive(cluster, [_request(cluster, job, period=period) for job in again])):
+            for name, job_id, error in list(_drive(cluster, [_request(cluster, job, period=period) for job in again])):
+                if error:
+                    raise CounterflowError(f"Flink did not take {name}: {cause(error)}")
                 if (state := flink.wait(job_id)) != "FINISHED":
                     where = f"{cluster.flink_url}/#/job/{job_id}"
                     raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=where)
@@ -194,8 +238,8 @@ def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: 
     )
 
 
-def _drive(cluster: Cluster, requests: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Have one driver submit all requests; yields job and Flink job id of each, then raises if one was refused."""
+def _drive(cluster: Cluster, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
+    """Have one driver submit all requests; yields what became of each, then raises if it did not come to all."""
     if not requests:
         return
     result = subprocess.run(
@@ -206,7 +250,7 @@ def _drive(cluster: Cluster, requests: Sequence[Mapping[str, Any]]) -> Iterator[
         check=False,
     )
     submitted = [orjson.loads(line) for line in result.stdout.splitlines() if line.startswith(b'{"job"')]
-    yield from ((one["job"], one["job_id"]) for one in submitted)
+    yield from (Taken(**one) for one in submitted)
     if len(submitted) < len(requests):
         refused = requests[len(submitted)]["job"]
         raise CounterflowError(f"Flink did not take {refused}: {cause(result.stderr.decode(errors='replace'))}")

@@ -11,21 +11,38 @@ from pydantic import BaseModel, RootModel
 
 
 class Entry(BaseModel):
-    """The Flink job id a job was last given, the fingerprint of its query, and the checkpoint it was restored from."""
+    """The Flink job id a job was last given, the fingerprint of its query, and the checkpoint it was restored from.
+
+    `unreadable` are checkpoints that Flink could not restore from.
+    """
 
     job_id: str
     fingerprint: str
     restored: str | None = None
+    unreadable: tuple[str, ...] = ()
 
     def checkpoint(self, checkpoints: Path) -> str | None:
-        """Return the URI of the newest whole checkpoint, else of the one that the job was itself restored from."""
-        made = (checkpoints / self.job_id).glob("chk-*/_metadata")
-        newest = max((path.parent for path in made), key=lambda path: int(path.name.removeprefix("chk-")), default=None)
-        if newest:
-            return newest.as_uri()
-        if self.restored and Path(self.restored.removeprefix("file://"), "_metadata").exists():
-            return self.restored
-        return None
+        """Return the URI of the newest whole checkpoint, else of the one that the job was itself restored from.
+
+        Where those cannot be read it is one before them: what a job writes again changes nothing.
+        """
+        found = _newest_first(checkpoints / self.job_id)
+        if self.restored:
+            restored = Path(self.restored.removeprefix("file://"))
+            found += [path for path in _newest_first(restored.parent) if _number(path) <= _number(restored)]
+        return next((path.as_uri() for path in found if path.as_uri() not in self.unreadable), None)
+
+    def without(self, checkpoint: str) -> Entry:
+        """Return what is known, and that a checkpoint cannot be read."""
+        return self.model_copy(update={"unreadable": (*self.unreadable, checkpoint)})
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted((path.parent for path in folder.glob("chk-*/_metadata")), key=_number, reverse=True)
+
+
+def _number(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("chk-"))
 
 
 class _Entries(RootModel[dict[str, Entry]]):

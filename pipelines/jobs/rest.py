@@ -56,6 +56,11 @@ class Flink:
         entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
         return cause(entries[0]["stacktrace"]) if entries else None
 
+    def cannot_restore(self, job_id: str) -> bool:
+        """Say whether a job failed when it was to take up what a checkpoint holds, and fails again and again."""
+        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
+        return bool(entries) and "StreamTaskStateInitializer" in entries[0]["stacktrace"]
+
     def _get(self, path: str) -> Any:
         return self._http.get(path).raise_for_status().json()
 
