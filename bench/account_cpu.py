@@ -17,6 +17,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from bench.figure import Figure
 from bench.generate_zos import BEGIN, configured, minutes, publish
+from counterflow.kafka import Kafka
 from counterflow.pipelines import jobs
 from counterflow.schemas.definition import datasets, topics
 from counterflow.stack import lifecycle, supervision
@@ -40,13 +41,13 @@ def main() -> None:
             lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
             create_topics(settings, topics(partitions=1))
             published = itertools.chain(configured(SYSTEMS, MEMBERS), minutes(SYSTEMS, MEMBERS, MINUTES))
-            rows = publish(settings.kafka_bootstrap, published) - SYSTEMS * (MEMBERS + 1)
+            rows = publish(settings.kafka("admin"), published) - SYSTEMS * (MEMBERS + 1)
             figures = {}
             for job in ("account_cpu", "log_load"):
                 cold, figures[job] = measure(settings, job), measure(settings, job)
                 for name, (seconds, cpu, results) in (("cold", cold), ("warm", figures[job])):
                     print(f"{job}, {name}: {seconds:.1f} s, {cpu:.1f} CPU s, {results:,} results", file=sys.stderr)
-            emit(rows, figures, peer(settings.kafka_bootstrap, rows))
+            emit(rows, figures, peer(settings.kafka("admin"), rows))
         finally:
             lifecycle.down(settings)
 
@@ -85,11 +86,11 @@ def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
     return newest["duration"] / 1000, cpu, written[name]
 
 
-def peer(bootstrap: str, rows: int) -> float:
+def peer(kafka: Kafka, rows: int) -> float:
     """Return rows/s of the shortest Python program that brings the same rows together."""
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": "peer",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,

@@ -77,8 +77,8 @@ def _cpu(settings: StackSettings) -> dict[str, float]:
 def _publish(folder: Path, settings: StackSettings) -> tuple[int, float, float]:
     """Return how many records were published, the peak of the command's memory, MiB, and its CPU seconds."""
     command = [sys.executable, "-m", "counterflow", "publish", str(folder), "--json", "--system", "BENCH"]
-    command += ["--agent-id", "bench-day", "--bootstrap", settings.kafka_bootstrap]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    command += ["--agent-id", "bench-day"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings.environment})
     assert process.stdout is not None
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

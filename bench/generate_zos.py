@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from confluent_kafka import Producer
 
+from counterflow.kafka import Kafka
 from counterflow.schemas.definition import datasets
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,11 +56,11 @@ def configured(systems: int, members: int) -> Iterator[tuple[str, dict[str, Any]
         yield "config", {**envelope, **batch}
 
 
-def publish(bootstrap: str, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
+def publish(kafka: Kafka, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
     """Publish rows as the agent does, keyed by system; return how many."""
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "linger.ms": 20,
             "compression.type": "lz4",
             "queue.buffering.max.messages": 200_000,

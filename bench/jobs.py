@@ -19,6 +19,7 @@ import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
+from counterflow.kafka import Kafka
 from counterflow.pipelines import jobs
 from counterflow.schemas.definition import Dataset, Topic, datasets, topics
 from counterflow.stack import lifecycle, supervision
@@ -71,10 +72,10 @@ def main() -> None:
             chosen = sys.argv[1:] or list(INPUT)
             for name in chosen:
                 create_topics(settings, [Topic(INPUT[name].definition.topic, 1, {})])
-                fill(settings.kafka_bootstrap, INPUT[name])
+                fill(settings.kafka("admin"), INPUT[name])
             for name in chosen:
                 cold, warm = measure(settings, name), measure(settings, name)
-                emit(name, cold, warm, peer(settings.kafka_bootstrap, INPUT[name]))
+                emit(name, cold, warm, peer(settings.kafka("admin"), INPUT[name]))
         finally:
             lifecycle.down(settings)
 
@@ -109,11 +110,11 @@ def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
     return newest["duration"] / 1000, cpu, written[name]
 
 
-def fill(bootstrap: str, given: Input) -> None:
+def fill(kafka: Kafka, given: Input) -> None:
     """Publish the rows of a job as the agent does: keyed by system, interval by interval."""
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "linger.ms": 20,
             "compression.type": "lz4",
             "queue.buffering.max.messages": 200_000,
@@ -213,12 +214,12 @@ INPUT = {
 }
 
 
-def peer(bootstrap: str, given: Input) -> float:
+def peer(kafka: Kafka, given: Input) -> float:
     """Return rows/s of the shortest Python program that sums the same rows."""
     definition = given.definition
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": "peer",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,

@@ -100,7 +100,7 @@ def _records() -> Iterator[dict[str, object]]:
 def _publish(settings: StackSettings) -> tuple[int, int]:
     """Return the bytes and the measured values that were published."""
     producer = Producer(
-        {"bootstrap.servers": settings.kafka_bootstrap, "transactional.id": "bench", "linger.ms": 20,
+        {**settings.kafka("admin").client, "transactional.id": "bench", "linger.ms": 20,
          "compression.type": "lz4", "queue.buffering.max.messages": 200_000}
     )  # fmt: skip
     measured = [name for name, column in DISK.columns.items() if column.type == "Float64"]
@@ -146,19 +146,17 @@ def _land(settings: StackSettings) -> float:
         "counterflow",
         "land",
         "--until-caught-up",
-        "--bootstrap",
-        settings.kafka_bootstrap,
     ]
     command += ["--clickhouse-url", settings.clickhouse_url]
     command += ["--password-file", str(settings.secrets / "clickhouse-lander")]
-    result = subprocess.run(command, stderr=subprocess.PIPE, check=True)
+    result = subprocess.run(command, stderr=subprocess.PIPE, check=True, env={**os.environ, **settings.environment})
     at = {entry["event"]: entry["timestamp"] for entry in map(json.loads, result.stderr.splitlines())}
     return (datetime.fromisoformat(at["revoked"]) - datetime.fromisoformat(at["assigned"])).total_seconds()
 
 
 def _loop(settings: StackSettings) -> float:
     consumer = Consumer(
-        {"bootstrap.servers": settings.kafka_bootstrap, "group.id": "loop", "isolation.level": "read_committed",
+        {**settings.kafka("admin").client, "group.id": "loop", "isolation.level": "read_committed",
          "auto.offset.reset": "earliest", "enable.auto.commit": False}
     )  # fmt: skip
     consumer.subscribe([DISK.topic])

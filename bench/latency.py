@@ -58,7 +58,13 @@ def _measure(settings: StackSettings, folder: Path) -> list[float]:
     source = {"name": "bench", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
     config = folder / "agent.yaml"
     config.write_text(
-        yaml.safe_dump({"agent_id": "bench", "kafka": {"bootstrap": settings.kafka_bootstrap}, "sources": [source]})
+        yaml.safe_dump(
+            {
+                "agent_id": "bench",
+                "kafka": settings.kafka("agent").described,
+                "sources": [source],
+            }
+        )
     )
     arguments = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
     agent = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)

@@ -16,6 +16,7 @@ import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
+from counterflow.kafka import Kafka
 from counterflow.pipelines import jobs
 from counterflow.schemas.definition import datasets, topics
 from counterflow.stack import lifecycle, supervision
@@ -40,9 +41,9 @@ def main() -> None:
         try:
             lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
             create_topics(settings, topics(partitions=1))
-            fill(settings.kafka_bootstrap)
+            fill(settings.kafka("admin"))
             cold, warm = measure(settings), measure(settings)
-            emit(cold, warm, peer(settings.kafka_bootstrap))
+            emit(cold, warm, peer(settings.kafka("admin")))
         finally:
             lifecycle.down(settings)
 
@@ -74,11 +75,11 @@ def measure(settings: StackSettings) -> tuple[float, float, int]:
     return newest["duration"] / 1000, cpu, written["link_load"]
 
 
-def fill(bootstrap: str) -> None:
+def fill(kafka: Kafka) -> None:
     """Publish the samples as the agent does: keyed by system, interval by interval."""
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "linger.ms": 20,
             "compression.type": "lz4",
             "queue.buffering.max.messages": 200_000,
@@ -134,11 +135,11 @@ def link(system: int, number: int, interval: int, before: str) -> dict[str, Any]
     }
 
 
-def peer(bootstrap: str) -> float:
+def peer(kafka: Kafka) -> float:
     """Return samples/s of the shortest Python program that computes the same rates."""
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": "peer",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,

@@ -13,12 +13,13 @@ from typing import BinaryIO
 from confluent_kafka import Producer
 
 from bench.figure import Figure
-from counterflow.collectors.agent.config import Commit, Kafka, Source
+from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.envelope import Envelope, Message
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record
+from counterflow.kafka import Kafka
 from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle
 from counterflow.stack.kafka import create_topics
@@ -78,9 +79,9 @@ def main() -> None:
         try:
             lifecycle.start(settings, "kafka")
             create_topics(settings, topics())
-            count, seconds, cpu = agent(settings.kafka_bootstrap, Path(home))
+            count, seconds, cpu = agent(settings.kafka("admin"), Path(home))
             rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-            plain = peer(settings.kafka_bootstrap)
+            plain = peer(settings.kafka("admin"))
         finally:
             lifecycle.down(settings)
     print(f"{count:,} records in {seconds:.1f} s, {cpu:.1f} CPU s of this process, {rss} MB resident at most")
@@ -93,14 +94,14 @@ def main() -> None:
     Figure("publish", rate, "records/s", ">= 100000", method, peer_text, round(plain)).emit()
 
 
-def agent(bootstrap: str, folder: Path) -> tuple[int, float, float]:
+def agent(kafka: Kafka, folder: Path) -> tuple[int, float, float]:
     """Return records, wall seconds and CPU seconds of the agent's loop."""
     formats()["parsed"] = Parsed()
     path = folder / "recording"
     path.write_bytes(b"parsed\n")
     source = Source(name="bench", paths=(path,), format="parsed", follow=False, settle_s=0)
     stop = Event()
-    publisher = Publisher(Kafka(bootstrap=bootstrap), "bench", stop)
+    publisher = Publisher(kafka, "bench", stop)
     runner = Runner(publisher, "bench", Commit(), stop, take_turns=False)
     runner.begin()
     wall, cpu = time.monotonic(), time.process_time()
@@ -111,7 +112,7 @@ def agent(bootstrap: str, folder: Path) -> tuple[int, float, float]:
     return sum(runner.records.values()), *took
 
 
-def peer(bootstrap: str) -> float:
+def peer(kafka: Kafka) -> float:
     """Return records/s of a plain idempotent producer."""
     envelope = Envelope("peer")
     messages: list[Message] = [
@@ -121,7 +122,7 @@ def peer(bootstrap: str) -> float:
     ]
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "enable.idempotence": True,
             "linger.ms": 20,
             "batch.size": 1_048_576,

@@ -53,7 +53,7 @@ def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = 
 def committed(broker: StackSettings, name: str) -> Memory:
     """What the agent committed; nothing while the broker cannot say."""
     try:
-        return recall({"bootstrap.servers": broker.kafka_bootstrap}, name)
+        return recall({**broker.kafka("admin").client}, name)
     except KafkaException:
         return Memory()
 
@@ -66,7 +66,7 @@ def scrape(port: int, wanted: str) -> str | None:
 
 def published(broker: StackSettings, agent_id: str) -> Rows:
     """All committed records of an agent with their `dataset`, in order of `seq`; what is no JSON is not theirs."""
-    settings = {"bootstrap.servers": broker.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False}
+    settings = {**broker.kafka("admin").client, "group.id": "test", "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
     wanted = [d.topic for d in datasets().values() if d.role == "counter"]
     there = consumer.list_topics(timeout=10).topics

@@ -59,7 +59,7 @@ class Line:
         self.published: dict[str, list[Record]] = defaultdict(list)
         self._recompute = recompute
         self._producer = Producer(
-            {"bootstrap.servers": flink.kafka_bootstrap, "transactional.id": f"test-{version}", "log_level": 0}
+            {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
         )
         self._producer.init_transactions(30)
 
@@ -120,7 +120,7 @@ class Line:
         definition = self.cluster.datasets[dataset]
         consumer = Consumer(
             {
-                "bootstrap.servers": self.cluster.bootstrap,
+                **self.cluster.kafka.client,
                 "group.id": "test",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from counterflow.collectors.agent.config import Kafka
 from counterflow.collectors.agent.publish import Published, publish_files
 
-__all__ = ["Kafka", "Published", "publish_files"]
+__all__ = ["Published", "publish_files"]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zoneinfo
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple
 
 import httpx
 import yaml
-from confluent_kafka import KafkaException, Producer
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -36,29 +32,14 @@ from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_
 from counterflow.collectors.sources.sql.packs import load as load_pack
 from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known, repeated
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka, Secret, Strict, raise_all
 from counterflow.schemas.definition import datasets
 
 AGENT_ID = r"^[A-Za-z0-9._-]{1,120}$"
 NAME = r"^[A-Za-z0-9._-]+$"
 TOPIC = r"^[A-Za-z0-9._-]{1,249}$"
 
-# What the guarantees rest on, so not to be set from outside.
-_OWN = re.compile(
-    r"^(metadata\.broker\.list|bootstrap\.servers|transactional\.id|transaction\.timeout\.ms|enable\.idempotence|acks"
-    r"|request\.required\.acks|isolation\.level|group\.id|enable\.auto\.commit|max\.in\.flight.*|retries|.*_cb)$"
-)
 _CREDENTIAL = re.compile(r"^(pwd|uid|user( id)?|system|host)$|passw", re.IGNORECASE)
-_SECRET = re.compile(r"(password|secret|\.pem$|oauthbearer\.config)")
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _raise_all(mistakes: Mapping[Any, str]) -> None:
-    """Raise mistakes of the entries of a mapping or list in one error; `check` takes them apart."""
-    if mistakes:
-        raise PydanticCustomError("entries", "{entries}", {"entries": dict(mistakes)})
 
 
 def _one_of(kind: str, value: str, known: Iterator[str] | list[str], otherwise: str) -> str:
@@ -97,107 +78,21 @@ def _url(value: str) -> str:
     return value
 
 
-class Secret(_Strict):
-    """Where a secret is kept: a file, or a variable of the environment. Never the secret itself."""
-
-    file: Path | None = None
-    env: str | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Secret:
-        if (self.file is None) == (self.env is None):
-            raise PydanticCustomError("secret", "give either `file: PATH` or `env: NAME`")
-        return self
-
-    def read(self) -> str:
-        """Return the secret.
-
-        Raises
-        ------
-        CounterflowError : the file is not readable or the variable is not set.
-        """
-        if self.env is not None:
-            if (value := os.environ.get(self.env)) is None:
-                raise CounterflowError(f"the variable {self.env} is not set", hint=f"export {self.env}=…", exit_code=2)
-            return value
-        path = cast(Path, self.file)
-        try:
-            return path.read_text().rstrip("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            what = getattr(error, "strerror", None) or "not text"
-            raise CounterflowError(
-                f"{path}: the secret cannot be read: {what}",
-                hint="give the user of the agent the right to read it",
-                exit_code=2,
-            ) from None
-
-
-class Kafka(_Strict):
-    """The broker, and how to prove who we are.
-
-    `settings` are properties of librdkafka handed through as they are; those that hold secrets stand in `secrets`.
-    """
-
-    bootstrap: str = Field(min_length=1)
-    settings: dict[str, str | int | float | bool] = {}
-    secrets: dict[str, Secret] = {}
-
-    @field_validator("settings")
-    @classmethod
-    def _properties_exist(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        _raise_all({name: text for name, value in settings.items() if (text := _property_mistake(name, value))})
-        return settings
-
-    @property
-    def client(self) -> dict[str, Any]:
-        """Connection settings of librdkafka, secrets read.
-
-        Raises
-        ------
-        CounterflowError : a secret cannot be read.
-        """
-        return {
-            "bootstrap.servers": self.bootstrap,
-            **self.settings,
-            **{name: secret.read() for name, secret in self.secrets.items()},
-        }
-
-
 def _columns(columns: dict[str, str]) -> dict[str, str]:
     known = {name for d in datasets().values() if d.role == "counter" for name in d.columns}
     text = "is a column of no dataset; docs/data-dictionary.md has them all"
-    _raise_all({name: text for name in columns if name not in known})
+    raise_all({name: text for name in columns if name not in known})
     return columns
 
 
-# Without these librdkafka refuses a protocol that is right.
-_BESIDE: dict[str, dict[str, Any]] = {
-    "security.protocol": {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
-}
-
-
-def _property_mistake(name: str, value: Any) -> str | None:
-    if _SECRET.search(name):
-        return f"this is a secret; name its place instead, `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
-    if _OWN.search(name):
-        return "is set by the agent, whose guarantees rest on it; remove the line"
-    if name.startswith(("ssl.", "sasl.")) and name != "sasl.mechanism":
-        return None  # librdkafka judges these together, when it connects
-    try:
-        Producer({name: value, "log_level": 0, **_BESIDE.get(name, {})})
-    except KafkaException as error:
-        return f"{error.args[0].str()}; see CONFIGURATION.md of librdkafka"
-    return None
-
-
-class Commit(_Strict):
+class Commit(Strict):
     """When a transaction is committed: whichever comes first."""
 
     interval_s: float = Field(default=1.0, gt=0, le=10)
     records: int = Field(default=50_000, ge=1, le=1_000_000)
 
 
-class Source(_Strict):
+class Source(Strict):
     """Files that are read the same way.
 
     `follow` says that files may grow: their newest snapshot is then taken as whole when nothing was appended for
@@ -211,7 +106,7 @@ class Source(_Strict):
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
-    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
     system: str | None = Field(None, min_length=1)
     run: str | None = Field(None, min_length=1)
     follow: bool = True
@@ -228,25 +123,25 @@ class SqlConnection(Target):
     @classmethod
     def _no_secrets(cls, properties: dict[str, Any]) -> dict[str, Any]:
         text = "is not a property; the connection has keys of its own for host, user and password"
-        _raise_all({name: text for name in properties if _CREDENTIAL.search(name)})
+        raise_all({name: text for name in properties if _CREDENTIAL.search(name)})
         return properties
 
     @model_validator(mode="after")
     def _of_the_driver(self) -> SqlConnection:
         if self.driver == "odbc":
             text = "is for mapepire; the ODBC driver keeps ports and trust in its own configuration"
-            _raise_all({name: text for name in ("port", "ca", "verify") if name in self.model_fields_set})
+            raise_all({name: text for name in ("port", "ca", "verify") if name in self.model_fields_set})
         return self
 
 
-class _Asked(_Strict):
+class _Asked(Strict):
     """A system that is asked over one held connection; `labels` become `config` records of it."""
 
     name: str = Field(pattern=NAME)
     system: str = Field(min_length=1)
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     run: str | None = Field(None, min_length=1)
-    labels: dict[str, str] = {}
+    labels: dict[str, str] = Field(default={})
 
     @property
     def place(self) -> str:
@@ -265,9 +160,9 @@ class SqlSource(_Asked):
     kind: Literal["sql"]
     connection: SqlConnection
     packs: Annotated[tuple[str, ...], Field(min_length=1)]
-    intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = {}
+    intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = Field(default={})
     library: str | None = Field(None, pattern=SYSTEM_NAME)
-    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
 
     @field_validator("packs")
     @classmethod
@@ -288,7 +183,7 @@ class SqlSource(_Asked):
                         mistakes[place] = f"asks for {table}, as `{asked[table]}` does; each table is asked for once"
             except (PackError, PydanticCustomError) as error:
                 mistakes[place] = str(error)
-        _raise_all(mistakes)
+        raise_all(mistakes)
         return chosen
 
     @field_validator("intervals")
@@ -297,18 +192,18 @@ class SqlSource(_Asked):
         packs = [load_pack(name) for name in info.data.get("packs", ())]
         known = sorted({pack.pack for pack in packs} | {query.table for pack in packs for query in pack.queries})
         text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
-        _raise_all({name: text for name in intervals if known and name not in known})
+        raise_all({name: text for name in intervals if known and name not in known})
         return intervals
 
 
 def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     ours = "is a topic of counterflow itself, which holds what was read already"
     own = {i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")}
-    _raise_all(own | {i: "stands here already" for i, topic in enumerate(topics) if topic in topics[:i]})
+    raise_all(own | {i: "stands here already" for i, topic in enumerate(topics) if topic in topics[:i]})
     return topics
 
 
-class KafkaSource(_Strict):
+class KafkaSource(Strict):
     """Topics that others fill, with lines that `format` reads.
 
     `connection` is the cluster they are in; left out: that of the agent. `columns` says which field of the lines fills
@@ -323,7 +218,7 @@ class KafkaSource(_Strict):
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     system: str | None = Field(None, min_length=1)
     run: str | None = Field(None, min_length=1)
-    columns: Annotated[dict[str, str], AfterValidator(_columns)] = {}
+    columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
 
     @property
     def place(self) -> str:
@@ -346,9 +241,9 @@ class HttpConnection(HttpTarget):
     def _keeps_the_password(self) -> HttpConnection:
         if (self.user is None) != (self.password is None):
             there, missing = ("password", "user") if self.user is None else ("user", "password")
-            _raise_all({there: f"needs `{missing}` beside it"})
+            raise_all({there: f"needs `{missing}` beside it"})
         if self.user is not None and not self.url.startswith("https:"):
-            _raise_all({"url": "would send the password for everybody to read; use https:, or leave the user out"})
+            raise_all({"url": "would send the password for everybody to read; use https:, or leave the user out"})
         return self
 
 
@@ -372,7 +267,7 @@ class HttpSource(_Asked):
                 _one_of("a report that is read", name, list(REPORTS), f"known are {', '.join(REPORTS)}")
             except PydanticCustomError as error:
                 mistakes[n] = str(error)
-        _raise_all(mistakes)
+        raise_all(mistakes)
         return chosen
 
 
@@ -395,7 +290,7 @@ AnySource = Annotated[
 ]
 
 
-class Config(_Strict):
+class Config(Strict):
     """The whole file."""
 
     agent_id: str = Field(pattern=AGENT_ID)
@@ -410,7 +305,7 @@ class Config(_Strict):
     def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
         text = "another source has this name; it tells sources apart in metrics and logs"
-        _raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
+        raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
         return sources
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId
-from counterflow.collectors.agent.config import HttpSource, Kafka, KafkaSource, SqlSource, System
+from counterflow.collectors.agent.config import HttpSource, KafkaSource, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
@@ -36,6 +36,7 @@ from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
+from counterflow.kafka import Kafka
 
 STOP_S = 2.0
 

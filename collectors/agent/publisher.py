@@ -11,10 +11,10 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, Self, encode, key, recall
-from counterflow.collectors.agent.config import Kafka
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka
 from counterflow.schemas.definition import CHECKPOINTS, datasets
 
 log = structlog.get_logger()
@@ -272,7 +272,7 @@ class Publisher:
             if self._patience_s is not None and waited > self._patience_s:
                 raise CounterflowError(
                     f"the broker at {self._bootstrap} does not answer while {doing}: {what}",
-                    hint="`counterflow status` says whether the stack is up; --bootstrap names another broker",
+                    hint="`counterflow status` says whether it is up; COUNTERFLOW_KAFKA_BOOTSTRAP names another",
                 )
             if told == began or time.monotonic() - told > 10:
                 told = time.monotonic()

@@ -13,6 +13,7 @@ import sys
 import click
 
 from counterflow.errors import CounterflowError
+from counterflow.inert import inert
 
 
 class _Commands(click.Group):
@@ -38,7 +39,7 @@ def main() -> None:
     try:
         cli()
     except CounterflowError as error:
-        click.echo(f"error: {error.message}", err=True)
+        click.echo(inert(f"error: {error.message}", keep="\n"), err=True)
         if error.hint:
-            click.echo(f"hint: {error.hint}", err=True)
+            click.echo(inert(f"hint: {error.hint}", keep="\n"), err=True)
         sys.exit(error.exit_code)

@@ -33,9 +33,8 @@ def period_options(command: F) -> F:
 
 def period(systems: Collection[str], begin: datetime | None, end: datetime | None) -> Settings:
     """Return the parameters `systems`, `from` and `to` of a statement; without a time, all of it."""
-    quoted = ",".join("'" + s.replace("\\", "\\\\").replace("'", "\\'") + "'" for s in sorted(systems))
     return {
-        "param_systems": f"[{quoted}]",
+        "param_systems": sorted(systems),
         "param_from": f"{(begin or FIRST).astimezone(UTC):%F %T}",
         "param_to": f"{(end or LAST).astimezone(UTC):%F %T}",
     }
@@ -46,11 +45,11 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as a user of it; its refusals end the command with `exit_code`."""
     settings = StackSettings.load()
     try:
-        password = settings.clickhouse_password(user)
+        client = settings.clickhouse(user)
     except CounterflowError as error:
         raise CounterflowError(error.message, hint=error.hint, exit_code=exit_code) from None
     try:
-        with ClickHouse(settings.clickhouse_url, user, password) as client:
+        with client:
             yield client
     except httpx.TransportError:
         raise CounterflowError(

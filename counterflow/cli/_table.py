@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,9 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from counterflow.inert import inert
+
 WIDTH_OF_A_PIPE = 140
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey them
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -46,4 +46,4 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,}"
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], str(value))
+    return inert(str(value), keep="\n\t")

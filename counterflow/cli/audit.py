@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     show_default=True,
     help="A result of which a row landed within them is pending where it differs: its job may be at work.",
 )
-@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
 @click.pass_context
 def command(
@@ -40,7 +39,6 @@ def command(
     begin: datetime | None,
     end: datetime | None,
     grace_s: int,
-    bootstrap: str | None,
     as_json: bool,
 ) -> None:
     """Compare what agents had acknowledged and what results say with what is stored.
@@ -55,7 +53,7 @@ def command(
     begin = begin or end - timedelta(days=1)
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-    agents = _accounts(bootstrap)
+    agents = _accounts()
     late = datetime.now(UTC) - timedelta(seconds=grace_s)
     with reader() as client:
         results = [compare(client, dataset, begin, end, late) for dataset in sorted(audited())]
@@ -74,7 +72,7 @@ def command(
     ctx.exit(1 if said["lost"] or said["duplicates"] or said["results_wrong"] else 0)
 
 
-def _accounts(bootstrap: str | None) -> list[Account]:
+def _accounts() -> list[Account]:
     """Ask Kafka first and ClickHouse last: what moves on meanwhile is then found in both, and never in none."""
     from confluent_kafka import KafkaException
 
@@ -84,13 +82,13 @@ def _accounts(bootstrap: str | None) -> list[Account]:
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 
-    bootstrap = bootstrap or StackSettings.load().kafka_bootstrap
+    kafka = StackSettings.load().kafka("reader")
     try:
-        acked = committed({"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": lambda _: None}, 10)
-        behind = under_way(bootstrap, [d.topic for d in datasets().values() if d.role == "counter"])
+        acked = committed({**kafka.client, "log_level": 0, "error_cb": lambda _: None}, 10)
+        behind = under_way(kafka, [d.topic for d in datasets().values() if d.role == "counter"])
     except KafkaException as error:
         raise CounterflowError(
-            f"Kafka at {bootstrap}: {error.args[0].str()}", hint="counterflow status", exit_code=2
+            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="counterflow status", exit_code=2
         ) from None
     with reader() as client:
         return accounts(client, acked, behind)

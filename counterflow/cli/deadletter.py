@@ -16,6 +16,7 @@ from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
+from counterflow.inert import inert
 from counterflow.stack.settings import StackSettings
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
     with connected("lander", exit_code=1) as client:
         found = _found(client, ids, since, reason)
         try:
-            done = replaying.replay(client, settings.kafka_bootstrap, found)
+            done = replaying.replay(client, settings.kafka("replay"), found)
         except KafkaException as error:
             raise CounterflowError(
                 f"Kafka at {settings.kafka_bootstrap}: {error.args[0].str()}",
@@ -145,13 +146,6 @@ def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
         found = _found(client, ids, None, "")
         mark(client, [letter.id for letter in found], "dropped", reason)
     _rows([{"id": letter.id, "place": letter.place, "what": "dropped"} for letter in found], as_json, "")
-
-
-def inert(text: str, keep: str = "") -> str:
-    """Return text with everything written out that is not plainly printed: controls, escapes, turns of direction."""
-    return "".join(
-        c if c.isprintable() or c in keep else c.encode("unicode_escape", "surrogatepass").decode() for c in text
-    )
 
 
 def _found(client: ClickHouse, ids: Sequence[str], since: datetime | None, reason: str) -> list[Letter]:

@@ -82,7 +82,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
 
 def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
     from counterflow.cli.report import write
-    from counterflow.collectors.agent import Kafka, publish_files
+    from counterflow.collectors.agent import publish_files
     from counterflow.queries import ask, queries
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
@@ -95,15 +95,13 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
         told = tell(Path(folder))
         inputs += [one for story in told for one in _inputs(story)]
         for paths, system in inputs:
-            sent = publish_files(
-                paths, kafka=Kafka(bootstrap=settings.kafka_bootstrap), agent_id=agent_id, system=system
-            )
+            sent = publish_files(paths, kafka=settings.kafka("agent"), agent_id=agent_id, system=system)
             for total, part in ((records, sent.records), (rejects, sent.rejects)):
                 for name, n in part.items():
                     total[name] = total.get(name, 0) + n
     published = sum(records.values())
     systems = [system for _, system in inputs if system]
-    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+    with settings.clickhouse("reader") as client:
         with _phase("land", seconds), out.status("landing"):
             landed = wait_landed(client, agent_id, published)
         with _phase("compute", seconds), out.status("computing"):

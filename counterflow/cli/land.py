@@ -9,7 +9,6 @@ import click
 
 
 @click.command()
-@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
 @click.option("--clickhouse-url", metavar="URL", help="ClickHouse over HTTP; default: the stack's.")
 @click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
 @click.option(
@@ -36,7 +35,6 @@ import click
 )
 @click.option("--until-caught-up", is_flag=True, help="End when what the topics held at the start is landed.")
 def command(
-    bootstrap: str | None,
     clickhouse_url: str | None,
     user: str,
     password_file: Path | None,
@@ -74,9 +72,9 @@ def command(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     tables = {dataset.topic: name for name, dataset in datasets().items()}
-    with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120) as client:
+    with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120, ca=stack.tls_ca) as client:
         lander = Lander(
-            bootstrap or stack.kafka_bootstrap,
+            stack.kafka("lander"),
             instance_id,
             Writer(client, tables),
             tables,

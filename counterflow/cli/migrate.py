@@ -13,7 +13,7 @@ from counterflow.errors import CounterflowError
 
 @click.command()
 @click.option("--url", help="HTTP address of a server; default: the running stack.")
-@click.option("--user", default="admin", show_default=True, help="User that may create tables.")
+@click.option("--user", default="migrator", show_default=True, help="User that may create tables.")
 @click.option("--password-file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="With --url.")
 @click.option("--cluster", help="Name of the cluster: tables are made replicated, on all its servers.")
 def command(url: str | None, user: str, password_file: Path | None, cluster: str | None) -> None:
@@ -27,7 +27,7 @@ def command(url: str | None, user: str, password_file: Path | None, cluster: str
     else:
         password = password_file.read_text().strip() if password_file else ""
     try:
-        with ClickHouse(url, user, password) as client:
+        with ClickHouse(url, user, password, ca=settings.tls_ca) as client:
             applied = migrate(client, cluster=cluster)
     except httpx.TransportError as error:
         raise CounterflowError(f"{url} does not answer: {error}", hint="counterflow status") from None

@@ -14,7 +14,6 @@ from counterflow.cli._files import errors, file_options, recordings
 
 @click.command()
 @file_options
-@click.option("--bootstrap", help="Broker, host:port; without it that of the stack.")
 @click.option("--agent-id", default="publish", show_default=True, help="Name under which files are published once.")
 @click.option("--run", help="Label of the measurement run, in every record.")
 @click.option("--again", is_flag=True, help="Publish files anew that were published before under this name.")
@@ -26,7 +25,6 @@ def command(
     zone: ZoneInfo,
     date_order: Literal["ymd", "mdy", "dmy"] | None,
     system: str | None,
-    bootstrap: str | None,
     agent_id: str,
     run: str | None,
     again: bool,
@@ -48,7 +46,7 @@ def command(
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
     from rich.table import Table
 
-    from counterflow.collectors.agent import Kafka, publish_files
+    from counterflow.collectors.agent import publish_files
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publisher import Stopped
     from counterflow.logs import configure
@@ -81,7 +79,7 @@ def command(
         try:
             published = publish_files(
                 paths,
-                kafka=Kafka(bootstrap=bootstrap or StackSettings.load().kafka_bootstrap),
+                kafka=StackSettings.load().kafka("agent"),
                 agent_id=agent_id,
                 zone=zone.key,
                 date_order=date_order,

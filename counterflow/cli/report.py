@@ -12,6 +12,7 @@ from counterflow.cli._reader import reader
 from counterflow.cli._times import TIME, utc
 from counterflow.cli.study import run_of
 from counterflow.errors import CounterflowError
+from counterflow.inert import inert
 
 if TYPE_CHECKING:
     from counterflow.dashboards.report.collect import Report
@@ -74,7 +75,7 @@ def command(
         report = report._replace(comparison=side_by_side(comparison))
     written = write(report, folder, pictures=pictures)
     for title, text in report.failed:
-        click.echo(f"warning: {title}: {text}", err=True)
+        click.echo(inert(f"warning: {title}: {text}"), err=True)
     click.echo(written)
     ctx.exit(1 if report.failed else 0)
 

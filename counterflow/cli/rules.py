@@ -162,7 +162,7 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows of the rule's dataset in the order of time; their columns have the names of the JSON lines."""
-    from counterflow.clickhouse import ClickHouse, ClickHouseError
+    from counterflow.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()
@@ -175,7 +175,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
         f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
         for name, moment in (("from", begin), ("to", end))
     }
-    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+    with settings.clickhouse("reader") as client:
         if not client.ping():
             raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
         try:

@@ -98,7 +98,7 @@ def _engine() -> Iterator[ClickHouse]:
         settings = StackSettings.from_environment({}, home=folder, parts=stack.parts, **ports)
         try:
             lifecycle.start(settings, "clickhouse")
-            with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
+            with settings.clickhouse("admin") as client:
                 yield client
         finally:
             lifecycle.down(settings)

@@ -8,7 +8,7 @@ import click
 import orjson
 
 from counterflow.cli._table import console, table
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.clickhouse import ClickHouseError
 from counterflow.errors import CounterflowError
 from counterflow.queries import BEGINNING, END, ask, queries
 from counterflow.stack.settings import StackSettings
@@ -29,7 +29,7 @@ def command(query: str | None, systems: tuple[str, ...], since: str, until: str,
             console().print(table(listed, title=section))
         return
     settings = StackSettings.load()
-    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+    with settings.clickhouse("reader") as client:
         if not client.ping():
             raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
         try:

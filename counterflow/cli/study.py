@@ -11,6 +11,7 @@ import orjson
 from counterflow.cli._reader import period, reader
 from counterflow.cli._table import console, table
 from counterflow.errors import CounterflowError
+from counterflow.inert import inert
 
 if TYPE_CHECKING:
     from counterflow.clickhouse import ClickHouse
@@ -122,9 +123,7 @@ def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Mea
     from counterflow.pipelines.studies.stored import OF_A_NAME, queries
 
     statements = queries()
-    # a value of a parameter is escaped text
-    escaped = name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
-    of_run = {"param_run": escaped}
+    of_run = {"param_run": name}
     configured = client.rows(statements["configured"], of_run)
     stated = {line["name"] for line in configured if line["section"] == "run"}
     labelled = [] if {"begin", "end"} <= stated else client.rows(statements["labelled"], of_run)
@@ -146,7 +145,7 @@ def _print(comparison: Comparison, top: int) -> None:
     out = console()
     out.print(table(list(written.header(comparison.runs))))
     for warning in comparison.warnings:
-        out.print(f"warning: {written.shown(warning)}", style="yellow", markup=False)
+        out.print(f"warning: {inert(warning)}", style="yellow", markup=False)
     for name, rows in written.tables(comparison).items():
         shown = largest(rows, top) if name == "components" else rows
         out.print()
@@ -154,4 +153,4 @@ def _print(comparison: Comparison, top: int) -> None:
         if len(shown) < len(rows):
             out.print("and components that used less: --top", style="dim")
     for line in (FORMULA, *comparison.formulas) if comparison.formulas else ():
-        out.print(written.shown(line), markup=False)
+        out.print(inert(line), markup=False)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from counterflow.cli._files import each, file_options, read_all, recordings
 from counterflow.collectors.summary import Summary
+from counterflow.inert import inert
 
 
 @click.command()
@@ -68,11 +69,12 @@ def _print(console: Console, s: dict[str, Any]) -> None:
         del rows["capacity used"]
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, text in rows.items():
-        table.add_row(Text(name, "dim"), Text(text))
-    console.print(Text.assemble((s["file"], "bold"), f"  {s['system']}, {s['os'] or 'unknown operating system'}"))
+        table.add_row(Text(name, "dim"), Text(inert(text)))
+    of = inert(f"{s['system']}, {s['os'] or 'unknown operating system'}")
+    console.print(Text.assemble((inert(s["file"]), "bold"), f"  {of}"))
     console.print(table)
     for warning in s["warnings"]:
-        console.print(Text(f"warning: {warning}", "yellow"))
+        console.print(Text(inert(f"warning: {warning}"), "yellow"))
     console.print()
 
 

@@ -14,8 +14,13 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--bootstrap", metavar="HOST:PORT", help="Kafka; default: the stack's.")
-@click.option("--flink-url", metavar="URL", help="Flink's REST interface; default: the stack's.")
+@click.option(
+    "--flink-url",
+    "flink_urls",
+    metavar="URL",
+    multiple=True,
+    help="Flink's REST interface, or each of several; default: the stack's.",
+)
 @click.option(
     "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
 )
@@ -31,7 +36,7 @@ def command() -> None:
 @click.option(
     "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Things told of one dataset, at most."
 )
-def export(bootstrap: str | None, flink_url: str | None, metrics_port: int | None, stale_s: int, most: int) -> None:
+def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, most: int) -> None:
     """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
 
     Answers once it has read what the topics hold. Keeps nothing on disk: a restart reads again. Ends with status 0 on
@@ -59,10 +64,10 @@ def export(bootstrap: str | None, flink_url: str | None, metrics_port: int | Non
     told = Told(stale_s, most)
     registry = CollectorRegistry()
     registry.register(told)
-    registry.register(Jobs(flink_url or stack.flink_url))
+    registry.register(Jobs(*(flink_urls or [stack.flink_url])))
     ProcessCollector(registry=registry)
     read(
-        bootstrap or stack.kafka_bootstrap,
+        stack.kafka("reader"),
         {datasets()[name].topic: name for name in (VERDICT, *WATCHED)},
         time.time() - stale_s,
         told,

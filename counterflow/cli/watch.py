@@ -58,11 +58,11 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
         recording, log = folder / f"{name}.nmon", settings.logs / "watch-agent.log"
         config = folder / f"{name}.yaml"
         source = {"name": "watch", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
-        agent = {"agent_id": f"watch-{name}", "kafka": {"bootstrap": settings.kafka_bootstrap}, "sources": [source]}
+        agent = {"agent_id": f"watch-{name}", "kafka": settings.kafka("agent").described, "sources": [source]}
         config.write_text(yaml.safe_dump(agent, sort_keys=False))
         cleanup.enter_context(_recorder(nmon, recording, interval))
         cleanup.enter_context(_agent(config, log))
-        client = ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader"))
+        client = settings.clickhouse("reader")
         cleanup.enter_context(client)
         out.print(f"recording {recording}, Ctrl-C ends")
         try:

@@ -59,5 +59,4 @@ def ask(
 
     Both are UTC, `YYYY-MM-DD hh:mm:ss`.
     """
-    quoted = ",".join("'" + s.replace("\\", "\\\\").replace("'", "\\'") + "'" for s in sorted(systems))
-    return client.rows(query.sql, {"param_systems": f"[{quoted}]", "param_since": since, "param_until": until})
+    return client.rows(query.sql, {"param_systems": sorted(systems), "param_since": since, "param_until": until})

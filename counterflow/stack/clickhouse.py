@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import httpx
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.clickhouse import ClickHouseError
+from counterflow.loopback import is_loopback
 from counterflow.stack.part import Part
-from counterflow.stack.secret import secret
+from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
-USERS = ("admin", "lander", "reader")
-"""`admin` migrates, `lander` inserts, `reader` only reads, within limits."""
+USERS = ("admin", "migrator", "lander", "reader")
+"""`admin` is for people, `migrator` makes and changes tables, `lander` inserts, `reader` only reads, within limits."""
 
 _MERGED = 12
 """Parts of a size that are merged at once, where the server's own 5 rewrites a row oftener: a quarter of an insert's
 processor time on two cores, for a third more parts to read."""
+_MIGRATES = (
+    "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
+    "ALTER, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, INSERT, SELECT ON counterflow.*",
+    *(f"TABLE ENGINE ON {kind}MergeTree" for kind in ("", "Replacing", "Summing", "Aggregating")),
+)
 
 
 def engine(settings: StackSettings) -> Part:
@@ -39,9 +47,8 @@ def library(settings: StackSettings) -> Path:
 
 
 def _ready(settings: StackSettings) -> str | None:
-    password = settings.clickhouse_password("reader")
     try:
-        with ClickHouse(settings.clickhouse_url, "reader", password, timeout_s=5) as client:
+        with settings.clickhouse("reader", timeout_s=5) as client:
             return f"ClickHouse {client.rows('SELECT version() AS version')[0]['version']}"
     except (ClickHouseError, httpx.TransportError):
         return None
@@ -52,8 +59,8 @@ def _prepare(settings: StackSettings) -> None:
     (home / "data").mkdir(parents=True, exist_ok=True)
     passwords = {user: secret(settings, f"clickhouse-{user}").read_text() for user in USERS}
     digests = {user: hashlib.sha256(password.encode()).hexdigest() for user, password in passwords.items()}
-    (home / "config.xml").write_text(_config(settings))
-    (home / "users.xml").write_text(_users(digests))
+    private(home / "config.xml", _config(settings))
+    private(home / "users.xml", _users(digests, settings.address))
 
 
 def _config(settings: StackSettings) -> str:
@@ -61,8 +68,7 @@ def _config(settings: StackSettings) -> str:
     return f"""\
 <clickhouse>
   <path>{home}/data/</path>
-  <http_port>{settings.clickhouse_port}</http_port>
-  <listen_host>{HOST}</listen_host>
+  {_listener(settings)}
   <users_config>users.xml</users_config>
   <log-level>warning</log-level>
   <logger><log>{escape(str(settings.logs))}/clickhouse-engine.log</log><size>10M</size><count>3</count></logger>
@@ -75,11 +81,29 @@ def _config(settings: StackSettings) -> str:
 """
 
 
-def _users(digests: dict[str, str]) -> str:
-    def user(name: str, profile: str, rights: str) -> str:
+def _listener(settings: StackSettings) -> str:
+    """One listener, of HTTP or of HTTPS."""
+    where = f"<listen_host>{escape(settings.address)}</listen_host>"
+    if settings.tls_certificate is None:
+        return f"<http_port>{settings.clickhouse_port}</http_port>{where}"
+    certificate = escape(str(settings.tls_certificate))
+    return f"""\
+<https_port>{settings.clickhouse_port}</https_port>{where}
+  <openSSL><server>
+    <certificateFile>{certificate}</certificateFile><privateKeyFile>{certificate}</privateKeyFile>
+    <verificationMode>none</verificationMode><loadDefaultCAFile>false</loadDefaultCAFile>
+    <disableProtocols>sslv2,sslv3,tlsv1,tlsv1_1</disableProtocols>
+  </server></openSSL>"""
+
+
+def _users(digests: dict[str, str], address: str) -> str:
+    networks = f"<ip>{HOST}</ip>" if is_loopback(address) else "<ip>::/0</ip>"
+
+    def user(name: str, profile: str, rights: Sequence[str], *, quota: str = "default", more: str = "") -> str:
+        granted = "".join(f"<query>GRANT {right}</query>" for right in rights)
         return f"""
-    <{name}><password_sha256_hex>{digests[name]}</password_sha256_hex><networks><ip>{HOST}</ip></networks>
-      <profile>{profile}</profile><quota>default</quota>{rights}</{name}>"""
+    <{name}><password_sha256_hex>{digests[name]}</password_sha256_hex><networks>{networks}</networks>
+      <profile>{profile}</profile><quota>{quota}</quota>{f"<grants>{granted}</grants>" * bool(rights)}{more}</{name}>"""
 
     return f"""\
 <clickhouse>
@@ -89,16 +113,24 @@ def _users(digests: dict[str, str]) -> str:
     <reader><readonly>2</readonly><max_execution_time>30</max_execution_time>
       <max_memory_usage>1000000000</max_memory_usage><max_result_rows>1000000</max_result_rows>
       <constraints><max_execution_time><max>60</max></max_execution_time>
-        <max_memory_usage><max>1000000000</max></max_memory_usage></constraints></reader>
+        <max_memory_usage><max>1000000000</max></max_memory_usage>
+        <max_result_rows><max>10000000</max></max_result_rows>
+        <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user></constraints>
+      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user></reader>
   </profiles>
-  <quotas><default/></quotas>
+  <quotas><default/>
+    <!-- Twice what this machine's processors can do in an hour, so that nobody asks for more than that for long. -->
+    <reader><interval><duration>3600</duration><queries>200000</queries><errors>20000</errors>
+      <execution_time>{3600 * (os.cpu_count() or 1) * 2}</execution_time></interval></reader>
+  </quotas>
   <users>
     <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights. -->
     <default><no_password/><networks><ip>{HOST}</ip></networks><profile>default</profile><quota>default</quota>
       <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants></default>\
-{user("admin", "default", "<access_management>1</access_management>")}\
-{user("lander", "lander", "<grants><query>GRANT INSERT, SELECT ON counterflow.*</query></grants>")}\
-{user("reader", "reader", "<grants><query>GRANT SELECT ON counterflow.*</query></grants>")}
+{user("admin", "default", (), more="<access_management>1</access_management>")}\
+{user("migrator", "default", _MIGRATES)}\
+{user("lander", "lander", ["INSERT, SELECT ON counterflow.*"])}\
+{user("reader", "reader", ["SELECT ON counterflow.*"], quota="reader")}
   </users>
 </clickhouse>
 """

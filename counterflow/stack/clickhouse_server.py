@@ -15,12 +15,10 @@ import threading
 
 import httpx
 
-from counterflow.clickhouse import ClickHouse
 from counterflow.stack.clickhouse import library
 from counterflow.stack.settings import StackSettings
 
 _PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
-_SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
 _STOP = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -33,7 +31,9 @@ def main() -> None:
     run = ctypes.CDLL(str(library(settings))).chdb_query_cmdline
     run.argtypes, run.restype = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)], ctypes.c_void_p
     config = settings.clickhouse_home / "config.xml"
-    words = [b"clickhouse", b"--config-file", os.fsencode(config), b"--query", _SQL.encode()]
+    listener = "HTTPS" if settings.tls_certificate else "HTTP"
+    sql = f"SYSTEM START LISTEN {listener}; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
+    words = [b"clickhouse", b"--config-file", os.fsencode(config), b"--query", sql.encode()]
     engine = threading.Thread(
         target=run, args=(len(words), (ctypes.c_char_p * (len(words) + 1))(*words, None)), daemon=True
     )
@@ -49,7 +49,7 @@ def main() -> None:
 def _unpark(settings: StackSettings) -> None:
     """End the parked statement; an engine that cannot be asked is left as a crash would leave it, which it survives."""
     try:
-        with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin"), timeout_s=5) as client:
+        with settings.clickhouse("admin", timeout_s=5) as client:
             client.post(f"KILL QUERY WHERE query LIKE '{_PARKED}%' ASYNC")
     except httpx.TransportError:
         os._exit(0)

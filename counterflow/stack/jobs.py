@@ -14,13 +14,30 @@ def cluster(settings: StackSettings) -> Cluster:
     """Describe the stack's cluster to those who submit jobs."""
     return Cluster(
         flink_url=settings.flink_url,
-        bootstrap=settings.kafka_bootstrap,
+        kafka=settings.kafka("reader"),
+        connection=connection(settings),
         python=settings.flink_python,
         # The driver's JVM lives for seconds: the optimising compiler would take half of its CPU time.
         environment={**settings.flink_environment, "JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
         checkpoints=settings.flink_checkpoints,
         ledger=settings.home / "jobs.json",
     )
+
+
+def connection(settings: StackSettings) -> dict[str, str]:
+    """Return how jobs connect to Kafka: their password is read from its file where they run, and is nowhere else."""
+    kafka = "org.apache.flink.kafka.shaded.org.apache.kafka.common"
+    tls = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(settings.tls_ca)} if settings.tls_ca else {}
+    return {
+        "security.protocol": "SASL_SSL" if settings.tls_ca else "SASL_PLAINTEXT",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": f"{kafka}.security.scram.ScramLoginModule required "
+        f'username="flink" password="${{secrets:{settings.secrets}:kafka-flink}}";',
+        "config.providers": "secrets",
+        "config.providers.secrets.class": f"{kafka}.config.provider.DirectoryConfigProvider",
+        "config.providers.secrets.param.allowed.paths": str(settings.secrets),
+        **tls,
+    }
 
 
 def watcher(settings: StackSettings) -> Part:

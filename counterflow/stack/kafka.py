@@ -1,4 +1,9 @@
-"""The broker: Apache Kafka in KRaft mode, broker and controller in one process."""
+"""The broker: Apache Kafka in KRaft mode, broker and controller in one process.
+
+Everybody proves who he is by SCRAM, which shows no password to whoever listens on the port instead of the broker. The
+broker itself uses PLAIN, since its own password cannot stand among the data that it keeps; by that password the others
+are set, once our own process is seen to listen.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,8 @@ import base64
 import subprocess
 import uuid
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined] # its stub forgets to export it
@@ -13,9 +20,12 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from counterflow.errors import CounterflowError
 from counterflow.schemas.definition import Topic
 from counterflow.stack.install import java
+from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.part import Part
+from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
+_BROKER = "broker"
 _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 
@@ -36,7 +46,7 @@ def broker(settings: StackSettings) -> Part:
 
 def create_topics(settings: StackSettings, topics: Iterable[Topic]) -> None:
     """Create the topics that do not exist yet; what exists keeps its configuration."""
-    admin = _admin(settings)
+    admin = AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
     new = [NewTopic(topic.name, topic.partitions, 1, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():
         try:
@@ -51,23 +61,38 @@ def _java(settings: StackSettings) -> tuple[str, ...]:
 
 
 def _ready(settings: StackSettings) -> str | None:
+    """Ask the broker; the first time after a start, set users and rights to what this version knows."""
+    own: dict[str, Any] = {
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": _BROKER,
+        "sasl.password": secret(settings, f"kafka-{_BROKER}").read_text(),
+        "log_level": 0,
+    }
+    admin = AdminClient({**settings.kafka(ADMIN).client, **own})
     try:
-        metadata = _admin(settings).list_topics(timeout=2)
+        metadata = admin.list_topics(timeout=2)
+        if not (done := _users_set(settings)).exists():
+            set_passwords(admin, ((user, secret(settings, f"kafka-{user}").read_text()) for user in USERS))
+            set_grants(admin)
+            done.touch()
     except KafkaException:
         return None
     topics = sum(1 for topic in metadata.topics if not topic.startswith("__"))
     return f"{len(metadata.brokers)} broker, {topics} topics"
 
 
-def _admin(settings: StackSettings) -> AdminClient:
-    return AdminClient({"bootstrap.servers": settings.kafka_bootstrap, "log_level": 0})
+def _users_set(settings: StackSettings) -> Path:
+    return settings.kafka_home / "users.set"
 
 
 def _prepare(settings: StackSettings) -> None:
     data = settings.kafka_home / "data"
     data.mkdir(parents=True, exist_ok=True)
+    _users_set(settings).unlink(missing_ok=True)
+    for user in (_BROKER, *USERS):
+        secret(settings, f"kafka-{user}")
     properties = settings.kafka_home / "server.properties"
-    properties.write_text(_properties(settings))
+    private(properties, _properties(settings))
     if (data / "meta.properties").exists():
         return
     cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
@@ -79,15 +104,34 @@ def _prepare(settings: StackSettings) -> None:
 
 def _properties(settings: StackSettings) -> str:
     controller = f"{HOST}:{settings.kafka_controller_port}"
+    password = f"${{secrets:{settings.secrets}:kafka-{_BROKER}}}"
+    plain = (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="{_BROKER}" password="{password}" user_{_BROKER}="{password}";'
+    )
+    protocol = "SASL_SSL" if settings.tls_certificate else "SASL_PLAINTEXT"
     return f"""\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@{controller}
-listeners=PLAINTEXT://{settings.kafka_bootstrap},CONTROLLER://{controller}
-advertised.listeners=PLAINTEXT://{settings.kafka_bootstrap}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners=CLIENTS://{settings.address}:{settings.kafka_port},CONTROLLER://{controller}
+advertised.listeners=CLIENTS://{settings.address}:{settings.kafka_port}
+listener.security.protocol.map=CLIENTS:{protocol},CONTROLLER:SASL_PLAINTEXT
 controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
+inter.broker.listener.name=CLIENTS
+config.providers=secrets
+config.providers.secrets.class=org.apache.kafka.common.config.provider.DirectoryConfigProvider
+config.providers.secrets.param.allowed.paths={settings.secrets}
+sasl.mechanism.inter.broker.protocol=PLAIN
+sasl.mechanism.controller.protocol=PLAIN
+listener.name.clients.sasl.enabled.mechanisms=SCRAM-SHA-512,PLAIN
+listener.name.clients.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.clients.plain.sasl.jaas.config={plain}
+listener.name.controller.sasl.enabled.mechanisms=PLAIN
+listener.name.controller.plain.sasl.jaas.config={plain}
+{_tls(settings)}authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+allow.everyone.if.no.acl.found=false
+super.users=User:{_BROKER};User:{ADMIN}
 log.dirs={settings.kafka_home / "data"}
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
@@ -103,4 +147,15 @@ group.initial.rebalance.delay.ms=0
 # a broker that was killed is let in again after 3 s instead of 9; three heartbeats as by default
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=1000
+"""
+
+
+def _tls(settings: StackSettings) -> str:
+    if settings.tls_certificate is None:
+        return ""
+    return f"""\
+ssl.keystore.type=PEM
+ssl.keystore.location={settings.tls_certificate}
+ssl.truststore.type=PEM
+ssl.truststore.location={settings.tls_ca}
 """

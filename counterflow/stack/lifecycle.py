@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.clickhouse import ClickHouseError
 from counterflow.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.schemas import topics
@@ -168,9 +168,9 @@ def status(settings: StackSettings, *, but: str | None = None) -> list[PartStatu
 
 
 def _migrate(settings: StackSettings) -> None:
-    with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as admin:
+    with settings.clickhouse("migrator") as migrator:
         try:
-            migrate(admin)
+            migrate(migrator)
         except ClickHouseError as error:
             raise CounterflowError(f"ClickHouse refused a migration: {error}") from None
 

@@ -14,9 +14,14 @@ def secret(settings: StackSettings, name: str) -> Path:
     settings.secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = settings.secrets / name
     if not path.exists():
-        partial = path.with_suffix(".partial")
-        partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(24))
-        partial.rename(path)
+        private(path, secrets.token_urlsafe(24))
     return path
+
+
+def private(path: Path, text: str) -> None:
+    """Write a file that only its owner reads, whole or not at all."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    partial.rename(path)

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from counterflow.clickhouse import ClickHouse
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka, Secret
+from counterflow.loopback import is_loopback
 
 HOST = "127.0.0.1"
 _PREFIX = "COUNTERFLOW_"
@@ -31,6 +34,15 @@ class StackSettings(BaseModel):
     """Everything the stack writes: data, logs, secrets, configuration; `.counterflow` here unless said otherwise."""
     parts: Path = Field(default_factory=lambda data: data["home"] / "parts")
     """Downloaded software; may be shared by several homes; `parts` in the home unless said otherwise."""
+    secrets: Path = Field(default_factory=lambda data: data["home"] / "secrets")
+    """Passwords, a file each, `kafka-<user>` and `clickhouse-<user>`, readable by the owner only; `secrets` in the home
+    unless said otherwise."""
+    address: str = HOST
+    """Where Kafka and ClickHouse listen: the loopback, or a name or address of this machine, with `tls_certificate`."""
+    tls_certificate: Path | None = None
+    """PEM file for Kafka and ClickHouse: the private key, the certificate of `address`, and what signs it."""
+    tls_ca: Path | None = None
+    """PEM file with the certificates that clients trust: they then connect by TLS alone."""
     kafka_port: Port = 19092
     """The broker."""
     kafka_controller_port: Port = 19093
@@ -57,6 +69,25 @@ class StackSettings(BaseModel):
     """A Prometheus of your own, which a Grafana asks how the parts are."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
     """Task slots of the one TaskManager: a job of parallelism 1 takes one."""
+    kafka_bootstrap: str = Field(default_factory=lambda data: f"{data.get('address')}:{data.get('kafka_port')}")
+    """`bootstrap.servers` of Kafka clients: the stack's broker unless said otherwise."""
+    clickhouse_url: str = Field(
+        default_factory=lambda data: (
+            f"{'https' if data.get('tls_ca') else 'http'}://{data.get('address')}:{data.get('clickhouse_port')}"
+        )
+    )
+    """ClickHouse's HTTP interface: the stack's engine unless said otherwise."""
+
+    @model_validator(mode="after")
+    def _nothing_in_the_clear(self) -> Self:
+        if not is_loopback(self.address) and self.tls_certificate is None:
+            raise ValueError(f"{self.address} is not the loopback; it needs COUNTERFLOW_TLS_CERTIFICATE")
+        if self.tls_certificate and self.tls_ca is None:
+            raise ValueError("COUNTERFLOW_TLS_CERTIFICATE needs COUNTERFLOW_TLS_CA, by which clients know it")
+        hosts = [server.strip().rpartition(":")[0] for server in self.kafka_bootstrap.split(",")]
+        if self.tls_ca is None and (open_to := [host for host in hosts if not is_loopback(host)]):
+            raise ValueError(f"Kafka at {open_to[0]} is reached by TLS alone; it needs COUNTERFLOW_TLS_CA")
+        return self
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
@@ -71,7 +102,7 @@ class StackSettings(BaseModel):
             if environment.get(_PREFIX + name.upper())
         }
         values |= {name: value for name, value in overrides.items() if value is not None}
-        for name in ("home", "parts"):
+        for name in ("home", "parts", "secrets", "tls_certificate", "tls_ca"):
             if name in values:
                 values[name] = Path(values[name]).expanduser().absolute()
         if "grafana" in values:
@@ -80,6 +111,9 @@ class StackSettings(BaseModel):
             return cls(**values)
         except ValidationError as error:
             first = error.errors()[0]
+            if not first["loc"]:
+                hint = "docs/security.md tells how to turn TLS on"
+                raise CounterflowError(str(first["ctx"]["error"]), hint=hint, exit_code=2) from None
             name = str(first["loc"][0])
             raise CounterflowError(
                 f"{_PREFIX}{name.upper()} is {values[name]!r}: {first['msg']}",
@@ -122,21 +156,6 @@ class StackSettings(BaseModel):
     def logs(self) -> Path:
         """One log file a part, rotated."""
         return self.home / "logs"
-
-    @property
-    def secrets(self) -> Path:
-        """Passwords, a file each, readable by the owner only."""
-        return self.home / "secrets"
-
-    @property
-    def kafka_bootstrap(self) -> str:
-        """`bootstrap.servers` of Kafka clients."""
-        return f"{HOST}:{self.kafka_port}"
-
-    @property
-    def clickhouse_url(self) -> str:
-        """Base URL of ClickHouse's HTTP interface."""
-        return f"http://{HOST}:{self.clickhouse_port}"
 
     @property
     def flink_url(self) -> str:
@@ -197,11 +216,34 @@ class StackSettings(BaseModel):
             "FLINK_LIB_DIR": str(self.flink_home / "lib"),
         }
 
+    def kafka(self, user: str) -> Kafka:
+        """How one of Kafka's users (`kafka_users`) connects: by SCRAM, over TLS where there is a `tls_ca`."""
+        tls = {"ssl.ca.location": str(self.tls_ca)} if self.tls_ca else {}
+        return Kafka(
+            bootstrap=self.kafka_bootstrap,
+            settings={
+                "security.protocol": "SASL_SSL" if self.tls_ca else "SASL_PLAINTEXT",
+                "sasl.mechanism": "SCRAM-SHA-512",
+                "sasl.username": user,
+                **tls,
+            },
+            secrets={"sasl.password": Secret(file=self.secrets / f"kafka-{user}")},
+        )
+
+    def clickhouse(self, user: str, *, timeout_s: float = 60.0) -> ClickHouse:
+        """Connect to ClickHouse as one of its users (`admin`, `migrator`, `lander`, `reader`).
+
+        Raises `CounterflowError` when its password is not there.
+        """
+        return ClickHouse(
+            self.clickhouse_url, user, self.clickhouse_password(user), timeout_s=timeout_s, ca=self.tls_ca
+        )
+
     def clickhouse_password(self, user: str) -> str:
-        """Password of a ClickHouse user (`admin`, `lander`, `reader`), made at the first start."""
+        """Password of a ClickHouse user, made at the first start."""
         path = self.secrets / f"clickhouse-{user}"
         try:
-            return path.read_text()
+            return path.read_text().rstrip("\n")
         except FileNotFoundError:
             raise CounterflowError(f"{path} does not exist", hint="counterflow up makes the passwords") from None
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
 
 from counterflow.dashboards.definition import looks
+from counterflow.inert import inert
 
 MISSING = "\u2013"
 """What stands for a figure that is not known; it is never 0."""
 
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _SCALED = {"bytes": ("B", "kB", "MB", "GB", "TB", "PB"), "bytes_s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 
 
 def plain(text: object) -> str:
     """Return a name with what cannot be seen, or turns the line round, written out: `\\x07`."""
-    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), str(text))
+    return inert(str(text))
 
 
 def visible(value: Any) -> Any:

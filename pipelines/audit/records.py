@@ -86,8 +86,7 @@ def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, 
     ------
     ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
-    literal = ",".join(f"'{agent_id}':{seq}" for agent_id, seq in acked.items())
-    rows = client.rows(_ACCOUNTS, {"param_acked": f"{{{literal}}}"})
+    rows = client.rows(_ACCOUNTS, {"param_acked": acked})
     arrived = {row["agent_id"] for row in rows}
     nothing = {"first_seq": 1, "arrivals": 0, "landed": 0, "duplicates": 0}
     rows += [
@@ -120,7 +119,7 @@ def _pending(client: ClickHouse, agent_id: str, behind: list[Run]) -> int:
     """Count which of the records have not landed meanwhile."""
     found = 0
     for begin in range(0, len(behind), _RUNS):
-        some = ",".join(f"({first},{last})" for first, last in behind[begin : begin + _RUNS])
-        rows = client.rows(_PENDING, {"param_agent": agent_id, "param_runs": f"[{some}]"})
+        some = behind[begin : begin + _RUNS]
+        rows = client.rows(_PENDING, {"param_agent": agent_id, "param_runs": some})
         found += int(rows[0]["pending"])
     return found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from counterflow.kafka import Kafka
 from counterflow.pipelines.exporter.metrics import Told
 
 _READ = 1_000  # messages at a time
@@ -21,7 +22,7 @@ log = structlog.get_logger()
 
 
 def read(
-    bootstrap: str,
+    kafka: Kafka,
     topics: Mapping[str, str],
     since_s: float,
     told: Told,
@@ -32,13 +33,13 @@ def read(
 
     Parameters
     ----------
-    bootstrap : `bootstrap.servers` of Kafka.
+    kafka : how it is reached.
     topics : dataset by topic; one that does not exist yet is read when it does.
     since_s : records written since then are read, seconds since 1970. One written before is of an interval before.
     """
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": "counterflow.exporter",  # asked for, not used
             "isolation.level": "read_committed",
             "enable.auto.commit": False,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka
 from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
@@ -38,7 +39,10 @@ class Cluster:
 
     Parameters
     ----------
-    flink_url, bootstrap : Flink's REST interface; Kafka's `bootstrap.servers`.
+    flink_url : Flink's REST interface.
+    kafka : how the topics are looked at, to say what was written to them.
+    connection : properties of Kafka's Java client by which jobs connect. Flink shows them to whoever asks its REST
+        interface: where there is a password, they name its place.
     python : the interpreter that has PyFlink.
     environment : what its driver needs beside the usual (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
     checkpoints : folder of all checkpoints, a folder a Flink job id below it.
@@ -47,7 +51,8 @@ class Cluster:
     """
 
     flink_url: str
-    bootstrap: str
+    kafka: Kafka
+    connection: Mapping[str, str]
     python: Path
     environment: Mapping[str, str]
     checkpoints: Path
@@ -200,7 +205,7 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
     with connect(cluster.flink_url) as flink:
         flink.running()  # answers, or says that it does not, before anything is begun
-        before = {topic: ends(cluster.bootstrap, topic) for topic in written.values()}
+        before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:
             for name, job_id, error in list(_drive(cluster, [_request(cluster, job, period=period) for job in again])):
                 if error:
@@ -212,7 +217,7 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
             flink.cancel(_ids(flink, {job.name for job in again}))
             raise
     return {
-        dataset: sum(_within(period, key) for key in keys_since(cluster.bootstrap, topic, before[topic]))
+        dataset: sum(_within(period, key) for key in keys_since(cluster.kafka, topic, before[topic]))
         for dataset, topic in written.items()
     }
 
@@ -229,7 +234,8 @@ def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: 
     return render(
         job,
         cluster.datasets,
-        bootstrap=cluster.bootstrap,
+        bootstrap=cluster.kafka.bootstrap,
+        connection=cluster.connection,
         flink_url=cluster.flink_url,
         checkpoints=cluster.checkpoints.as_uri(),
         rules=rules,

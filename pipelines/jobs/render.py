@@ -67,6 +67,7 @@ def render(
     datasets: Mapping[str, Dataset],
     *,
     bootstrap: str,
+    connection: Mapping[str, str],
     flink_url: str,
     checkpoints: str,
     rules: Path,
@@ -78,7 +79,8 @@ def render(
     Parameters
     ----------
     datasets : those that the query selects from or inserts into become tables.
-    bootstrap, flink_url : Kafka's `bootstrap.servers`; Flink's REST interface.
+    bootstrap, connection : Kafka's `bootstrap.servers`, and the other properties of its Java client to connect with.
+    flink_url : Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
     rules : archive of the rules for Flink's TaskManagers (`archive`).
     restore : URI of the checkpoint to continue from.
@@ -105,14 +107,14 @@ def render(
             **({"python.files": str(rules), "python.execution-mode": "thread"} if job.rule else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
-        **_statements(job, datasets, bootstrap, period),
+        **_statements(job, datasets, bootstrap, connection, period),
     }
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
     """Return the SHA-256 of all that shapes a job's state: its query, its tables and its rule, wherever they run."""
     rule = archive() if job.rule else b""
-    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", None)) + rule).hexdigest()
+    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None)) + rule).hexdigest()
 
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
@@ -121,8 +123,13 @@ def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
 
 
 def _statements(
-    job: Job, datasets: Mapping[str, Dataset], bootstrap: str, period: Period | None
+    job: Job,
+    datasets: Mapping[str, Dataset],
+    bootstrap: str,
+    connection: Mapping[str, str],
+    period: Period | None,
 ) -> dict[str, list[str]]:
+    connect = {f"properties.{name}": value for name, value in connection.items()}
     read = [dataset for name, dataset in datasets.items() if name in job.reads]
     sources = [
         source_table(
@@ -131,6 +138,7 @@ def _statements(
             group_id=f"flink.{job.name}",
             bounded=period is not None,
             columns=job.words | set(dataset.key),
+            options=connect,
         )
         for dataset in read
     ]
@@ -142,7 +150,8 @@ def _statements(
             for dataset in read
         ]
         sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
-    sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=_PRODUCER) for dataset in results(job, datasets)]
+    options = {**connect, **_PRODUCER}
+    sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=options) for dataset in results(job, datasets)]
     inserts = [statement for statement in job.statements if statement.upper().startswith("INSERT")]
     views = [statement for statement in job.statements if statement not in inserts]
     return {"statements": [*sources, *sinks, *views], "inserts": inserts}

@@ -9,24 +9,25 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka
 
 
-def ends(bootstrap: str, topic: str) -> dict[int, int]:
+def ends(kafka: Kafka, topic: str) -> dict[int, int]:
     """Return the end offset of each partition; raises `CounterflowError` when the broker does not say."""
-    consumer = _consumer(bootstrap)
+    consumer = _consumer(kafka)
     try:
         partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
         marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10) for p in partitions}
         return {partition: high for partition, (_, high) in marks.items()}
     except KafkaException as error:
-        raise CounterflowError(f"Kafka at {bootstrap}, topic {topic}: {error.args[0].str()}") from None
+        raise CounterflowError(f"Kafka at {kafka.bootstrap}, topic {topic}: {error.args[0].str()}") from None
     finally:
         consumer.close()
 
 
-def keys_since(bootstrap: str, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+def keys_since(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """Yield each different key written since these offsets, up to now."""
-    consumer = _consumer(bootstrap)
+    consumer = _consumer(kafka)
     seen: set[bytes] = set()
     try:
         consumer.assign([TopicPartition(topic, partition, offset) for partition, offset in offsets.items()])
@@ -45,10 +46,10 @@ def keys_since(bootstrap: str, topic: str, offsets: Mapping[int, int]) -> Iterat
         consumer.close()
 
 
-def _consumer(bootstrap: str) -> Consumer:
+def _consumer(kafka: Kafka) -> Consumer:
     return Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": "counterflow.jobs",  # required by the client; nothing is committed under it
             "enable.auto.commit": False,
             "enable.partition.eof": True,

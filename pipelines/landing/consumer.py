@@ -25,6 +25,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from counterflow.clickhouse import ClickHouseError
 from counterflow.errors import CounterflowError
+from counterflow.kafka import Kafka
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored
@@ -52,7 +53,7 @@ class Lander:
 
     Parameters
     ----------
-    bootstrap : `bootstrap.servers` of Kafka.
+    kafka : how it is reached.
     instance_id : `group.instance.id`; the newest process of an id has its work, the one before is fenced off.
     writer : inserts the batches.
     tables : table by topic.
@@ -63,7 +64,7 @@ class Lander:
 
     def __init__(
         self,
-        bootstrap: str,
+        kafka: Kafka,
         instance_id: str,
         writer: Writer,
         tables: Mapping[str, str],
@@ -79,8 +80,8 @@ class Lander:
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
         self._stopped: dict[str, str] = {}
         """Topics of which too much is refused, and what the last batch said."""
-        self._admin = AdminClient({"bootstrap.servers": bootstrap})
-        self._consumer = Consumer({**_settings(bootstrap, instance_id), "error_cb": _report})
+        self._admin = AdminClient(kafka.client)
+        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": _report})
         self._partitions: dict[Key, Partition] = {}
         self._inserts: dict[Key, Future[Landed]] = {}
         self._read_at = 0.0
@@ -383,9 +384,9 @@ _STOPS = {
 }
 
 
-def _settings(bootstrap: str, instance_id: str) -> dict[str, str | int | bool]:
+def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
     return {
-        "bootstrap.servers": bootstrap,
+        **kafka.client,
         "client.id": instance_id,
         "group.id": GROUP,
         "group.instance.id": instance_id,

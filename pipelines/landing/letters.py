@@ -104,6 +104,6 @@ def _wire(since: datetime | None, reason: str, ids: Sequence[str], most: int) ->
     return {
         "param_since": f"{(since or _FIRST).astimezone(UTC):%F %T}",
         "param_reason": reason,
-        "param_ids": "[" + ",".join(f"'{found}'" for found in ids) + "]",
+        "param_ids": list(ids),
         "param_most": most,
     }

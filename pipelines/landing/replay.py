@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from confluent_kafka import Producer
 
 from counterflow.clickhouse import ClickHouse
+from counterflow.kafka import Kafka
 from counterflow.pipelines.landing.deadletter import UNKNOWN
 from counterflow.pipelines.landing.letters import Letter, mark
 from counterflow.pipelines.landing.under_way import under_way
@@ -50,13 +51,13 @@ def why_not(letter: Letter) -> str | None:
     return None
 
 
-def replay(lander: ClickHouse, bootstrap: str, letters: Sequence[Letter]) -> list[Replayed]:
+def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[Replayed]:
     """Publish the kept bytes to the topics they were refused from, and mark the letters.
 
     Parameters
     ----------
     lander : client that may SELECT and INSERT.
-    bootstrap : `bootstrap.servers` of Kafka.
+    kafka : how it is reached.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def replay(lander: ClickHouse, bootstrap: str, letters: Sequence[Letter]) -> lis
         return refused
     producer = Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "transactional.id": TRANSACTIONAL_ID,
             "transaction.timeout.ms": 15_000,
             "message.max.bytes": 4_194_304,
@@ -78,7 +79,7 @@ def replay(lander: ClickHouse, bootstrap: str, letters: Sequence[Letter]) -> lis
         }
     )
     producer.init_transactions(_TIMEOUT_S)
-    there = _there(lander, bootstrap, able)  # asked when nobody else can publish any more
+    there = _there(lander, kafka, able)  # asked when nobody else can publish any more
     done: list[Replayed] = []
     for begin in range(0, len(able), _BATCH):
         some = able[begin : begin + _BATCH]
@@ -118,16 +119,16 @@ FROM
 """
 
 
-def _there(client: ClickHouse, bootstrap: str, letters: Collection[Letter]) -> set[Record]:
+def _there(client: ClickHouse, kafka: Kafka, letters: Collection[Letter]) -> set[Record]:
     """Return the records of the letters that are under way or in a table; Kafka is asked first."""
     wanted: dict[str, list[int]] = defaultdict(list)
     for letter in letters:
         wanted[letter.agent_id].append(letter.seq)
-    behind = under_way(bootstrap, {letter.place for letter in letters})
+    behind = under_way(kafka, {letter.place for letter in letters})
     there = {(agent_id, seq) for agent_id in wanted for seq in behind.get(agent_id, ())}
     for agent_id, seqs in wanted.items():
         for begin in range(0, len(seqs), _BATCH):
-            some = ",".join(map(str, seqs[begin : begin + _BATCH]))
-            rows = client.rows(_LANDED, {"param_agent": agent_id, "param_seqs": f"[{some}]"})
+            some = seqs[begin : begin + _BATCH]
+            rows = client.rows(_LANDED, {"param_agent": agent_id, "param_seqs": some})
             there |= {(agent_id, int(row["seq"])) for row in rows}
     return there

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from counterflow.kafka import Kafka
 from counterflow.pipelines.landing.consumer import GROUP
 
 _READ = 10_000  # messages at a time
@@ -28,7 +29,7 @@ class _Numbered(msgspec.Struct):
 _numbered = msgspec.json.Decoder(_Numbered).decode
 
 
-def under_way(bootstrap: str, topics: Collection[str]) -> Mapping[str, Seqs]:
+def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     """Return which `seq` of which agent stand in the topics behind what the lander has committed as landed.
 
     Some of them may have landed meanwhile. A message without agent or `seq` belongs to no account and is left out.
@@ -39,7 +40,7 @@ def under_way(bootstrap: str, topics: Collection[str]) -> Mapping[str, Seqs]:
     """
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.client,
             "group.id": GROUP,  # to ask what it has committed; it is not joined
             "isolation.level": "read_committed",
             "enable.auto.commit": False,

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from counterflow.inert import inert
 from counterflow.pipelines.studies.compare import ABSENT, Comparison, Row
 from counterflow.pipelines.studies.figures import Figure, Measured
 from counterflow.pipelines.studies.percentages import Number
 from counterflow.pipelines.studies.price import FORMULA
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for a formula."""
@@ -103,13 +103,8 @@ def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
         yield "| " + " | ".join(map(_text, row.values())) + " |"
 
 
-def shown(text: str) -> str:
-    """Return a text whose control characters are shown instead of obeyed."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
-
-
 def _text(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", shown(text))
+    return _MARKUP.sub(r"\\\1", inert(text))
 
 
 def as_csv(comparison: Comparison) -> str:

@@ -40,7 +40,11 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
 ) -> None:
     recording = tmp_path / "live.nmon"
     source = {"name": "live", "paths": [str(tmp_path / "*.nmon")], "zone": "UTC", "system": SYSTEM, "follow": True}
-    config = {"agent_id": "live", "kafka": {"bootstrap": stack.kafka_bootstrap}, "sources": [source]}
+    config = {
+        "agent_id": "live",
+        "kafka": stack.kafka("agent").described,
+        "sources": [source],
+    }
     (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
     command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(tmp_path / "agent.yaml")]
     agent = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)

@@ -25,7 +25,7 @@ import psutil
 import pytest
 import yaml
 
-from counterflow.collectors.agent import Kafka, publish_files
+from counterflow.collectors.agent import publish_files
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
@@ -88,7 +88,11 @@ class Agent(AgentProcess):
     def __init__(self, folder: Path, broker: StackSettings, name: str, **options: Any) -> None:
         source = {"name": "s", "paths": [str(folder / "*.nmon")], "zone": "UTC", "settle_s": 0.5, **options}
         port, commit = source.pop("metrics_port", None), source.pop("commit", {})
-        config = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1}
+        config = {
+            "agent_id": name,
+            "kafka": broker.kafka("agent").described,
+            "poll_s": 0.1,
+        }
         config |= {"sources": [source], "commit": commit}
         self.config = folder / f"{name}.yaml"
         self.config.write_text(yaml.safe_dump(config | ({"metrics_port": port} if port else {})))
@@ -360,7 +364,7 @@ def test_a_format_that_fails_stops_its_file_only_and_nothing_is_doubled(
         recording.append(6)
     known = {"failing": Failing(), **formats()}  # asked before nmon
     monkeypatch.setattr("counterflow.collectors.formats.formats", lambda: known)
-    kafka = Kafka(bootstrap=broker.kafka_bootstrap)
+    kafka = broker.kafka("agent")
     result = publish_files([bad.path, good.path], kafka=kafka, agent_id=name)
     assert result.failures == {str(bad.path): "the format failing failed: ZeroDivisionError('half-way')"}
     rows = published(broker, name)
@@ -401,8 +405,15 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
 def publish(broker: StackSettings, name: str, *arguments: Path | str) -> subprocess.CompletedProcess[str]:
     """Run the command as a user who may not read everything, even where the tests run as root."""
     command = [sys.executable, "-m", "counterflow", "publish", "--json", "--agent-id", name]
-    command += ["--bootstrap", broker.kafka_bootstrap, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=_obey_permissions)
+    command += map(str, arguments)
+    return subprocess.run(
+        command,
+        env={**os.environ, **broker.environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=_obey_permissions,
+    )
 
 
 def _obey_permissions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,10 +36,10 @@ SYSTEM = "alerts 'A'"
 
 
 @contextmanager
-def running(log: Path, *command: str, cwd: Path = REPOSITORY) -> Iterator[None]:
+def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str) -> Iterator[None]:
     """Run a program until the block ends; its words go to a file."""
     with log.open("ab") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd)
+        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd, env={**os.environ, **environment})
     try:
         yield
     finally:
@@ -96,7 +97,7 @@ def say(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: boo
     row |= {"entity": "NRG1", "state": state, "signal": state, "stale": False, "reason": "", "since": now}
     row |= {"evidence": json.dumps(evidence), "parameters": "0123456789abcdef"}
     options = {"transactional.id": "test-alerts"} if abort else {}
-    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap, **options})
+    producer = Producer({**settings.kafka("admin").client, **options})
     if abort:
         producer.init_transactions(30)
         producer.begin_transaction()
@@ -147,18 +148,18 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         return {line for line in (told() or "").splitlines() if line.startswith("counterflow_verdict_state{")}
 
     exporter = (
-        *(sys.executable, "-m", "counterflow", "verdicts", "export", "--bootstrap", kafka.kafka_bootstrap),
+        *(sys.executable, "-m", "counterflow", "verdicts", "export"),
         *("--flink-url", "http://127.0.0.1:9", "--metrics-port", metrics.rpartition(":")[2]),
     )
     say(kafka, "CAPPED", "alerts aborted", abort=True)
     say(kafka, "CAPPED")
     with ExitStack() as stack:
-        with running(tmp_path / "exporter.log", *exporter):
+        with running(tmp_path / "exporter.log", *exporter, **kafka.environment):
             until(told, f"exporter: {tmp_path / 'exporter.log'}")
             before = states()
         assert any(SYSTEM in line and 'state="CAPPED"' in line and line.endswith(" 1.0") for line in before)
         assert not any("alerts aborted" in line for line in before)
-        stack.enter_context(running(tmp_path / "exporter.log", *exporter))
+        stack.enter_context(running(tmp_path / "exporter.log", *exporter, **kafka.environment))
         until(told, "exporter after its restart")
         assert states() == before
 

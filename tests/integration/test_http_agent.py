@@ -48,7 +48,12 @@ def test_killed_at_any_moment_it_publishes_each_interval_once(broker: StackSetti
     assert dds.authority
     connection = {"url": dds.url, "user": USER, "password": {"file": "password"}, "ca": str(dds.authority.authority)}
     source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection, "interval_s": 0.2}
-    config = {"agent_id": NAME, "kafka": {"bootstrap": broker.kafka_bootstrap}, "metrics_port": port, "poll_s": 0.1}
+    config = {
+        "agent_id": NAME,
+        "kafka": broker.kafka("agent").described,
+        "metrics_port": port,
+        "poll_s": 0.1,
+    }
     path = tmp_path / "agent.yaml"
     path.write_text(yaml.safe_dump(config | {"commit": {"interval_s": 0.2}, "sources": [source | {"run": "base"}]}))
     command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)]

@@ -51,7 +51,11 @@ class Agent(AgentProcess):
 
     def __init__(self, folder: Path, broker: StackSettings, name: str, topics: list[str]) -> None:
         source = {"kind": "kafka", "name": "odp", "topics": topics, "run": "r"}
-        config: dict[str, Any] = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1}
+        config: dict[str, Any] = {
+            "agent_id": name,
+            "kafka": broker.kafka("admin").described,
+            "poll_s": 0.1,
+        }
         config |= {"sources": [source], "commit": {"interval_s": 0.2}}
         path = folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump(config))
@@ -60,13 +64,13 @@ class Agent(AgentProcess):
 
 
 def make_topic(broker: StackSettings, topic: str, partitions: int) -> AdminClient:
-    admin = AdminClient({"bootstrap.servers": broker.kafka_bootstrap})
+    admin = AdminClient({**broker.kafka("admin").client})
     admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
     return admin
 
 
 def produce(broker: StackSettings, topic: str, lines: list[bytes]) -> None:
-    producer = Producer({"bootstrap.servers": broker.kafka_bootstrap})
+    producer = Producer({**broker.kafka("admin").client})
     for line in lines:
         producer.produce(topic, line)
     assert producer.flush(20) == 0
@@ -107,7 +111,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_doubled(
     chance, done, lines = random.Random(7), threading.Event(), list[bytes]()
 
     def write() -> None:
-        producer = Producer({"bootstrap.servers": broker.kafka_bootstrap, "transactional.id": f"{name}-writer"})
+        producer = Producer({**broker.kafka("admin").client, "transactional.id": f"{name}-writer"})
         producer.init_transactions(20)
         for n in itertools.count():
             batch = [line_of(n * 100 + i) for i in range(chance.randrange(1, 40))]

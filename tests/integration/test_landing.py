@@ -66,7 +66,7 @@ def publish(
     line: StackSettings, agent: str, values: Sequence[bytes | None], *, topic: str = TOPIC, commit: bool = True
 ) -> None:
     """Write one transaction, spread over the partitions by number."""
-    producer = Producer({"bootstrap.servers": line.kafka_bootstrap, "transactional.id": agent, "linger.ms": 5})
+    producer = Producer({**line.kafka("admin").client, "transactional.id": agent, "linger.ms": 5})
     producer.init_transactions(30)
     producer.begin_transaction()
     for number, value in enumerate(values):
@@ -81,13 +81,13 @@ def records(agent: str, *seqs: int) -> list[bytes]:
 
 
 def start(
-    line: StackSettings, *options: str, url: str | None = None, log: int | Path = subprocess.PIPE
+    line: StackSettings, *options: str, url: str | None = None, log: int | Path = subprocess.PIPE, **environment: str
 ) -> subprocess.Popen[str]:
     password = line.secrets / "clickhouse-lander"
     return subprocess.Popen(
-        [sys.executable, "-m", "counterflow", "land", "--bootstrap", line.kafka_bootstrap,
+        [sys.executable, "-m", "counterflow", "land",
          "--clickhouse-url", url or line.clickhouse_url, "--password-file", str(password), *options],
-        stderr=log, text=True,
+        stderr=log, text=True, env={**os.environ, **line.environment, **environment},
     )  # fmt: skip
 
 
@@ -400,10 +400,11 @@ def test_metrics_say_what_landed_and_no_secret(line: StackSettings, agent: str) 
     assert 'counterflow_lander_last_success_timestamp_seconds{dataset="disk"}' in text
 
 
-def test_no_broker_is_one_sentence(line: StackSettings) -> None:
+def test_no_broker_is_one_sentence(line: StackSettings, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         nobody = f"127.0.0.1:{probe.getsockname()[1]}"
-    with start(line, "--bootstrap", nobody, "--until-caught-up") as process:
+    elsewhere = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(line.secrets)}
+    with start(line, "--until-caught-up", COUNTERFLOW_KAFKA_BOOTSTRAP=nobody, **elsewhere) as process:
         _, log = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "error: Kafka" in log

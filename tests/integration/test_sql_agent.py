@@ -80,7 +80,12 @@ def configuration(folder: Path, broker: StackSettings, name: str, *systems: Syst
         }
         for system in systems
     ]
-    config = {"agent_id": name, "kafka": {"bootstrap": broker.kafka_bootstrap}, "poll_s": 0.1, "sources": sources}
+    config = {
+        "agent_id": name,
+        "kafka": broker.kafka("agent").described,
+        "poll_s": 0.1,
+        "sources": sources,
+    }
     return config | ({"metrics_port": port} if port else {})
 
 

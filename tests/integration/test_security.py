@@ -1,0 +1,280 @@
+"""Each part refuses who may not, over real TLS; who may gets through; no secret is anywhere but in its file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.collectors.agent import publish_files
+from counterflow.pipelines.landing.replay import TRANSACTIONAL_ID
+from counterflow.schemas import topics
+from counterflow.schemas.definition import CHECKPOINTS
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.dds import Authority
+
+NewStack = Callable[[], StackSettings]
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"
+COUNTERS, RESULTS = "counterflow.disk.v1", "counterflow.disk_load.v1"
+AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY, VIOLATES, QUOTA = 516, 497, 164, 452, 201
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def line(new_stack: NewStack, authority: Authority) -> StackSettings:
+    """A broker and an engine that speak TLS alone, with topics and tables."""
+    plain = new_stack().model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
+    together = authority.key.with_name("server.pem")
+    together.write_text("".join(p.read_text() for p in (authority.key, authority.certificate, authority.authority)))
+    settings = StackSettings(**plain | {"tls_certificate": together, "tls_ca": authority.authority})
+    lifecycle.start(settings, "kafka", "clickhouse")
+    create_topics(settings, topics())
+    counterflow(settings, "migrate")
+    return settings
+
+
+def counterflow(line: StackSettings, *words: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-m", "counterflow", *words],
+        env={**os.environ, **line.environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) -> None:
+    sent = publish_files([SAMPLE], kafka=line.kafka("agent"), agent_id="over-tls")
+    counterflow(line, "land", "--until-caught-up")
+    answer = counterflow(line, "sql", "SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = 'over-tls'")
+    assert f"{sum(sent.records.values()):,}" in answer
+    assert '"lost":0' in counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03")
+
+
+# Kafka
+
+
+class Client:
+    """A client of the broker that remembers why it was refused: a wrong password is told by no call."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.heard: list[KafkaError] = []
+        self.settings = {**settings, "error_cb": self.heard.append, "log_level": 0, "message.timeout.ms": 5000}
+
+    def ask(self) -> set[int]:
+        """Ask for the topics; returns the codes of all errors."""
+        producer = Producer(self.settings)
+        try:
+            producer.list_topics(timeout=2)
+        except KafkaException as error:
+            self.heard.append(error.args[0])
+        return {error.code() for error in self.heard}
+
+    def produce(self, topic: str) -> int | None:
+        """Produce one record; returns the code of the refusal."""
+        found: list[KafkaError | None] = []
+        producer = Producer(self.settings)
+        producer.produce(topic, b"{}", on_delivery=lambda error, _: found.append(error))
+        producer.flush(10)
+        return found[0].code() if found[0] else None
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"sasl.password": "wrong"}, KafkaError._AUTHENTICATION),
+        ({"sasl.username": "nobody"}, KafkaError._AUTHENTICATION),
+        ({"sasl.username": "broker", "sasl.mechanism": "PLAIN"}, KafkaError._AUTHENTICATION),
+        ({"security.protocol": "SSL"}, KafkaError._ALL_BROKERS_DOWN),  # without any password
+        ({"security.protocol": "SASL_PLAINTEXT"}, KafkaError._ALL_BROKERS_DOWN),
+        ({"security.protocol": "PLAINTEXT"}, KafkaError._ALL_BROKERS_DOWN),
+        ({"ssl.ca.location": "probe"}, KafkaError._SSL),  # the broker's certificate is signed by another
+    ],
+)
+def test_kafka_talks_to_nobody_whom_it_does_not_know(line: StackSettings, change: dict[str, str], code: int) -> None:
+    assert Client(line.kafka("agent").client).ask() == set()
+    assert code in Client(line.kafka("agent").client | change).ask()
+
+
+@pytest.mark.parametrize("user", ["agent", "flink", "lander", "reader", "replay"])
+def test_a_user_of_kafka_writes_its_own_topics_alone(line: StackSettings, user: str) -> None:
+    client = Client(line.kafka(user).client)
+    may = {"agent": {COUNTERS, CHECKPOINTS}, "replay": {COUNTERS}, "flink": {RESULTS}}.get(user, set())
+    for topic in (COUNTERS, RESULTS, CHECKPOINTS):
+        refused = None if topic in may else KafkaError.TOPIC_AUTHORIZATION_FAILED
+        if refused or topic == COUNTERS:  # what is let through stays: not where agents and results are read from
+            assert client.produce(topic) == refused, topic
+    with pytest.raises(KafkaException) as raised:
+        AdminClient(client.settings).create_topics([NewTopic(f"counterflow.{user}", 1, 1)])[
+            f"counterflow.{user}"
+        ].result()
+    assert raised.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+    with pytest.raises(KafkaException) as raised:
+        AdminClient(client.settings).describe_user_scram_credentials(["admin"])["admin"].result()
+    assert raised.value.args[0].code() == KafkaError.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_an_agent_takes_no_name_that_is_not_an_agents(line: StackSettings) -> None:
+    producer = Producer({**line.kafka("agent").client, "transactional.id": TRANSACTIONAL_ID, "log_level": 0})
+    with pytest.raises(KafkaException) as raised:
+        producer.init_transactions(10)
+    assert raised.value.args[0].code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize(
+    ("user", "topic", "group", "code"),
+    [
+        ("agent", COUNTERS, "counterflow-agent", KafkaError.TOPIC_AUTHORIZATION_FAILED),
+        ("lander", CHECKPOINTS, "counterflow.lander", KafkaError.TOPIC_AUTHORIZATION_FAILED),
+        ("reader", COUNTERS, "counterflow.lander", KafkaError.GROUP_AUTHORIZATION_FAILED),
+        ("flink", COUNTERS, "counterflow.lander", KafkaError.GROUP_AUTHORIZATION_FAILED),
+    ],
+)
+def test_a_user_of_kafka_reads_and_commits_what_is_its_own_alone(
+    line: StackSettings, user: str, topic: str, group: str, code: int
+) -> None:
+    """To commit for the lander would make it skip records."""
+    consumer = Consumer({**line.kafka(user).client, "group.id": group, "log_level": 0})
+    found: set[int] = set()
+    try:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        end = time.monotonic() + 10
+        while code not in found and time.monotonic() < end:
+            message = consumer.poll(0.2)
+            if message is not None and (error := message.error()):
+                found.add(error.code())
+            try:
+                consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+            except KafkaException as error:
+                found.add(error.args[0].code())
+    finally:
+        consumer.close()
+    assert code in found
+
+
+# ClickHouse
+
+
+def refusal(line: StackSettings, user: str, sql: str, password: str | None = None) -> int:
+    password = line.clickhouse_password(user) if password is None else password
+    with (
+        ClickHouse(line.clickhouse_url, user, password, ca=line.tls_ca) as client,
+        pytest.raises(ClickHouseError) as refused,
+    ):
+        client.post(sql)
+    return refused.value.code
+
+
+def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSettings) -> None:
+    for user in ("reader", "nobody"):
+        assert refusal(line, user, "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
+    assert refusal(line, "default", "SELECT count() FROM counterflow.disk", password="") == NOT_ENOUGH_PRIVILEGES
+    port = line.clickhouse_port
+    with pytest.raises(httpx.HTTPError), ClickHouse(f"http://127.0.0.1:{port}", "reader", "x") as plain:
+        plain.post("SELECT 1")
+    with (
+        pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"),
+        ClickHouse(line.clickhouse_url, "reader", "x") as other,  # that trusts what the machine trusts
+    ):
+        other.post("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("user", "sql", "code"),
+    [
+        ("reader", "INSERT INTO counterflow.disk (ts) VALUES (now())", NOT_ENOUGH_PRIVILEGES),
+        ("reader", "CREATE TABLE counterflow.x (x UInt8) ENGINE = Memory", NOT_ENOUGH_PRIVILEGES),
+        ("reader", "SELECT * FROM file('/etc/passwd', LineAsString)", NOT_ENOUGH_PRIVILEGES),
+        ("reader", "SELECT * FROM url('http://127.0.0.1:1/', LineAsString)", NOT_ENOUGH_PRIVILEGES),
+        ("reader", "SELECT * FROM system.users", NOT_ENOUGH_PRIVILEGES),
+        ("reader", "SET readonly = 0", READONLY),
+        ("reader", "SELECT 1 SETTINGS max_execution_time = 3600", VIOLATES),
+        ("reader", "SELECT 1 SETTINGS max_memory_usage = 100000000000", VIOLATES),
+        ("reader", "SELECT 1 SETTINGS max_concurrent_queries_for_user = 0", VIOLATES),
+        ("lander", "DROP TABLE counterflow.disk", NOT_ENOUGH_PRIVILEGES),
+        ("lander", "ALTER TABLE counterflow.disk DELETE WHERE 1", NOT_ENOUGH_PRIVILEGES),
+        ("lander", "INSERT INTO FUNCTION file('/tmp/x') SELECT 1", NOT_ENOUGH_PRIVILEGES),
+        ("migrator", "CREATE DATABASE other", NOT_ENOUGH_PRIVILEGES),
+        ("migrator", "CREATE USER other", NOT_ENOUGH_PRIVILEGES),
+        ("migrator", "SELECT * FROM file('/etc/passwd', LineAsString)", NOT_ENOUGH_PRIVILEGES),
+    ],
+)
+def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user: str, sql: str, code: int) -> None:
+    assert refusal(line, user, sql) == code
+
+
+# Secrets
+
+
+def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSettings) -> None:
+    secrets = {path.name: path.read_text() for path in stack.secrets.iterdir()}
+    assert {"kafka-agent", "kafka-flink", "clickhouse-lander"} <= secrets.keys()
+    assert stack.secrets.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in stack.secrets.iterdir()} == {0o600}
+    told = {
+        **{
+            str(path): content(path)
+            for path in stack.home.rglob("*")
+            if path.is_file() and stack.secrets not in path.parents
+        },
+        **{f"argv of {p.pid}": " ".join(p.cmdline()) for p in supervision.processes(stack)},
+        **{f"environment of {p.pid}": str(p.environ()) for p in supervision.processes(stack)},
+        **{
+            str(port): get(f"http://127.0.0.1:{port}/metrics")
+            for port in (stack.lander_metrics_port, stack.verdicts_metrics_port)
+        },
+        **flink(stack),
+    }
+    assert any("flink.disk_load" in text or "disk_load" in text for text in told.values())
+    assert [(where, name) for where, text in told.items() for name, secret in secrets.items() if secret in text] == []
+
+
+def content(path: Path) -> str:
+    """Return what a file holds; nothing if its owner deleted it meanwhile, as Flink does with old checkpoints."""
+    try:
+        return path.read_bytes().decode("latin-1")
+    except OSError:
+        return ""
+
+
+def get(url: str) -> str:
+    return httpx.get(url, timeout=20, trust_env=False).text
+
+
+def flink(stack: StackSettings) -> dict[str, str]:
+    """Everything that Flink's REST interface tells of configuration, jobs and logs."""
+    paths = [
+        "/config",
+        "/overview",
+        "/jobmanager/config",
+        "/jobmanager/environment",
+        "/jobmanager/log",
+        "/taskmanagers",
+    ]
+    with httpx.Client(base_url=stack.flink_url, timeout=20, trust_env=False) as client:
+        jobs = [job["jid"] for job in client.get("/jobs/overview").json()["jobs"]]
+        of_a_job = ("", "/config", "/plan", "/exceptions", "/accumulators", "/checkpoints", "/jobmanager/environment")
+        paths += [f"/jobs/{job}{path}" for job in jobs for path in of_a_job]
+        for manager in client.get("/taskmanagers").json()["taskmanagers"]:
+            paths += [f"/taskmanagers/{manager['id']}{path}" for path in ("", "/log", "/stdout", "/thread-dump")]
+        assert jobs
+        return {path: client.get(path).text for path in paths}
