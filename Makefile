@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium demo screenshots test lint golden bench up down status
+.PHONY: help setup nmon prometheus chromium demo screenshots test fuzz audit sbom lint golden bench up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -63,6 +63,16 @@ screenshots: demo chromium ## pictures of charts for the README, from the report
 test: setup nmon prometheus chromium ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
+
+fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+	@$(RUN) tests.fuzz $(ARGS)
+
+audit: setup ## known vulnerabilities of what uv.lock installs; asks a service on the network
+	@$(UV) audit --preview-features audit-command --frozen $(ARGS)
+
+sbom: setup ## what uv.lock installs, as CycloneDX: .counterflow/sbom.json
+	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
+	@echo $(HOME_DIR)/sbom.json
 
 lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check

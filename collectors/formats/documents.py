@@ -144,23 +144,31 @@ def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any
 def _pieces(stream: BinaryIO, offset: int, start: re.Pattern[bytes]) -> Iterator[_Piece]:
     """Yield the data from `offset` piece by piece without a gap; each but the first begins with a document."""
     stream.seek(offset)
-    data = b""
+    data = bytearray()  # grows without being copied: a document may be long, and come in small pieces
     searched = 1  # the beginning of the piece itself
+
+    def taken(size: int) -> bytes:
+        nonlocal offset
+        text = bytes(data[:size])
+        del data[:size]
+        offset += size
+        return text
+
     while True:
         if (following := start.search(data, searched)) is not None:
-            yield _Piece(data[: following.start()], offset, last=False)
-            offset += following.start()
-            data, searched = data[following.start() :], 1
+            begin = offset
+            yield _Piece(taken(following.start()), begin, last=False)
+            searched = 1
             continue
         searched = max(searched, len(data) - LONGEST_START)
         if len(data) > MAX_DOCUMENT:
-            yield _Piece(data[:searched], offset, last=False, whole=False)
-            offset += searched
-            data, searched = data[searched:], 0
+            begin = offset
+            yield _Piece(taken(searched), begin, last=False, whole=False)
+            searched = 0
             continue
         more = stream.read(_CHUNK)
         if not more:
             if data:
-                yield _Piece(data, offset, last=True)
+                yield _Piece(bytes(data), offset, last=True)
             return
         data += more

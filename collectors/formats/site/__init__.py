@@ -31,16 +31,19 @@ class Site:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield every mistake and every row of the file; one that has grown since `position` is read anew."""
         stream.seek(0)
-        data = b"".join(iter(lambda: stream.read(LONGEST_BYTES), b""))
-        if not context.complete or (position and position.byte_offset == len(data)):
+        data, size, lines = b"", 0, 0
+        while block := stream.read(LONGEST_BYTES):
+            data += block[: LONGEST_BYTES + 1 - len(data)]  # one more than is read, which shows that there is more
+            size, lines = size + len(block), lines + block.count(b"\n")
+        if not context.complete or (position and position.byte_offset == size):
             return
-        reading = read(data)
+        reading = read(data, size)
         settings = list(_settings(reading, context.system or reading.site))
         yield from reading.rejects
         for setting in settings:
             fields = {**setting._asdict(), "ts": utc(setting.ts), "source": self.name}
             yield Record("config", fields)
-        yield Position(len(data), data.count(b"\n"))
+        yield Position(size, lines)
 
 
 def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:

@@ -46,12 +46,12 @@ def _unicode(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def read(data: bytes) -> Reading:
-    """Return the entries that hold no mistake, in the order of the file, and every mistake."""
+def read(data: bytes, size: int) -> Reading:
+    """Return the entries that hold no mistake, in the order of a file of `size` bytes, and every mistake."""
     if not data:
         return Reading(rejects=[Reject(Reason.EMPTY_FILE, "the file is empty", "none")])
-    if len(data) > LONGEST_BYTES:
-        detail = f"{len(data)} bytes: up to {LONGEST_BYTES} are read, split the file"
+    if size > LONGEST_BYTES:
+        detail = f"{size} bytes: up to {LONGEST_BYTES} are read, split the file"
         return Reading(rejects=[Reject(Reason.LINE_TOO_LONG, detail, "none", raw=data)])
     try:
         text = data.decode()

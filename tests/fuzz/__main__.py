@@ -1,0 +1,127 @@
+"""Coverage-guided fuzzing of every format: `make fuzz ARGS="--seconds 600 --format nmon"`.
+
+An input is one byte that says which format reads it, then the bytes. What fails is kept in `tests/fuzz/corpus/FORMAT/`,
+as is what reaches lines of the formats that no golden case reaches: `pytest tests/fuzz` reads them ever after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import atheris  # type: ignore[import-not-found]
+import click
+
+with atheris.instrument_imports(include=["counterflow.collectors.formats"], enable_loader_override=False):
+    from counterflow.collectors.formats import formats
+
+    formats()
+from tests.fuzz.contract import CORPUS, check, seeds
+
+LONGEST = 8_192
+SLOW_S, MEMORY_MIB = 20, 1_500
+Line = tuple[str, int]
+
+
+@click.command()
+@click.option("--seconds", type=int, default=300, show_default=True, help="How long to look.")
+@click.option("--format", "names", multiple=True, type=click.Choice(sorted(formats())), help="Of this format only.")
+@click.option("--work", type=click.Path(path_type=Path), default=Path(".counterflow/fuzz"), help="What is found.")
+@click.option("--keep", is_flag=True, help="Add what reaches new lines to the corpus of the repository.")
+@click.option("--child", is_flag=True, hidden=True)
+def main(seconds: int, names: Sequence[str], work: Path, keep: bool, child: bool) -> None:
+    """Look for inputs that break what a format promises; exit status 1 when there is one."""
+    chosen = list(names) or sorted(formats())
+    folders = {name: work / name for name in ("seeds", "found", "failed")}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    if child:
+        _fuzz(chosen, seconds, folders)
+    for number, name in enumerate(chosen):
+        for content in seeds(name).values():
+            if len(content) < LONGEST:
+                (folders["seeds"] / hashlib.sha256(content + name.encode()).hexdigest()).write_bytes(
+                    bytes([number]) + content
+                )
+    ended = subprocess.run([sys.executable, "-m", "tests.fuzz", *sys.argv[1:], "--child"], check=False).returncode
+    failures = [path for path in folders["failed"].iterdir() if _fails(chosen, path)]
+    for path in failures:
+        name, content = _split(chosen, path.read_bytes())
+        kept = _keep(name, content)
+        click.echo(f"{name}: {kept} breaks what a format promises: pytest tests/fuzz -k golden", err=True)
+    if keep:
+        _keep_new_lines(chosen, folders["found"])
+    sys.exit(1 if failures or ended else 0)
+
+
+def _fuzz(names: Sequence[str], seconds: int, folders: dict[str, Path]) -> None:
+    def one(data: bytes) -> None:
+        if data:
+            check(*_split(names, data))
+
+    options = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOW_S}", f"-rss_limit_mb={MEMORY_MIB}"]
+    options += [f"-artifact_prefix={folders['failed']}/", "-print_final_stats=1", "-verbosity=0"]
+    atheris.Setup([sys.argv[0], *options, str(folders["found"]), str(folders["seeds"])], one)
+    atheris.Fuzz()
+
+
+def _split(names: Sequence[str], data: bytes) -> tuple[str, bytes]:
+    return names[data[0] % len(names)], data[1:]
+
+
+def _fails(names: Sequence[str], path: Path) -> bool:
+    """Say whether an input that failed still does; one that was slow, or took too much memory, is believed."""
+    try:
+        check(*_split(names, path.read_bytes()))
+    except Exception:
+        return True
+    return path.name.startswith(("timeout", "oom"))
+
+
+def _keep(name: str, content: bytes) -> Path:
+    path = CORPUS / name / hashlib.sha256(content).hexdigest()[:16]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def _keep_new_lines(names: Sequence[str], found: Path) -> None:
+    """Keep the shortest inputs that reach lines which no input before them reached."""
+    known: set[Line] = set()
+    for name in names:
+        for content in seeds(name).values():
+            known |= _lines(name, content)
+    for path in sorted(found.iterdir(), key=lambda path: path.stat().st_size):
+        name, content = _split(names, path.read_bytes() or b"\0")
+        if new := _lines(name, content) - known:
+            known |= new
+            click.echo(f"{name}: {_keep(name, content)} reaches {len(new)} lines more")
+
+
+def _lines(name: str, content: bytes) -> set[Line]:
+    """Return the lines of the formats that reading an input runs through."""
+    reached: set[Line] = set()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if "/collectors/formats/" not in frame.f_code.co_filename:
+            return None
+        reached.add((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with suppress(Exception):
+            check(name, content)
+    finally:
+        sys.settrace(None)
+    return reached
+
+
+if __name__ == "__main__":
+    main()

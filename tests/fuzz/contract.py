@@ -1,0 +1,88 @@
+"""What every format promises, whatever the bytes: the `Format` protocol, and what the agent relies on."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import cache
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.schemas.definition import datasets
+from tests.golden.cases import cases
+from tests.streams import Trickle, found, newest_position
+
+ORIGIN = Origin("input", "fuzz")
+HEAD = 65_536
+CORPUS = Path(__file__).parent / "corpus"
+"""A folder a format: inputs that once failed, and those that reach lines of it which no golden case reaches."""
+
+
+def seeds(name: str) -> dict[str, bytes]:
+    """The inputs of the golden cases of a format, and what the corpus keeps beside them, by path."""
+    golden = {case.name: case.input.read_bytes() for case in cases() if case.folder.parent.name == name}
+    return golden | {f"corpus/{path.name}": path.read_bytes() for path in sorted((CORPUS / name).glob("*"))}
+
+
+def parse(
+    name: str, content: bytes, *, complete: bool = True, at: Position | None = None, size: int = HEAD
+) -> list[Item]:
+    context = Context("input", ZoneInfo("Europe/Berlin"), "SYS1", complete=complete, date_order="dmy")
+    return list(formats()[name].parse(Trickle(content, size), context, at))
+
+
+def check(name: str, content: bytes) -> None:
+    """Read `content` as a format, in one piece and in two, and hold the format to its promises."""
+    assert formats()[name].recognises(content[:HEAD]) in (True, False)
+    whole = parse(name, content)
+    _judge(whole, len(content))
+    # Where it is cut follows from the bytes, so that an input that fails fails again.
+    digest = hashlib.blake2b(content, digest_size=8).digest()
+    cut = int.from_bytes(digest[:4]) % (len(content) + 1)
+    first = parse(name, content[:cut], complete=False, size=1 + digest[4])
+    rest = parse(name, content, at=newest_position(first), size=1 + 16 * digest[5])
+    assert found(first) + found(rest) == found(whole), f"cut at {cut}"
+
+
+def _judge(items: list[Item], size: int) -> None:
+    envelope, offset = _envelope(), 0
+    for item in items:
+        match item:
+            case Position():
+                assert offset <= item.byte_offset <= size
+                assert Position(**orjson.loads(orjson.dumps(item))) == item
+                offset = item.byte_offset
+            case Reject():
+                assert item.reason in Reason
+                assert item.detail
+                _publish(envelope, [*refused(item, ORIGIN)])
+            case Record():
+                assert item.fields.keys() <= _columns(item.dataset)
+                assert not any(isinstance(v, float) and not math.isfinite(v) for v in item.fields.values())
+                assert None not in item.fields.values()
+                _publish(envelope, [item])
+
+
+def _publish(envelope: Envelope, records: list[Record]) -> None:
+    for record in records:
+        try:
+            envelope.encode(record.dataset, dict(record.fields), None)
+        except Refused as why:  # a dead letter then, which cannot be refused
+            place = Reject(Reason.SCHEMA, "", "none")
+            for kept in invalid(record, str(why), place, ORIGIN):
+                envelope.encode(kept.dataset, kept.fields, None)
+
+
+@cache
+def _envelope() -> Envelope:
+    return Envelope("fuzz")
+
+
+@cache
+def _columns(dataset: str) -> set[str]:
+    return set(datasets()[dataset].all_columns)

@@ -1,0 +1,128 @@
+"""Inputs that fill the memory of a careless parser: `python -m tests.fuzz.hostile MIB [FORMAT]...`
+
+They are made as they are read. Each begins as a real input of the format does, so that it comes as far as it can.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from zoneinfo import ZoneInfo
+
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Reject
+from tests.fuzz.contract import seeds
+
+MIB = 2**20
+MOST_MEMORY = 350 * MIB
+"""Resident, of the whole process: the longest JSON document that is accepted has 64 MiB, and is held three times."""
+
+
+class Made(io.RawIOBase):
+    """A stream of pieces that are made when they are read, and again after a seek; what was read is gone."""
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        self._make = make
+        self.seek(0)
+
+    def read(self, size: int = -1, /) -> bytes:
+        while not self._rest and (piece := next(self._pieces, None)) is not None:
+            self._rest = piece
+        size = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:size], self._rest[size:]
+        return out
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        assert whence == 0, "nobody knows where it ends"
+        self._pieces, self._rest = self._make(), b""
+        left = offset
+        while left and (piece := self.read(left)):
+            left -= len(piece)
+        return offset - left
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+def repeated(piece: bytes, size: int) -> Iterator[bytes]:
+    block = piece * max(1, 65_536 // len(piece))
+    return itertools.repeat(block, size // len(block) + 1)
+
+
+def long_line(head: bytes, size: int) -> Iterator[bytes]:
+    """A line as long as may be, and then the real input again."""
+    yield head
+    yield from repeated(b"1,", size)
+    yield b"\n" + head
+
+
+def columns(head: bytes, size: int) -> Iterator[bytes]:
+    """A million columns in a header and in a row below it."""
+    yield head
+    for piece in (b"c%d", b"%d"):
+        yield from _joined(max((b",", b";", b"|"), key=head.count), piece)
+        yield b"\n"
+
+
+@cache
+def _joined(separator: bytes, piece: bytes) -> list[bytes]:
+    return [separator.join(piece % m for m in range(n, n + 1000)) + separator for n in range(0, 1_000_000, 1000)]
+
+
+def deep(head: bytes, size: int) -> Iterator[bytes]:
+    """JSON that opens and never closes."""
+    yield head
+    yield from repeated(b'{"a":[', size // 16)
+
+
+def long_text(head: bytes, size: int) -> Iterator[bytes]:
+    """A text in JSON that never ends."""
+    yield head + b'{"a":"'
+    yield from repeated(b"a", size // 4)
+
+
+def nothing(head: bytes, size: int) -> Iterator[bytes]:
+    """Zeros, as a hole in a file gives."""
+    yield head
+    yield from repeated(b"\0", size // 4)
+
+
+def lines(head: bytes, size: int) -> Iterator[bytes]:
+    """Lines that say nothing."""
+    yield head
+    yield from repeated(b"\n", size // 4096)
+
+
+HOSTILE = (long_line, columns, deep, long_text, nothing, lines)
+
+
+def read(name: str, size: int) -> bool:
+    """Read every hostile input as one format and print a line each; says whether all took little memory."""
+    head = max(seeds(name).values(), key=len)
+    good = True
+    for make in HOSTILE:
+        began = time.process_time()
+        context = Context("input", ZoneInfo("UTC"), "SYS1")
+        out: Counter[str] = Counter()
+        for item in formats()[name].parse(Made(partial(make, head, size)), context):  # type: ignore[arg-type]
+            out[item.reason if isinstance(item, Reject) else type(item).__name__] += 1
+        took = time.process_time() - began
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        good = good and most <= MOST_MEMORY
+        counts = ", ".join(f"{what} {n}" for what, n in out.most_common(4))
+        print(f"{name} {make.__name__}: {took:.1f} CPU s, peak {most / MIB:.0f} MiB, {counts}", flush=True)
+    return good
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[2:] or sorted(formats())
+    sys.exit(sum(not read(name, int(sys.argv[1]) * MIB) for name in wanted))

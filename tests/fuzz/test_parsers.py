@@ -1,0 +1,66 @@
+"""Every format under bytes that nobody would write: a new one is tried without a line here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import formats
+from tests.fuzz.contract import check, seeds
+
+NAMES = sorted(formats())
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_inputs_and_the_corpus_hold(name: str) -> None:
+    for path, content in seeds(name).items():
+        try:
+            check(name, content)
+        except Exception as error:
+            error.add_note(path)
+            raise
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_pieces_of_real_inputs_in_any_order_hold(name: str, data: st.DataObject) -> None:
+    """Cut, doubled, joined with another input, and damaged in places."""
+    known = [content[:20_000] for content in seeds(name).values() if content]
+    content = bytearray()
+    for source in data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=3)):
+        begin = data.draw(st.integers(0, len(source)))
+        content += source[begin : data.draw(st.integers(begin, len(source)))]
+    words = st.sampled_from(
+        [b"\n", b",", b";", b'"', b"{", b"[", b"-1", b"1e999", b"9" * 30, b"\x00", b"\xff\xfe", b"\xc2\x9b"]
+    )
+    for _ in range(data.draw(st.integers(0, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        content[at : at + data.draw(st.integers(0, 8))] = data.draw(st.one_of(words, st.binary(max_size=8)))
+    check(name, bytes(content))
+
+
+def test_hostile_input_of_any_size_takes_little_memory() -> None:
+    """Lines and texts without end, a million columns, JSON as deep as it is long: 80 MiB, in a process of their own.
+
+    `python -m tests.fuzz.hostile 1024` makes them a gigabyte long.
+    """
+    run("tests.fuzz.hostile", "80")
+
+
+def test_coverage_guided_fuzzing_finds_nothing(tmp_path: Path) -> None:
+    """A short run; `make fuzz` is the long one."""
+    run("tests.fuzz", "--seconds", "5", "--work", str(tmp_path))
+
+
+def run(*words: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", *words], cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
