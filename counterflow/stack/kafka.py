@@ -44,10 +44,12 @@ def broker(settings: StackSettings) -> Part:
     )
 
 
-def create_topics(settings: StackSettings, topics: Iterable[Topic]) -> None:
-    """Create the topics that do not exist yet; what exists keeps its configuration."""
-    admin = AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
-    new = [NewTopic(topic.name, topic.partitions, 1, config=topic.config) for topic in topics]
+def create_topics(
+    settings: StackSettings, topics: Iterable[Topic], *, replicas: int = 1, admin: AdminClient | None = None
+) -> None:
+    """Create the topics that do not exist yet, as `admin` (default: the user); what exists keeps its configuration."""
+    admin = admin or AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
+    new = [NewTopic(topic.name, topic.partitions, replicas, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():
         try:
             created.result()

@@ -22,10 +22,8 @@ from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer
 
 from counterflow.cli import cli
-from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.stack import flink
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 
 JOB = "roce_cap"
@@ -35,12 +33,10 @@ LINK = {"system": "APP1", "link_type": "nrg", "link": "MIRROR_DATABASE", "interv
 def test_a_jobmanager_runs_the_job_that_was_rendered(
     kafka: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    create_topics(kafka, [topic for topic in topics() if topic.name in (_topic("link_load"), _topic("verdict"))])
     flink.jobmanager(kafka).prepare()
     monkeypatch.setenv("COUNTERFLOW_HOME", str(kafka.home))
-    rendered = CliRunner().invoke(cli, ["jobs", "render", JOB, "--to", str(tmp_path)])
-    assert rendered.exit_code == 0, rendered.output
-    driver, job, _ = rendered.output.split()
+    _run("topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
+    driver, job, _ = _run("jobs", "render", JOB, "--to", str(tmp_path)).split()
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
     arguments = ("-pyclientexec", str(kafka.flink_python), "-py", driver, job)
 
@@ -56,6 +52,12 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
 
     assert [(one["name"], one["state"]) for one in said] == [(JOB, "RUNNING")]
     assert (verdict["rule"], verdict["system"], verdict["entity"], verdict["n"]) == (JOB, "APP1", LINK["link"], 1)
+
+
+def _run(*words: str) -> str:
+    said = CliRunner().invoke(cli, words)
+    assert said.exit_code == 0, said.output or said.exception
+    return said.stdout
 
 
 def _topic(dataset: str) -> str:

@@ -1,0 +1,87 @@
+"""`counterflow topics`: what Kafka has to have, where others run it."""
+
+from __future__ import annotations
+
+import click
+
+_partitions = click.option(
+    "--partitions",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Of each topic but those whose order matters.",
+)
+
+
+@click.group()
+def command() -> None:
+    """Show or make the topics and users that Kafka has to have; `counterflow up` makes those of the stack."""
+
+
+@command.command("list")
+@_partitions
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+def listing(partitions: int, as_json: bool) -> None:
+    """Show the topics with what they need, for whoever makes them."""
+    import orjson
+    from rich.console import Console
+
+    from counterflow.cli._table import table
+    from counterflow.schemas import topics
+
+    found = topics(partitions)
+    if as_json:
+        for topic in found:
+            click.echo(orjson.dumps(topic._asdict()).decode())
+        return
+    rows = [
+        {
+            "topic": topic.name,
+            "partitions": topic.partitions,
+            "config": " ".join(f"{name}={value}" for name, value in topic.config.items()),
+        }
+        for topic in found
+    ]
+    Console(highlight=False, soft_wrap=True).print(table(rows))
+
+
+@command.command()
+@_partitions
+@click.option("--replicas", type=click.IntRange(1), default=3, show_default=True, help="Of each partition.")
+@click.option(
+    "--users/--no-users",
+    default=False,
+    help="Give the users of docs/security.md their rights, and passwords where there is a `secrets/kafka-<user>`.",
+)
+@click.option(
+    "--as", "user", default="admin", show_default=True, help="User who may; password in `secrets/kafka-<user>`."
+)
+@click.option("--mechanism", default="SCRAM-SHA-512", show_default=True, help="By which this user proves who he is.")
+def create(partitions: int, replicas: int, users: bool, user: str, mechanism: str) -> None:
+    """Create the topics that do not exist yet; what exists keeps its configuration."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    from counterflow.errors import CounterflowError
+    from counterflow.schemas import topics
+    from counterflow.stack.kafka import create_topics
+    from counterflow.stack.kafka_users import USERS, set_grants, set_passwords
+    from counterflow.stack.settings import StackSettings
+
+    settings = StackSettings.load()
+    kafka = settings.kafka(user)
+    admin = AdminClient({**kafka.client, "sasl.mechanism": mechanism, "log_level": 0})
+    wanted = topics(partitions)
+    try:
+        if users:
+            files = {name: settings.secrets / f"kafka-{name}" for name in USERS}
+            set_passwords(
+                admin, [(name, file.read_text().rstrip("\n")) for name, file in files.items() if file.exists()]
+            )
+            set_grants(admin)
+        create_topics(settings, wanted, replicas=replicas, admin=admin)
+    except KafkaException as error:
+        raise CounterflowError(
+            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="--as names another user", exit_code=2
+        ) from None
+    click.echo(f"{len(wanted)} topics are there", err=True)
