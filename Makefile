@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium demo screenshots test fuzz audit sbom lint golden bench up down status
+.PHONY: help setup nmon prometheus chromium demo screenshots test fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -91,6 +91,9 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 
 bench: setup ## measure; figures and method go to bench/RESULTS.md
 	@$(RUN) bench $(ARGS)
+
+soak: setup ## half the full rate for MINUTES (30): memory and open files of every part, judged; goes to bench/RESULTS.md
+	@SOAK_MINUTES=$(or $(MINUTES),30) $(RUN) bench soak
 
 up: setup ## start the one-machine stack
 	@$(RUN) counterflow up

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from counterflow.clickhouse import ClickHouse, ClickHouseError
 from counterflow.collectors.agent import publish_files
+from counterflow.dashboards.macros import Range, expand
+from counterflow.pipelines.audit.records import accounts
 from counterflow.pipelines.landing.replay import TRANSACTIONAL_ID
 from counterflow.schemas import topics
 from counterflow.schemas.definition import CHECKPOINTS
@@ -24,6 +27,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.dds import Authority
+from tests.hostile import NAMES
 
 NewStack = Callable[[], StackSettings]
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"
@@ -220,6 +224,23 @@ def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSett
 )
 def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user: str, sql: str, code: int) -> None:
     assert refusal(line, user, sql) == code
+
+
+def test_a_name_fills_a_parameter_of_sql_and_stays_what_it_is(line: StackSettings) -> None:
+    names = [*NAMES, "a\\", "'"]
+    with line.clickhouse("reader") as reader:
+        for name in names:
+            assert reader.rows("SELECT {x:String} AS x", {"param_x": name}) == [{"x": name}]
+            shown = Range(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))
+            of_a_board = expand("SELECT [${system:singlequote}] AS x", shown, {"system": [name, "other"]})
+            assert reader.rows(of_a_board) == [{"x": [name, "other"]}]
+        assert reader.rows("SELECT {x:Array(String)} AS x", {"param_x": names}) == [{"x": names}]
+        numbers = {name: n for n, name in enumerate(names)}
+        assert reader.rows("SELECT {x:Map(String, UInt64)} AS x", {"param_x": numbers}) == [{"x": numbers}]
+        pairs = [(1, 2), (3, 4)]
+        sql = "SELECT {x:Array(Tuple(UInt64, UInt64))} AS x"
+        assert reader.rows(sql, {"param_x": pairs}) == [{"x": [list(pair) for pair in pairs]}]
+        accounts(reader, dict.fromkeys(NAMES, 0), {})  # an agent may be called anything
 
 
 # Secrets

@@ -1,0 +1,190 @@
+"""Half the full rate for a while: does memory of any part grow, or its open files, and is every record there?
+
+SOAK_MINUTES says how long (`make soak`: 30; without it 3). The full rate is measured first, with the same files
+published at once. A part is judged by the straight line through its samples after the first third, in which caches and
+heaps fill.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import yaml
+
+from bench.figure import Figure
+from counterflow.clickhouse import ClickHouse
+from counterflow.collectors.agent import publish_files
+from counterflow.collectors.agent.checkpoint import recall
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.account import wait_computed, wait_landed
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
+DISKS = 50
+"""Of a system: so many records of disks a snapshot, and one of its processors."""
+FULL_SNAPSHOTS = 3_000
+EVERY_S = 2.0
+"""From sample to sample."""
+ROTATED_S = 60.0
+"""A recording ends, and the next begins, as recorders do at midnight."""
+AGENT = "soak"
+
+BEGIN = datetime(2026, 9, 1, tzinfo=UTC)
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+
+
+class Sample(NamedTuple):
+    """What a part held at a moment, with its child processes."""
+
+    at_s: float
+    resident_mib: float
+    handles: int
+
+
+def main() -> None:
+    """Bring the stack up, find the full rate, and keep half of it up."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-soak-") as folder:
+        settings = free_settings(Path(folder) / "home", parts)
+        try:
+            lifecycle.up(settings)
+            with settings.clickhouse("reader") as reader:
+                full = _full_rate(settings, reader, Path(folder))
+                print(f"full rate {full:,.0f} records/s, soaking {MINUTES:g} minutes at half of it", flush=True)
+                samples, published = _soak(settings, Path(folder), full / 2)
+                found = wait_landed(reader, AGENT, published)
+        finally:
+            lifecycle.down(settings)
+    _report(samples, full / 2, found.published, found.lost + found.duplicates)
+
+
+def recording(host: str) -> str:
+    """The beginning of a recording of a system."""
+    disks = ",".join(f"hdisk{n}" for n in range(DISKS))
+    head = ["AAA,progname,nmon", "AAA,version,16n", "AAA,OS,Linux,6.1,#1,x86_64", f"AAA,host,{host}", "AAA,interval,1"]
+    head += [f"AAA,time,{BEGIN:%H:%M.%S}", "AAA,date,01-SEP-2026", "AAA,cpus,2"]
+    head += [f"CPU_ALL,CPU Total {host},User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs"]
+    return "\n".join([*head, *(f"{name},Disk {name} {host},{disks}" for name in ("DISKREAD", "DISKWRITE"))]) + "\n"
+
+
+def snapshot(number: int) -> str:
+    """One snapshot, a second after the one before."""
+    ts = BEGIN + timedelta(seconds=number)
+    stamp = f"{ts:%H:%M:%S},{ts:%d}-{MONTHS[ts.month - 1]}-{ts:%Y}"
+    reads = ",".join(f"{(number * 7 + n) % 900}.5" for n in range(DISKS))
+    tag = f"T{number:04d}"
+    rows = (f"ZZZZ,{tag},{stamp}", f"CPU_ALL,{tag},30.5,10.0,0.0,59.5,0.0,,2")
+    return "\n".join((*rows, f"DISKREAD,{tag},{reads}", f"DISKWRITE,{tag},{reads}\n"))
+
+
+def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> float:
+    path = folder / "full.nmon"
+    path.write_text(recording("full") + "".join(map(snapshot, range(1, FULL_SNAPSHOTS + 1))))
+    began = time.monotonic()
+    sent = sum(publish_files([path], kafka=settings.kafka("agent"), agent_id="full").records.values())
+    wait_landed(reader, "full", sent)
+    wait_computed(reader, "full")
+    return sent / (time.monotonic() - began)
+
+
+def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[str, list[Sample]], int]:
+    """Return the samples of each part, and how many records the agent committed."""
+    source = {"name": "soak", "paths": [str(folder / "soak-*.nmon")], "format": "nmon", "zone": "UTC", "settle_s": 1}
+    config = folder / "agent.yaml"
+    config.write_text(
+        yaml.safe_dump({"agent_id": AGENT, "kafka": settings.kafka("agent").described, "sources": [source]})
+    )
+    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
+    done = threading.Event()
+    writer = threading.Thread(target=_write, args=(folder, rate, done))
+    samples: dict[str, list[Sample]] = defaultdict(list)
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as agent:
+        writer.start()
+        began = time.monotonic()
+        try:
+            while (at_s := time.monotonic() - began) < MINUTES * 60:
+                pids = {name: state.pid for name, state in supervision.states(settings).items() if state.pid}
+                for name, pid in {**pids, "agent": agent.pid}.items():
+                    with suppress(psutil.NoSuchProcess):
+                        samples[name].append(_sample(at_s, psutil.Process(pid)))
+                time.sleep(EVERY_S)
+        finally:
+            done.set()
+            writer.join()
+            time.sleep(10)  # what was written last is read, and taken as whole
+            agent.terminate()
+    memory = recall(settings.kafka("agent").client, AGENT)
+    return samples, memory.agent.seq if memory.agent else 0
+
+
+def _write(folder: Path, rate: float, done: threading.Event) -> None:
+    """Append snapshots of one system, so many records a second, a second of its time each, whatever the clock says."""
+    began, number = time.monotonic(), 0
+    for part in _numbers():
+        path = folder / f"soak-{part:04d}.nmon"
+        with path.open("w") as out:
+            out.write(recording("soak"))
+            while not done.is_set() and time.monotonic() - began < (part + 1) * ROTATED_S:
+                number += 1
+                out.write(snapshot(number))
+                out.flush()
+                done.wait(max(0.0, began + number * (DISKS + 1) / rate - time.monotonic()))
+        if done.is_set():
+            return
+        (folder / f"soak-{part - 3:04d}.nmon").unlink(missing_ok=True)
+
+
+def _numbers() -> Iterator[int]:
+    number = 0
+    while True:
+        yield number
+        number += 1
+
+
+def _sample(at_s: float, process: psutil.Process) -> Sample:
+    family = [process, *process.children(recursive=True)]
+    return Sample(at_s, sum(p.memory_info().rss for p in family) / 2**20, sum(p.num_fds() for p in family))
+
+
+def _growth(samples: list[Sample], column: str) -> tuple[float, float]:
+    """Return the mean after the first third, and by how much the straight line through it rises meanwhile."""
+    kept = samples[len(samples) // 3 :]
+    values = [float(getattr(sample, column)) for sample in kept]
+    slope, _ = statistics.linear_regression([sample.at_s for sample in kept], values)
+    return statistics.fmean(values), slope * (kept[-1].at_s - kept[0].at_s)
+
+
+def _report(samples: Mapping[str, list[Sample]], rate: float, published: int, wrong: int) -> None:
+    worst = {"resident_mib": 0.0, "handles": 0.0}
+    for name, of_part in sorted(samples.items()):
+        for column in worst:
+            mean, rise = _growth(of_part, column)
+            percent = 100 * rise / mean
+            print(f"{name:12} {column:13} {mean:9.1f} {rise:+8.1f} {percent:+6.1f} %")
+            worst[column] = max(worst[column], percent)
+    method = (
+        f"{MINUTES:g} minutes at {rate:,.0f} records/s, half of what the line takes at once, {published:,} records in "
+        f"all; straight line through samples every {EVERY_S:g} s after the first third, rise over that time as a share "
+        "of the mean, of the part that rose most, agent and children included."
+    )
+    Figure("soak: rise of resident memory", round(worst["resident_mib"], 1), "%", "<= 5", method).emit()
+    Figure("soak: rise of open files", round(worst["handles"], 1), "%", "<= 5", method).emit()
+    Figure("soak: records lost or doubled", wrong, "records", "<= 0", method).emit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Names come from data: whatever writes them out, none is obeyed. Charts, the report and Markdown have tests beside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Console
+
+from counterflow.cli import main
+from counterflow.cli._table import table
+from counterflow.cli.summary import command as summary
+from counterflow.errors import CounterflowError
+from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.jobs.definition import chosen
+from counterflow.pipelines.jobs.render import Period, render
+from counterflow.pipelines.studies.written import _harmless
+from counterflow.schemas.definition import datasets
+from tests.hostile import NAMES
+
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+NMON = "AAA,progname,nmon\nAAA,version,16n\nAAA,host,{name}\nAAA,interval,1\nAAA,time,08:00.00\nAAA,date,01-SEP-2026\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_terminal_obeys_no_name(name: str, tmp_path: Path) -> None:
+    out = io.StringIO()
+    Console(file=out, width=300, force_terminal=True, color_system=None).print(table([{name: name}], name))
+    assert not OBEYED.search(out.getvalue())
+    assert "[red]" not in name or "[red]markup[/red]" in out.getvalue()
+    recording = tmp_path / "host.nmon"
+    recording.write_text(NMON.format(name=name))
+    shown = CliRunner().invoke(summary, [str(recording)])
+    assert shown.exit_code == 0, shown.output
+    assert not OBEYED.search(shown.output)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nor_when_it_stands_in_an_error(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise CounterflowError(f"{name} is not there", hint=f"remove {name}")
+
+    monkeypatch.setattr("counterflow.cli.cli", fail)
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert not OBEYED.search(said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
+    out = io.StringIO()
+    csv.writer(out).writerow([_harmless(name)])
+    [[cell]] = csv.reader(io.StringIO(out.getvalue(), newline=""))
+    assert cell in (name, "'" + name)
+    assert not cell.startswith(("=", "+", "-", "@"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
+    told = Told(3600, 10)
+    row = {"ts": datetime.now(UTC).isoformat(), "n": 1, "system": name, "disk": "*", "response_ms": 4.0, "leaf": True}
+    told.take("disk_load", json.dumps(row).encode())
+    registry = CollectorRegistry()
+    registry.register(told)
+    families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
+    [sample] = families["counterflow_disk_response_seconds"].samples
+    assert (sample.labels["system"], sample.value) == (name, 0.004)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
+    period = Period(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), name)
+    [job] = chosen(["disk_load"])
+    told = render(
+        job,
+        datasets(),
+        bootstrap="b",
+        connection={},
+        flink_url="http://127.0.0.1:1",
+        checkpoints="file:///c",
+        rules=Path("rules.zip"),
+        period=period,
+    )
+    [view] = [s for s in told["statements"] if s.startswith("CREATE TEMPORARY VIEW") and " `system` = " in s]
+    literal = view.partition(" `system` = ")[2]
+    assert re.fullmatch(r"'(?:[^']|'')*'", literal, re.DOTALL)
+    assert literal[1:-1].replace("''", "'") == name
