@@ -6,6 +6,8 @@ pkg/services/provisioning/values). The repository's files leave all that differs
 
 from __future__ import annotations
 
+from typing import Any
+
 import yaml
 
 READER = "reader"
@@ -23,9 +25,13 @@ def datasources(
     port: str = "$COUNTERFLOW_CLICKHOUSE_PORT",
     password: str = "$COUNTERFLOW_CLICKHOUSE_PASSWORD",  # noqa: S107 # where it is, not what it is
     prometheus: str = "$COUNTERFLOW_PROMETHEUS_URL",
+    ca: str | None = None,
 ) -> str:
-    """Return the file of the data sources: ClickHouse, over HTTP as the user who may only read, and Prometheus."""
-    clickhouse = {
+    """Return the file of the data sources: ClickHouse, over HTTP as the user who may only read, and Prometheus.
+
+    Where there is a `ca`, the certificates that sign the server's in PEM or where they are, ClickHouse is asked by TLS.
+    """
+    clickhouse: dict[str, Any] = {
         "name": "Counterflow ClickHouse",
         "uid": "counterflow-ch",
         "type": "grafana-clickhouse-datasource",
@@ -36,7 +42,7 @@ def datasources(
             "host": host,
             "port": port,
             "protocol": "http",
-            "secure": False,
+            "secure": ca is not None,
             "username": READER,
             "defaultDatabase": "counterflow",
             "tlsSkipVerify": False,
@@ -45,6 +51,9 @@ def datasources(
         },
         "secureJsonData": {"password": password},
     }
+    if ca is not None:
+        clickhouse["jsonData"]["tlsAuthWithCACert"] = True
+        clickhouse["secureJsonData"]["tlsCACert"] = ca
     metrics = {
         "name": "Counterflow Prometheus",
         "uid": "counterflow-prometheus",

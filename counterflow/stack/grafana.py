@@ -45,17 +45,23 @@ def _ready(settings: StackSettings) -> str | None:
     return f"Grafana {health.get('version', '')}" if health.get("database") == "ok" else None
 
 
-def _prepare(settings: StackSettings) -> None:
-    """Write the configuration; passwords stay in their files, of which Grafana is told the names."""
-    home = settings.grafana_home
-    provisioning = home / "provisioning"
+def provision(settings: StackSettings, dashboards: Path = GENERATED) -> None:
+    """Write the data sources, with the name of the file that has the password, and where the dashboards are."""
+    provisioning = settings.grafana_home / "provisioning"
     shutil.rmtree(provisioning, ignore_errors=True)
     shutil.copytree(PROVISIONING, provisioning)
     password = secret(settings, f"clickhouse-{READER}")
-    source = datasources(HOST, str(settings.clickhouse_port), f"$__file{{{password}}}", settings.prometheus_url)
+    ca = f"$__file{{{settings.tls_ca}}}" if settings.tls_ca else None
+    port, prometheus = str(settings.clickhouse_port), settings.prometheus_url
+    source = datasources(settings.address, port, f"$__file{{{password}}}", prometheus, ca)
     (provisioning / "datasources/counterflow.yaml").write_text(source)
-    (provisioning / "dashboards/counterflow.yaml").write_text(provider(str(GENERATED)))
-    (home / "grafana.ini").write_text(_config(settings))
+    (provisioning / "dashboards/counterflow.yaml").write_text(provider(str(dashboards)))
+
+
+def _prepare(settings: StackSettings) -> None:
+    """Write the configuration; passwords stay in their files, of which Grafana is told the names."""
+    provision(settings)
+    (settings.grafana_home / "grafana.ini").write_text(_config(settings))
 
 
 def _config(settings: StackSettings) -> str:
