@@ -24,6 +24,9 @@ _PATHS = {"/healthz", "/health"}
 _KNOWN = "counterflow.known"
 _PREFIX = "COUNTERFLOW_METRICS_"
 
+VARIABLES = tuple(f"{_PREFIX}{name}" for name in ("ADDRESS", "CERTIFICATE", "CLIENT_CA", "PLAIN"))
+"""Of the environment: where it answers, by which certificate, whose it accepts, and that nobody else comes there."""
+
 Problems = Callable[[], Iterable[str]]
 """Says what is wrong now, a sentence each; asked in a thread of its own."""
 

@@ -375,7 +375,9 @@ def _rooted(config: Config, folder: Path) -> Config:
         return found.model_copy(update={"file": folder / found.file}) if found.file else found
 
     def kafka(found: Kafka) -> Kafka:
-        return found.model_copy(update={"secrets": {name: secret(s) for name, s in found.secrets.items()}})
+        places = {name: str(folder / str(v)) for name, v in found.settings.items() if name.endswith(".location")}
+        secrets = {name: secret(s) for name, s in found.secrets.items()}
+        return found.model_copy(update={"settings": {**found.settings, **places}, "secrets": secrets})
 
     own = kafka(config.kafka)
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
 
+from counterflow import health
 from counterflow.errors import CounterflowError
 from counterflow.stack.launch import Run, forget
 from counterflow.stack.part import Part
@@ -67,7 +68,8 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
     configuration.write_text(_configuration(settings, socket, parts))
     result = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
-        env={**os.environ, **settings.environment, _MARK: str(settings.home)},
+        # The stack's own parts are asked by itself, on the loopback, wherever another agent of this shell may answer.
+        env={**os.environ, **settings.environment, _MARK: str(settings.home), **dict.fromkeys(health.VARIABLES, "")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

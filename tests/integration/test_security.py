@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -224,6 +225,28 @@ def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSett
 )
 def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user: str, sql: str, code: int) -> None:
     assert refusal(line, user, sql) == code
+
+
+def test_the_broker_and_the_engine_listen_where_they_say_alone(line: StackSettings) -> None:
+    said = {"kafka": {line.kafka_port, line.kafka_controller_port}, "clickhouse": {line.clickhouse_port}}
+    for part, ports in said.items():
+        found = psutil.Process(supervision.states(line)[part].pid).net_connections("inet")
+        assert {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN} == ports
+        assert {c.laddr.ip.removeprefix("::ffff:") for c in found if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+
+
+def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None:
+    before, old = line.kafka("agent").client, line.clickhouse_password("reader")
+    for part, name in (("kafka", "kafka-agent"), ("clickhouse", "clickhouse-reader")):
+        supervision.stop(line, part)
+        (line.secrets / name).unlink()
+    lifecycle.start(line, "kafka", "clickhouse")
+    assert line.kafka("agent").client != before
+    assert Client(line.kafka("agent").client).ask() == set()
+    assert KafkaError._AUTHENTICATION in Client(before).ask()
+    assert refusal(line, "reader", "SELECT 1", old) == AUTHENTICATION_FAILED
+    with line.clickhouse("reader") as reader:
+        assert reader.rows("SELECT count() > 0 AS data_stays FROM counterflow.ledger") == [{"data_stays": 1}]
 
 
 def test_a_name_fills_a_parameter_of_sql_and_stays_what_it_is(line: StackSettings) -> None:

@@ -102,12 +102,15 @@ def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
 def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("hunter2\n")
     (tmp_path / "agent.yaml").write_text(
-        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: password}}}\n"
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: password}}, "
+        "settings: {ssl.ca.location: ca.pem, ssl.key.location: /key.pem}}\n"
         "sources: [{name: s, paths: [in/*.nmon, /abs]}]\n"
     )
     config = load(tmp_path / "agent.yaml")
     assert config.files[0].paths == (tmp_path / "in/*.nmon", Path("/abs"))
     assert config.kafka.client["sasl.password"] == "hunter2"
+    assert config.kafka.client["ssl.ca.location"] == str(tmp_path / "ca.pem")
+    assert config.kafka.client["ssl.key.location"] == "/key.pem"
     assert "hunter2" not in repr(config)
 
 
