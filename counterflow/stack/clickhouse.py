@@ -37,7 +37,7 @@ def engine(settings: StackSettings) -> Part:
         command=(sys.executable, "-m", "counterflow.stack.clickhouse_server"),
         ready=lambda _: _ready(settings),
         ports=(settings.clickhouse_port,),
-        prepare=lambda: _prepare(settings),
+        prepare=lambda: configure(settings),
     )
 
 
@@ -54,7 +54,8 @@ def _ready(settings: StackSettings) -> str | None:
         return None
 
 
-def _prepare(settings: StackSettings) -> None:
+def configure(settings: StackSettings) -> None:
+    """Write the engine's configuration, its users and their passwords."""
     home = settings.clickhouse_home
     (home / "data").mkdir(parents=True, exist_ok=True)
     passwords = {user: secret(settings, f"clickhouse-{user}").read_text() for user in USERS}

@@ -87,14 +87,20 @@ def _users_set(settings: StackSettings) -> Path:
     return settings.kafka_home / "users.set"
 
 
-def _prepare(settings: StackSettings) -> None:
-    data = settings.kafka_home / "data"
-    data.mkdir(parents=True, exist_ok=True)
+def configure(settings: StackSettings) -> Path:
+    """Write the broker's passwords and its `server.properties`, whose path is returned."""
+    (settings.kafka_home / "data").mkdir(parents=True, exist_ok=True)
     _users_set(settings).unlink(missing_ok=True)
     for user in (_BROKER, *USERS):
         secret(settings, f"kafka-{user}")
     properties = settings.kafka_home / "server.properties"
     private(properties, _properties(settings))
+    return properties
+
+
+def _prepare(settings: StackSettings) -> None:
+    properties = configure(settings)
+    data = settings.kafka_home / "data"
     if (data / "meta.properties").exists():
         return
     cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")

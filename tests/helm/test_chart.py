@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import certifi
-import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -24,6 +23,7 @@ from helm import files
 from helm.examples import CHART, EXAMPLES, rendered, run, schema_location, template, values_of
 from helm.schemas import KUBERNETES
 from tests import prometheus
+from tests.command_line import parse
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ class TestExample:
         ours = [container for container in containers(example) if "args" in container]
         assert ours
         for container in ours:
-            parse(cli, [str(word) for word in container["args"]])
+            parse([str(word) for word in container["args"]])
 
     def test_agents_have_configurations_that_the_agent_takes(self, example: str, tmp_path: Path) -> None:
         maps = [one for one in objects(template(values_of(example))) if "agent.yaml" in one.get("data", {})]
@@ -171,18 +171,3 @@ def _pods(node: Any) -> Iterator[Json]:
 
 def containers(example: str) -> list[Json]:
     return [one for pod in pods(example) for one in [*pod["containers"], *pod.get("initContainers", [])]]
-
-
-def parse(command: click.Command, words: list[str]) -> None:
-    """Parse words as the command line would, and run nothing.
-
-    Raises
-    ------
-    click.UsageError : there is no such option, or a value is not one.
-    """
-    if isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), words[0])
-        assert found, f"there is no command {words[0]}"
-        parse(found, words[1:])
-    else:
-        command.make_context(command.name, words).close()
