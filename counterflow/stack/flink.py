@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Set
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,20 +70,9 @@ def _slots(settings: StackSettings, listening: Set[int]) -> str | None:
 
 
 def _prepare(settings: StackSettings) -> None:
-    distribution, home = settings.flink_distribution, settings.flink_home
+    home = settings.flink_home
     for folder in ("conf", "tmp", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
-    # A lib folder of ours: jars sent with each job would double the time of its submission.
-    lib = home / "lib"
-    shutil.rmtree(lib, ignore_errors=True)
-    lib.mkdir()
-    connector = settings.parts / "jars/flink-connector"
-    for jar in (
-        *distribution.glob("lib/*.jar"),
-        *connector.glob("*.jar"),
-        *distribution.glob("opt/flink-python-*.jar"),
-    ):
-        (lib / jar.name).symlink_to(jar)
     (home / "conf/config.yaml").write_text(yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
     (home / "conf/log4j-console.properties").write_text(LOG4J)
 

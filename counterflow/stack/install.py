@@ -19,10 +19,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import counterflow
 from counterflow.errors import CounterflowError
+from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 
 Say = Callable[[str], None]
@@ -63,9 +65,13 @@ def install(settings: StackSettings, say: Say) -> None:
     )
     if not (_CHECKOUT / "uv.lock").exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_CHECKOUT / 'uv.lock'}")
+    library = _Download(
+        "flink-library", (_CHECKOUT / "uv.lock", _PINS / "flink-connector/pom.xml"), partial(assemble, settings)
+    )
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
         for result in [pool.submit(_install, settings.parts, download, say) for download in downloads]:
             result.result()
+        _install(settings.parts, library, say)
 
 
 def _install(parts: Path, download: _Download, say: Say) -> None:

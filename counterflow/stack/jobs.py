@@ -6,6 +6,7 @@ import sys
 
 from counterflow.errors import CounterflowError
 from counterflow.pipelines.jobs import Cluster, listing
+from counterflow.stack.flink_library import driver_jvm
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -17,8 +18,7 @@ def cluster(settings: StackSettings) -> Cluster:
         kafka=settings.kafka("reader"),
         connection=connection(settings),
         python=settings.flink_python,
-        # The driver's JVM lives for seconds: the optimising compiler would take half of its CPU time.
-        environment={**settings.flink_environment, "JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
+        environment={**settings.flink_environment, "JVM_ARGS": driver_jvm(settings)},
         checkpoints=settings.flink_checkpoints,
         ledger=settings.home / "jobs.json",
     )

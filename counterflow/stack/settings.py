@@ -184,8 +184,13 @@ class StackSettings(BaseModel):
 
     @property
     def flink_home(self) -> Path:
-        """Configuration, lib folder, checkpoints and scratch files of Flink."""
+        """Configuration, checkpoints and scratch files of Flink."""
         return self.home / "flink"
+
+    @property
+    def flink_library(self) -> Path:
+        """The jars that Flink's processes load."""
+        return self.parts / "flink-library"
 
     @property
     def flink_checkpoints(self) -> Path:
@@ -213,7 +218,7 @@ class StackSettings(BaseModel):
         return {
             "FLINK_HOME": str(self.flink_distribution),
             "FLINK_CONF_DIR": str(self.flink_home / "conf"),
-            "FLINK_LIB_DIR": str(self.flink_home / "lib"),
+            "FLINK_LIB_DIR": str(self.flink_library),
         }
 
     def kafka(self, user: str) -> Kafka:
