@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium demo screenshots test fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon prometheus chromium helm demo screenshots test fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -54,13 +54,24 @@ chromium: ## a Chromium without a window for the tests of the report: fetched wi
   echo "error: the tests of the report open it in Chromium, which could not be fetched"; \
 	  echo "hint: sudo apt-get install chromium-headless-shell"; exit 2; }
 
+CHART_TOOLS := $(HOME_DIR)/tools
+$(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum
+	@command -v go > /dev/null || { echo "error: the chart is checked with Helm and others, which are built with Go"; \
+	  echo "hint: sudo apt-get install golang-go # 1.21 or later; it fetches the version that is needed"; exit 2; }
+	@echo "building Helm, helm-unittest, kubeconform and Compose's loader once: minutes" && cd helm/tools && \
+	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
+	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
+
+helm: setup prometheus $(CHART_TOOLS)/.built ## the chart and the containers, checked; python -m helm writes what is generated
+	@$(RUN) pytest tests/helm $(ARGS)
+
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
 screenshots: demo chromium ## pictures of charts for the README, from the report that the demo wrote
 	@$(RUN) tests.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
-test: setup nmon prometheus chromium ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
+test: setup nmon prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
