@@ -59,7 +59,7 @@ def test_no_image_runs_as_root() -> None:
 def test_what_our_containers_run_exists(services: dict[str, dict[str, Any]]) -> None:
     ours = {name: one for name, one in services.items() if "build" in one and one.get("entrypoint") is None}
     assert {"configure", "topics", "migrate", "lander", "jobs", "verdicts", "agent", "audit"} <= ours.keys()
-    for name, one in ours.items():
+    for one in ours.values():
         assert one["build"]["target"] in TARGETS
         assert one["image"].startswith(f"counterflow-{one['build']['target']}:")
         if one["build"]["target"] != "flink":
