@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium helm demo screenshots test fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon prometheus chromium helm demo screenshots test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -84,6 +84,9 @@ audit: setup ## known vulnerabilities of what uv.lock installs; asks a service o
 sbom: setup ## what uv.lock installs, as CycloneDX: .counterflow/sbom.json
 	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
 	@echo $(HOME_DIR)/sbom.json
+
+faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
+	@$(RUN) tests.faults $(ARGS)
 
 lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check

@@ -42,12 +42,15 @@ def command(home: Path | None, as_json: bool) -> None:
                 "RSS MiB": round(part.rss_bytes / 2**20),
                 "restarts": part.restarts,
                 "uptime": str(timedelta(seconds=part.uptime_s)) if part.pid else "-",
-                "detail": part.detail,
+                "detail": part.detail if part.state == "running" else "",
             }
             for part in parts
         ]
         if parts:
             Console(highlight=False).print(table(rows))
+            for part in parts:
+                if part.state != "running":
+                    click.echo(f"{part.name} is {part.state}" + f": {part.detail}" * bool(part.detail))
             click.echo(f"together {sum(part.rss_bytes for part in parts) / 2**20:,.0f} MiB resident")
         else:
             click.echo(f"Nothing is running in {settings.home}; counterflow up starts the stack.")

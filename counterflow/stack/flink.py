@@ -23,6 +23,8 @@ logger.pekko.name = org.apache.pekko
 logger.pekko.level = WARN
 logger.kafka.name = org.apache.kafka
 logger.kafka.level = WARN
+logger.shaded.name = org.apache.flink.kafka.shaded.org.apache.kafka
+logger.shaded.level = WARN
 """
 
 

@@ -85,8 +85,8 @@ def _ready(settings: StackSettings) -> str | None:
         answer = httpx.get(f"http://{HOST}:{settings.health_port}/healthz", timeout=20, trust_env=False)
     except httpx.HTTPError:
         return None
-    found = answer.text.splitlines()
-    return "every part answers" if answer.status_code == httpx.codes.OK else f"{len(found)} parts do not answer"
+    found = [line.partition(" ")[0] for line in answer.text.splitlines()]
+    return "every part answers" if answer.status_code == httpx.codes.OK else f"do not answer: {', '.join(found)}"
 
 
 def main() -> None:

@@ -36,6 +36,8 @@ def connection(settings: StackSettings) -> dict[str, str]:
         "config.providers": "secrets",
         "config.providers.secrets.class": f"{kafka}.config.provider.DirectoryConfigProvider",
         "config.providers.secrets.param.allowed.paths": str(settings.secrets),
+        # One that begins anew after five minutes without a broker asks it without a pause, and logs that, for ever.
+        "metadata.recovery.strategy": "none",
         **tls,
     }
 

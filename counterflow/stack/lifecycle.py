@@ -28,6 +28,8 @@ from counterflow.stack.settings import HOST, StackSettings
 
 READY_TIMEOUT_S = 120
 """Limit for a part to answer; a broker that was killed needs the longest."""
+_CANCEL_S = 20
+"""So long `down` waits for jobs to end by themselves."""
 _UNKNOWN = supervision.State("STOPPED")
 """Of a part that was not there yet when the supervisor was started."""
 
@@ -288,7 +290,7 @@ def _down(settings: StackSettings) -> int:
                 supervision.stop(settings, part.name)
             if part.name == "jobs":  # nobody submits any more; the checkpoints stay for the next start
                 with suppress(CounterflowError):
-                    jobs.cancel(cluster(settings))
+                    jobs.cancel(cluster(settings), patience_s=_CANCEL_S)
         supervision.shutdown(settings)
     supervision.sweep(settings)
     settings.stack_file.unlink(missing_ok=True)

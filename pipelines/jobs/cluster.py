@@ -6,6 +6,7 @@ the beginning of its topics.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import time
@@ -170,12 +171,12 @@ def watch(
         time.sleep(every_s)
 
 
-def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[str]:
-    """Cancel jobs (default: all); returns the names of those that ran. Their checkpoints stay."""
+def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
+    """Cancel jobs (default: all), and wait so long for their end; returns those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger), connect(cluster.flink_url) as flink:
         running = [job["name"] for job in flink.running() if job["name"] in names]
-        flink.cancel(_ids(flink, names))
+        flink.cancel(_ids(flink, names), patience_s)
     return running
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,17 +27,18 @@ class Flink:
         """Return the jobs that have not ended: `name`, `jid`, `state`, `start-time` and more."""
         return [job for job in self._get("/jobs/overview")["jobs"] if job["state"] not in _ENDED]
 
-    def cancel(self, job_ids: Iterable[str]) -> None:
-        """Cancel jobs and wait until they have ended."""
+    def cancel(self, job_ids: Iterable[str], patience_s: float = math.inf) -> None:
+        """Cancel jobs and wait until they have ended, or `patience_s`: tasks that wait for Kafka take minutes."""
         job_ids = list(job_ids)
+        until = time.monotonic() + patience_s
         for job_id in job_ids:
             self._http.patch(f"/jobs/{job_id}", params={"mode": "cancel"})
         for job_id in job_ids:
-            self.wait(job_id)
+            self.wait(job_id, until)
 
-    def wait(self, job_id: str) -> str:
-        """Wait until a job has ended; returns its last state."""
-        while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED:
+    def wait(self, job_id: str, until: float = math.inf) -> str:
+        """Wait until a job has ended, or that moment of the monotonic clock; returns its last state."""
+        while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED and time.monotonic() < until:
             time.sleep(0.3)
         return state
 

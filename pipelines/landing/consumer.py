@@ -132,11 +132,17 @@ class Lander:
             for p in [*self._partitions.values()]
             if p.attempts and p.topic not in self._stopped
         ]
+        if silence := self._silence():
+            said.append(f"Kafka does not answer: {silence}")
+        return said
+
+    def _silence(self) -> str:
+        """Say why Kafka does not answer: what is committed then waits for it, and nobody could stop that."""
         try:
             self._consumer.list_topics(next(iter(self._tables)), timeout=_ANSWER_S)
         except (KafkaException, RuntimeError) as error:  # the latter once it is closed
-            said.append(f"Kafka does not answer: {error.args[0]}")
-        return said
+            return str(error.args[0])
+        return ""
 
     def _read(self) -> None:
         """Read what there is; while memory is full, wait for an insert instead."""
@@ -242,7 +248,7 @@ class Lander:
     def _commit(self) -> None:
         """Have Kafka keep, of every partition, what is landed and which range comes next."""
         changed = {key: p.wanted for key, p in self._partitions.items() if p.wanted != p.stored}
-        if not changed:
+        if not changed or self._silence():
             return
         offsets = [TopicPartition(*key, wanted.offset, wanted.metadata) for key, wanted in changed.items()]
         try:

@@ -30,6 +30,7 @@ from counterflow.collectors.records import Record
 from counterflow.stack import supervision
 from counterflow.stack.settings import StackSettings
 from tests.agents import until
+from tests.conftest import _free_ports
 from tests.integration.test_agent import Agent, Recording, is_read
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
@@ -39,13 +40,19 @@ _lines = itertools.count()
 
 
 class Verdict(NamedTuple):
-    """What the oracle says."""
+    """What the oracle says of the records of one agent, and of the results of its time."""
 
     landed: int
+    deadletter: int
     lost: int
     duplicates: int
     results_checked: int
     results_wrong: int
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is lost, doubled or wrong, of something."""
+        return min(self.landed, self.results_checked) > 0 and not (self.lost or self.duplicates or self.results_wrong)
 
 
 class Line:
@@ -58,12 +65,14 @@ class Line:
         self.recordings = [Recording(folder / f"{n}.nmon", f"{self.name}-{n}", disks) for n in range(2)]
         for recording in self.recordings:
             recording.start = self.begin
-        self.agent = self._agent()
+        [self.metrics_port] = _free_ports(1)
+        self.agent = self.new_agent()
+        self.burst = 1
+        """Snapshots that each recording gets at a time."""
         self.files: list[Path] = [recording.path for recording in self.recordings]
         self._write, self._done = threading.Event(), threading.Event()
         self._writer = threading.Thread(target=self._load)
-        password = stack.clickhouse_password("reader")
-        self.reader = ClickHouse(stack.clickhouse_url, "reader", password, timeout_s=10)
+        self.reader = stack.clickhouse("reader", timeout_s=10)
 
     def __enter__(self) -> Self:
         self._write.set()
@@ -77,15 +86,19 @@ class Line:
         self.agent.__exit__()
         self.reader.close()
 
-    def kill(self, part: str) -> None:
-        """SIGKILL a part as it is: in the middle of whatever it does."""
-        if part == "agent":
-            self.agent.process.kill()
-            self.agent.process.wait()
-            self.agent = self._agent()
-        elif pid := supervision.states(self.stack)[part].pid:
+    def pid(self, part: str) -> int:
+        """The process of a part, 0 while there is none."""
+        return self.agent.process.pid if part == "agent" else supervision.states(self.stack)[part].pid
+
+    def kill(self, part: str) -> int:
+        """SIGKILL a part as it is, in the middle of whatever it does; returns the process that it was."""
+        if pid := self.pid(part):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        if part == "agent":
+            self.agent.process.wait()
+            self.agent = self.new_agent()
+        return pid
 
     def back(self, timeout_s: float = 180) -> float:
         """Wait until a snapshot written from now on has come through, to its result; returns the seconds."""
@@ -95,22 +108,23 @@ class Line:
         until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
         return time.monotonic() - began
 
+    def back_in_topics(self, seconds: float) -> None:
+        """Let the load go on until what it wrote meanwhile is committed by the agent."""
+        time.sleep(seconds)
+        with self.resting():
+            until(is_read(self.stack, self.name, *self.files), 60, self.agent.log)
+
     def oracle(self, timeout_s: float = 120) -> Verdict:
         """Rest the load, let everything come through, and say what is lost, doubled or wrong; then go on."""
         with self.resting():
             until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
             end = time.monotonic() + timeout_s
-            while True:
-                said = self._audit()
-                moving = said is None or said["pending"] or said["results_wrong"] or said["lost"]
-                if not moving or time.monotonic() > end:
-                    break
+            while (found := self._audit()) is None or not (found.right or time.monotonic() > end):
+                assert found or time.monotonic() < end, "the audit cannot ask Kafka and ClickHouse, or much is pending"
                 time.sleep(1)
-            assert said, "the audit cannot ask Kafka and ClickHouse"
-            assert not said["pending"], said
-            assert self.landed() == self.written()
-        names = ("landed", "lost", "duplicates", "results_checked", "results_wrong")
-        return Verdict(*(said[name] for name in names))
+            if not found.lost:
+                assert self.landed() == self.written()
+        return found
 
     @contextmanager
     def resting(self) -> Iterator[None]:
@@ -139,20 +153,25 @@ class Line:
         environment = {**os.environ, **self.stack.environment}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s)
 
+    def health(self, port: int) -> str:
+        """What a process says is wrong."""
+        return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text
+
     def answers(self, ask: Callable[[], Any]) -> Any:
         """Ask a server that may be away."""
         with suppress(ClickHouseError, httpx.TransportError):
             return ask()
         return None
 
-    def _agent(self) -> Agent:
-        return Agent(self.folder, self.stack, self.name)
+    def new_agent(self) -> Agent:
+        """Start an agent under the name of the load."""
+        return Agent(self.folder, self.stack, self.name, metrics_port=self.metrics_port)
 
     def _load(self) -> None:
         while not self._done.wait(EVERY_S):
             self._write.wait()
             for recording in self.recordings:
-                recording.append()
+                recording.append(self.burst)
 
     def _result(self, recording: Recording, ts: datetime) -> bool:
         sql = (
@@ -163,12 +182,24 @@ class Line:
         rows = self.answers(lambda: self.reader.rows(sql, {"param_system": host, "param_ts": f"{ts:%FT%TZ}"}))
         return bool(rows) and int(rows[0]["n"]) == recording.disks
 
-    def _audit(self) -> dict[str, Any] | None:
+    def _audit(self) -> Verdict | None:
         times = ("--from", f"{self.begin:%FT%TZ}", "--to", f"{self.begin + timedelta(days=2):%FT%TZ}")
         run = self.counterflow("audit", *times, "--grace", "0", "--json")
-        return json.loads(run.stdout) if run.returncode in (0, 1) and run.stdout else None
+        if run.returncode not in (0, 1) or not run.stdout:
+            return None
+        said = json.loads(run.stdout)
+        [ours] = [agent for agent in said["agents"] if agent["agent_id"] == self.name]
+        if ours["pending"]:
+            return None
+        of_records = (ours[name] for name in ("landed", "deadletter", "lost", "duplicates"))
+        return Verdict(*of_records, said["results_checked"], said["results_wrong"])
 
 
-def right(verdict: Verdict) -> bool:
-    """Say whether nothing is lost, doubled or wrong, of something."""
-    return verdict.landed > 0 and verdict.results_checked > 0 and verdict[1:3] == (0, 0) and verdict.results_wrong == 0
+def kafka(stack: StackSettings) -> dict[str, Any]:
+    """What a client of Kafka needs that may do everything."""
+    return stack.kafka("admin").client
+
+
+def as_admin(stack: StackSettings) -> ClickHouse:
+    """ClickHouse as the user who may do everything."""
+    return stack.clickhouse("admin")

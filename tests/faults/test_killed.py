@@ -1,4 +1,7 @@
-"""The short form, in every run of the suite: each part killed while the line is busy, one oracle at the end."""
+"""The short form, in every run of the suite: parts killed one upon the other while the line is busy, one oracle.
+
+Without the JobManager, whose jobs take longest to be submitted again: `make faults` kills it, and so does test_jobs.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,19 @@ from pathlib import Path
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.agents import until
-from tests.faults.line import PARTS, Line, right
+from tests.faults.line import Line
+
+PARTS = ["agent", "kafka", "clickhouse", "taskmanager", "lander", "exporter", "health"]
 
 
-def test_every_part_killed_once_and_nothing_is_lost(stack: StackSettings, tmp_path: Path) -> None:
+def test_parts_killed_one_upon_the_other_and_nothing_is_lost(stack: StackSettings, tmp_path: Path) -> None:
     chance = random.Random(7)
     with Line(stack, tmp_path) as line:
         line.back()
-        for part in chance.sample([*PARTS, "agent"], len(PARTS) + 1):
+        for part in chance.sample(PARTS, len(PARTS)):
             line.kill(part)
-            time.sleep(chance.uniform(0, 1.5))
+            time.sleep(chance.uniform(0, 1))
         line.back()
         until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), 60)
         verdict = line.oracle()
-        assert right(verdict), verdict
+        assert verdict.right, verdict

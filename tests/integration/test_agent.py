@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zoneinfo import ZoneInfo
 
+import httpx
 import orjson
 import psutil
 import pytest
@@ -387,7 +388,10 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
         while not read():
             most = max(most, process.memory_info().rss)
         text = until(lambda: scrape(port, 'source_lag_bytes{source="s"} 0.0'))
+        health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         agent.stop()
+    assert health.status_code == 503
+    assert health.text == f"{tmp_path / 'not.nmon'}: no format recognises the beginning of this file\n"
     assert most < 256 << 20
     rows = published(broker, name)
     counted = {m[1]: float(m[2]) for m in re.finditer(r'_records_total\{dataset="(\w+)",source="s"\} (\S+)', text)}

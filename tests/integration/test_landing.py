@@ -439,6 +439,9 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
             return False
 
         until(stopped, "the topic is stopped")
+        health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
+        assert health.status_code == 503
+        assert health.text.startswith(f"{TOPIC} is landed no further, too much is refused: ")
         publish(line, agent, good[1_000:])
         publish(line, another, [other], topic="counterflow.manifest.v1")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")

@@ -74,6 +74,7 @@ def test_status_shows_every_part_running(stack: StackSettings) -> None:
         "lander",
         "exporter",
         "jobs",
+        "health",
     } <= parts.keys()
     for part in parts.values():
         assert psutil.pid_exists(part["pid"])
@@ -149,15 +150,26 @@ def test_data_outlives_down_and_nothing_runs_after_it(stack: StackSettings) -> N
         admin.post("DROP TABLE counterflow.kept")
 
 
-def test_down_stops_what_outlived_its_supervisor(new_stack: NewStack) -> None:
+def test_a_part_that_outlived_its_supervisor_is_taken_over_or_stopped(new_stack: NewStack) -> None:
     settings = new_stack()
     lifecycle.start(settings, "kafka")
-    supervision_pid = supervision.states(settings)["supervisor"].pid
-    os.kill(supervision_pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(supervision_pid)] if psutil.pid_exists(supervision_pid) else [], timeout=5)
+    kafka = supervision.states(settings)["kafka"].pid
+    kill_supervisor(settings)
+    status = counterflow(settings, "status")
+    assert status.returncode == 1
+    assert "supervisor is stopped: nobody watches the parts that run: counterflow up takes them over" in status.stdout
+    lifecycle.start(settings, "kafka")
+    assert supervision.states(settings)["kafka"].pid == kafka
+    kill_supervisor(settings)
     assert supervision.processes(settings), "the parts outlive their supervisor"
     assert counterflow(settings, "down").returncode == 0
     assert_nothing_runs(settings)
+
+
+def kill_supervisor(settings: StackSettings) -> None:
+    pid = supervision.states(settings)["supervisor"].pid
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=5)
 
 
 def assert_nothing_runs(settings: StackSettings) -> None:

@@ -1,0 +1,52 @@
+"""`make faults`: do every fault of faults.yaml to a stack under load, and write down what it cost.
+
+Runs in a mount namespace of its own, where disks can be made that become full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.faults.table import RESULTS, faults, read, write
+
+FOLDER = Path(__file__).parent
+_OWN = ("unshare", "--user", "--map-root-user", "--mount")
+
+
+def main() -> int:
+    """Return pytest's exit status."""
+    parser = argparse.ArgumentParser(prog="make faults ARGS=...", description=__doc__)
+    parser.add_argument("--long", action="store_true", help="with 100 SIGKILLs at random instead of 10")
+    parser.add_argument(
+        "--record", action="store_true", help=f"write {RESULTS.name} and the table of docs/guarantees.md"
+    )
+    parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="of faults; all of them by default")
+    asked = parser.parse_args()
+    chosen = [fault for fault in faults() if not asked.numbers or fault.number in asked.numbers]
+    tests = list(dict.fromkeys(test for fault in chosen for test in fault.tests))
+    if not asked.numbers:
+        tests += [f"tests/faults/fault_killed.py::{name}" for name in _OF_ALL]
+    if subprocess.run([*_OWN, "true"], check=False).returncode:
+        sys.exit(
+            "error: this user may make no namespaces, which the faults of full disks need\nhint: run as root, or allow"
+            " unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        xml = Path(folder) / "faults.xml"
+        options = ("-o", "python_files=test_*.py fault_*.py", "-o", "junit_family=xunit1", f"--junitxml={xml}")
+        command = [*_OWN, sys.executable, "-m", "pytest", *options, f"--kills={100 if asked.long else 10}", *tests]
+        status = subprocess.run(command, check=False, env={**os.environ}).returncode
+        if asked.record and xml.exists():
+            write(read(xml))
+    return status
+
+
+_OF_ALL = ("test_supervisor_killed_and_taken_over", "test_killed_at_random")
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""What every fault shares: a line under load, and the report of what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from counterflow.stack.settings import StackSettings
+from tests.faults.line import Line, Verdict
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--kills`, of the random form."""
+    parser.addoption("--kills", type=int, default=10, help="SIGKILLs at random over all parts")
+
+
+@pytest.fixture
+def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
+    """The stack with a load of the test's own, of which the first results have come through."""
+    with Line(stack, tmp_path) as line:
+        line.back()
+        yield line
+
+
+@pytest.fixture
+def report(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """Write down what a fault cost, by its number; it must have cost nothing but time."""
+
+    def write(number: int, seconds: float, verdict: Verdict, expected: int = 0) -> None:
+        counts = {"lost": verdict.lost, "duplicates": verdict.duplicates, "results_wrong": verdict.results_wrong}
+        record_property(f"fault {number}", orjson.dumps({"seconds": round(seconds, 1), **counts}).decode())
+        assert verdict.right or verdict.lost == expected > 0, verdict
+
+    return write

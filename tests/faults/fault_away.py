@@ -1,0 +1,65 @@
+"""Faults 7 and 15: Kafka and ClickHouse are away for long, or do not move, while more and more is to be read."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import psutil
+
+from counterflow.stack import lifecycle, supervision
+from tests.faults.line import Line
+
+AWAY_S = 45
+MOST_BYTES = {"agent": 300 << 20, "lander": 600 << 20}
+
+
+def resident(line: Line) -> dict[str, int]:
+    pids = {"agent": line.agent.process.pid, "lander": supervision.states(line.stack)["lander"].pid}
+    return {name: psutil.Process(pid).memory_info().rss for name, pid in pids.items() if pid}
+
+
+def watch(line: Line, seconds: float) -> None:
+    """Let the load go on, and see to it that nobody fills the memory with what he cannot pass on."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name, found in resident(line).items():
+            assert found < MOST_BYTES[name], (name, found)
+        time.sleep(0.5)
+
+
+def test_broker_away_while_input_grows(line: Line, report: Callable[..., None]) -> None:
+    supervision.stop(line.stack, "kafka")
+    line.burst = 20  # 4,000 records a second, so that there is something to hold back
+    watch(line, AWAY_S)
+    line.burst = 1
+    assert line.agent.process.poll() is None
+    assert "nothing is committed since" in line.health(line.metrics_port)
+    assert "Kafka does not answer" in line.health(line.stack.lander_metrics_port)
+    assert "Kafka does not answer" in line.health(line.stack.verdicts_metrics_port)
+    assert "kafka is stopped" in line.health(line.stack.health_port)
+    began = time.monotonic()
+    lifecycle.start(line.stack, "kafka")
+    line.back()
+    report(7, time.monotonic() - began, line.oracle())
+
+
+def test_clickhouse_away_and_then_frozen(line: Line, report: Callable[..., None]) -> None:
+    supervision.stop(line.stack, "clickhouse")
+    line.burst = 5
+    watch(line, AWAY_S / 2)
+    assert "inserts in a row failed" in line.health(line.stack.lander_metrics_port)
+    assert line.health(line.metrics_port) == "ok\n"
+    began = time.monotonic()
+    lifecycle.start(line.stack, "clickhouse")
+    line.back()
+    pid = supervision.states(line.stack)["clickhouse"].pid
+    for _ in range(3):  # it takes a request, and answers so much later
+        os.kill(pid, signal.SIGSTOP)
+        watch(line, 6)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.5)
+    line.burst = 1
+    report(15, time.monotonic() - began, line.oracle())

@@ -1,0 +1,115 @@
+"""Faults 5, 13, 18 and 21: clocks that jump, poison in a topic, a table that changes, records deleted too early."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import orjson
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._listoffsets import OffsetSpec
+
+from counterflow.pipelines import jobs
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.jobs import cluster
+from tests.agents import scrape, until
+from tests.faults.line import Line, as_admin, kafka
+from tests.integration.test_agent import Recording
+from tests.integration.test_landing import record
+
+TOPIC = "counterflow.disk.v1"
+
+
+def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
+    """A recorder's clock goes two hours ahead, and one back to where no sample is yet."""
+    jumping = Recording(line.folder / "jumping.nmon", f"{line.name}-jumping")
+    jumping.start = line.recordings[0].start
+    line.files.append(jumping.path)
+    for hours in (0, 2, -1):
+        jumping.start += timedelta(hours=hours)
+        jumping.append(30)
+        time.sleep(1)
+    seconds = line.back()
+    report(5, seconds, line.oracle())
+
+
+def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None]) -> None:
+    """What no producer of ours writes: no JSON, no object, other types, nothing; columns of a version to come."""
+    # Of a time that is not audited: jobs take a field of another type for null, where the lander refuses the row.
+    good = record(f"{line.name}-poison", 1, ts="2026-07-01T12:00:00Z")
+    poison: list[bytes | None] = [
+        b"\x00\xff\x00 no text",
+        b"[1, 2, 3]",
+        b'{"ts": "2026-08-01T00:00:00Z", "system": ',
+        b"null",
+        None,
+        orjson.dumps({**good, "reads": "many"}),
+        orjson.dumps({**good, "ts": {"seconds": 17}}),
+        orjson.dumps({**good, "disk": None}),
+        orjson.dumps({**good, "leaf": [True]}),
+    ]
+    newer = orjson.dumps({**good, "seq": 2, "schema_version": 99, "unheard_of": {"deep": [1, 2, {"er": None}]}})
+    before = {found.job: found.job_id for found in jobs.listing(cluster(line.stack))}
+    producer = Producer({**kafka(line.stack), "log_level": 0})
+    for _ in range(20):
+        for value in poison:
+            producer.produce(TOPIC, value, key="poison")
+    producer.produce(TOPIC, newer, key="poison")
+    assert producer.flush(20) == 0
+    seconds = line.back()
+    after = {found.job: (found.job_id, found.state) for found in jobs.listing(cluster(line.stack))}
+    assert after == {job: (job_id, "RUNNING") for job, job_id in before.items()}
+    sql = "SELECT count() AS n FROM counterflow.disk WHERE agent_id = {agent:String} AND seq = 2"
+    until(lambda: int(line.reader.rows(sql, {"param_agent": str(good["agent_id"])})[0]["n"]) == 1)
+    report(13, seconds, line.oracle())
+
+
+def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -> None:
+    """A column comes and goes: agents of before do not send it, and agents of after do when the table has it not."""
+    newer = record(f"{line.name}-newer", 1, ts=f"{line.begin + timedelta(hours=30):%FT%TZ}", of_tomorrow=7.5)
+    producer = Producer({**kafka(line.stack), "log_level": 0})
+    with as_admin(line.stack) as admin:
+        try:
+            producer.produce(TOPIC, orjson.dumps(newer), key="newer")  # before the table knows
+            producer.flush(10)
+            time.sleep(2)
+            admin.post("ALTER TABLE counterflow.disk ADD COLUMN of_tomorrow Nullable(Float64)")
+            producer.produce(TOPIC, orjson.dumps({**newer, "seq": 2, "disk": "hdisk9"}), key="newer")
+            producer.flush(10)
+            seconds = line.back()
+            sql = "SELECT seq, of_tomorrow FROM counterflow.disk WHERE agent_id = {agent:String} ORDER BY seq"
+            until(lambda: len(admin.rows(sql, {"param_agent": newer["agent_id"]})) == 2)
+            found = [row["of_tomorrow"] for row in admin.rows(sql, {"param_agent": newer["agent_id"]})]
+            assert found == [None, 7.5]
+        finally:
+            admin.post("ALTER TABLE counterflow.disk DROP COLUMN IF EXISTS of_tomorrow")
+    line.back()
+    report(18, seconds, line.oracle())
+
+
+def test_retention_overtakes_a_stopped_lander(line: Line, report: Callable[..., None]) -> None:
+    """What Kafka deleted before it landed is lost: it is counted exactly, and said aloud."""
+    line.oracle()
+    supervision.stop(line.stack, "lander")
+    before = line.landed()
+    line.back_in_topics(seconds=3)
+    admin = AdminClient({**kafka(line.stack), "log_level": 0})
+    with line.resting():
+        time.sleep(2)
+        partitions = [TopicPartition(TOPIC, p) for p in admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions]
+        latest = admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
+        ends = [TopicPartition(p.topic, p.partition, found.result().offset) for p, found in latest.items()]
+        for deleted in admin.delete_records(ends).values():
+            deleted.result()
+        lost = (line.written() - before)["disk"]
+        assert lost > 0
+    began = time.monotonic()
+    lifecycle.start(line.stack, "lander")
+    assert "kafka deleted records before they were landed" in (line.stack.logs / "lander.log").read_text()
+    assert scrape(line.stack.lander_metrics_port, 'counterflow_lander_expired_offsets_total{dataset="disk"}')
+    seconds = time.monotonic() - began
+    verdict = line.oracle(timeout_s=15)
+    assert verdict.lost == lost
+    report(21, seconds, verdict, expected=lost)

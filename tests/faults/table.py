@@ -1,0 +1,104 @@
+"""The table of docs/guarantees.md, made of faults.yaml and of what a run of `make faults` wrote to results.json."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import yaml
+
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results.json"
+PAGE = FOLDER.parents[1] / "docs/guarantees.md"
+_MARKS = ("<!-- faults: made by `python -m tests.faults.table` -->", "<!-- end of faults -->")
+
+
+class Fault(NamedTuple):
+    """One entry of faults.yaml."""
+
+    number: int
+    fault: str
+    happens: str
+    tests: Sequence[str]
+
+
+def faults() -> list[Fault]:
+    """Return the faults, in order."""
+    return [Fault(**entry) for entry in yaml.safe_load((FOLDER / "faults.yaml").read_text())]
+
+
+def read(xml: Path) -> dict[str, Any]:
+    """Return what a run says: each test's outcome, and what each fault cost (pytest's JUnit file)."""
+    outcomes: dict[str, str] = {}
+    costs: dict[str, list[dict[str, float]]] = {}
+    for case in ElementTree.parse(xml).iter("testcase"):
+        name = f"{case.get('file')}::{case.get('name')}"
+        outcomes[name] = "failed" if case.find("failure") is not None or case.find("error") is not None else "passed"
+        for found in case.iter("property"):
+            if match := re.fullmatch(r"fault (\d+)", found.get("name", "")):
+                costs.setdefault(match[1], []).append(json.loads(found.get("value", "")))
+    machine = f"{os.cpu_count()} processors, {platform.system()}"
+    return {"run": f"{datetime.now(UTC):%F %T} UTC", "machine": machine, "costs": costs, "tests": outcomes}
+
+
+def write(results: Mapping[str, Any]) -> None:
+    """Keep the results of a run, those of tests that it did not run as they were, and write the page's table."""
+    before = json.loads(RESULTS.read_text())
+    merged = {name: {**before[name], **results[name]} for name in ("costs", "tests")}
+    RESULTS.write_text(json.dumps({**results, **merged}, indent=1, sort_keys=True) + "\n")
+    PAGE.write_text(with_table(PAGE.read_text()))
+
+
+def with_table(page: str) -> str:
+    """Return the page with the table of the results that are kept."""
+    head, _, rest = page.partition(_MARKS[0])
+    _, _, tail = rest.partition(_MARKS[1])
+    return f"{head}{_MARKS[0]}\n\n{table(faults(), json.loads(RESULTS.read_text()))}\n{_MARKS[1]}{tail}"
+
+
+def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
+    """Return the table as Markdown. A fault of which a test failed or was not run has no figures."""
+    lines = [
+        f"Of the run of {results['run']}, {results['machine']}.",
+        "",
+        "| | fault | what happens | back after | lost | doubled | wrong | tests |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for entry in entries:
+        proved = all(_passed(test, results["tests"]) for test in entry.tests)
+        costs = results["costs"].get(str(entry.number), []) if proved else []
+        back = f"{max(cost['seconds'] for cost in costs):.0f} s" if costs else "-"
+        counts = [str(sum(int(cost[name]) for cost in costs)) if proved else "-" for name in _COUNTS]
+        figures = " | ".join((back, *counts))
+        lines.append(f"| {entry.number} | {entry.fault} | {entry.happens} | {figures} | {_names(entry.tests)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _passed(test: str, outcomes: Mapping[str, str]) -> bool:
+    """Say whether a test was run and passed, with each of its parameters."""
+    found = {outcome for name, outcome in outcomes.items() if name == test or name.startswith(f"{test}[")}
+    return found == {"passed"}
+
+
+def _names(tests: Sequence[str]) -> str:
+    """Return the tests, those of a file together."""
+    files: dict[str, list[str]] = {}
+    for test in tests:
+        path, _, name = test.partition("::")
+        files.setdefault(Path(path).name, []).append(f"`{name}`")
+    return "; ".join(f"`{file}`: {', '.join(names)}" for file, names in files.items())
+
+
+_COUNTS = ("lost", "duplicates", "results_wrong")
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))
+    sys.exit(0)

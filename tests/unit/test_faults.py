@@ -1,0 +1,36 @@
+"""The table of faults: each has a number, tests that exist, and on the page what the last run says of it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.faults.table import PAGE, Fault, faults, table, with_table
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_the_faults_are_numbered_and_their_tests_exist() -> None:
+    assert [fault.number for fault in faults()] == list(range(1, 25))
+    for test in {test.partition("[")[0] for fault in faults() for test in fault.tests}:
+        path, _, name = test.partition("::")
+        tree = ast.parse((REPOSITORY / path).read_text())
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
+
+
+def test_the_page_has_the_table_of_the_last_run() -> None:
+    assert with_table(PAGE.read_text()) == PAGE.read_text(), "python -m tests.faults.table"
+
+
+def test_a_fault_of_which_a_test_failed_has_no_figures() -> None:
+    one = Fault(1, "harm", "nothing", ("a.py::test_a", "a.py::test_b", "b.py::test_c"))
+    cost = {"lost": 0, "duplicates": 0, "results_wrong": 0}
+    costs = {"1": [{"seconds": 3.4, **cost}, {"seconds": 7.6, **cost}]}
+    passed = ("a.py::test_a", "a.py::test_b[1]", "a.py::test_b[2]", "b.py::test_c")
+    run = {"run": "now", "machine": "here", "costs": costs, "tests": dict.fromkeys(passed, "passed")}
+    [row] = table([one], run).splitlines()[4:]
+    assert row == "| 1 | harm | nothing | 8 s | 0 | 0 | 0 | `a.py`: `test_a`, `test_b`; `b.py`: `test_c` |"
+    [row] = table([one], {**run, "tests": {**run["tests"], passed[1]: "failed"}}).splitlines()[4:]
+    assert row.startswith("| 1 | harm | nothing | - | - | - | - |")
+    [row] = table([one], {**run, "costs": {}}).splitlines()[4:]
+    assert row.startswith("| 1 | harm | nothing | - | 0 | 0 | 0 |")
