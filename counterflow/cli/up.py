@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--kafka-port", type=int)
 @click.option("--kafka-controller-port", type=int)
 @click.option("--clickhouse-port", type=int)
+@click.option("--clickhouse-plain-port", type=int, help="Of the engine behind TLS, where it is on.")
 @click.option("--flink-port", type=int)
 @click.option("--flink-rpc-port", type=int)
 @click.option("--flink-blob-port", type=int)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import httpx
 
 from counterflow.clickhouse import ClickHouseError
-from counterflow.loopback import is_loopback
+from counterflow.stack import tls_relay
 from counterflow.stack.part import Part
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
@@ -61,7 +61,7 @@ def configure(settings: StackSettings) -> None:
     passwords = {user: secret(settings, f"clickhouse-{user}").read_text() for user in USERS}
     digests = {user: hashlib.sha256(password.encode()).hexdigest() for user, password in passwords.items()}
     private(home / "config.xml", _config(settings))
-    private(home / "users.xml", _users(digests, settings.address))
+    private(home / "users.xml", _users(digests))
 
 
 def _config(settings: StackSettings) -> str:
@@ -69,7 +69,8 @@ def _config(settings: StackSettings) -> str:
     return f"""\
 <clickhouse>
   <path>{home}/data/</path>
-  {_listener(settings)}
+  <http_port>{settings.clickhouse_engine_port}</http_port>
+  <listen_host>{HOST}</listen_host>
   <users_config>users.xml</users_config>
   <log-level>warning</log-level>
   <logger><log>{escape(str(settings.logs))}/clickhouse-engine.log</log><size>10M</size><count>3</count></logger>
@@ -82,23 +83,8 @@ def _config(settings: StackSettings) -> str:
 """
 
 
-def _listener(settings: StackSettings) -> str:
-    """One listener, of HTTP or of HTTPS."""
-    where = f"<listen_host>{escape(settings.address)}</listen_host>"
-    if settings.tls_certificate is None:
-        return f"<http_port>{settings.clickhouse_port}</http_port>{where}"
-    certificate = escape(str(settings.tls_certificate))
-    return f"""\
-<https_port>{settings.clickhouse_port}</https_port>{where}
-  <openSSL><server>
-    <certificateFile>{certificate}</certificateFile><privateKeyFile>{certificate}</privateKeyFile>
-    <verificationMode>none</verificationMode><loadDefaultCAFile>false</loadDefaultCAFile>
-    <disableProtocols>sslv2,sslv3,tlsv1,tlsv1_1</disableProtocols>
-  </server></openSSL>"""
-
-
-def _users(digests: dict[str, str], address: str) -> str:
-    networks = f"<ip>{HOST}</ip>" if is_loopback(address) else "<ip>::/0</ip>"
+def _users(digests: dict[str, str]) -> str:
+    networks = f"<ip>{HOST}</ip><ip>{tls_relay.FROM}</ip>"
 
     def user(name: str, profile: str, rights: Sequence[str], *, quota: str = "default", more: str = "") -> str:
         granted = "".join(f"<query>GRANT {right}</query>" for right in rights)
@@ -125,7 +111,8 @@ def _users(digests: dict[str, str], address: str) -> str:
       <execution_time>{3600 * (os.cpu_count() or 1) * 2}</execution_time></interval></reader>
   </quotas>
   <users>
-    <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights. -->
+    <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights, and nobody
+         who comes through TLS is it. -->
     <default><no_password/><networks><ip>{HOST}</ip></networks><profile>default</profile><quota>default</quota>
       <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants></default>\
 {user("admin", "default", (), more="<access_management>1</access_management>")}\

@@ -15,10 +15,12 @@ import threading
 
 import httpx
 
+from counterflow.stack import tls_relay
 from counterflow.stack.clickhouse import library
 from counterflow.stack.settings import StackSettings
 
 _PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
+_SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
 _STOP = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -31,13 +33,14 @@ def main() -> None:
     run = ctypes.CDLL(str(library(settings))).chdb_query_cmdline
     run.argtypes, run.restype = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)], ctypes.c_void_p
     config = settings.clickhouse_home / "config.xml"
-    listener = "HTTPS" if settings.tls_certificate else "HTTP"
-    sql = f"SYSTEM START LISTEN {listener}; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
-    words = [b"clickhouse", b"--config-file", os.fsencode(config), b"--query", sql.encode()]
+    words = [b"clickhouse", b"--config-file", os.fsencode(config), b"--query", _SQL.encode()]
     engine = threading.Thread(
         target=run, args=(len(words), (ctypes.c_char_p * (len(words) + 1))(*words, None)), daemon=True
     )
     engine.start()
+    if settings.tls_certificate:
+        to_port = settings.clickhouse_engine_port
+        tls_relay.start(settings.address, settings.clickhouse_port, settings.tls_certificate, to_port)
     stopping = False
     while engine.is_alive():
         if signal.sigtimedwait(_STOP, 0.5) and not stopping:

@@ -48,7 +48,9 @@ class StackSettings(BaseModel):
     kafka_controller_port: Port = 19093
     """The broker to itself."""
     clickhouse_port: Port = 18123
-    """HTTP; the engine's native listener is never started."""
+    """HTTP, or HTTPS with `tls_certificate`; the engine's native listener is never started."""
+    clickhouse_plain_port: Port = 18124
+    """The engine on the loopback behind TLS, which it does not speak; not taken without `tls_certificate`."""
     flink_port: Port = 18081
     """REST and web interface."""
     flink_rpc_port: Port = 16123
@@ -144,8 +146,14 @@ class StackSettings(BaseModel):
     @property
     def ports(self) -> dict[str, int]:
         """Every port that this stack takes, by the name of its field."""
-        names = [name for name in type(self).model_fields if name.endswith("_port")]
-        return {name: getattr(self, name) for name in names if name != "grafana_port" or self.grafana}
+        spared = {"grafana_port": not self.grafana, "clickhouse_plain_port": not self.tls_certificate}
+        names = [name for name in type(self).model_fields if name.endswith("_port") and not spared.get(name)]
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def clickhouse_engine_port(self) -> int:
+        """Where the ClickHouse engine itself listens, on the loopback."""
+        return self.clickhouse_plain_port if self.tls_certificate else self.clickhouse_port
 
     @property
     def environment(self) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import socket
 import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -15,6 +17,7 @@ from counterflow import health
 from counterflow.clickhouse import ClickHouse
 from counterflow.errors import CounterflowError
 from counterflow.loopback import is_loopback
+from counterflow.stack import tls_relay
 from counterflow.stack.kafka_users import USERS, grants
 from counterflow.stack.settings import StackSettings
 from tests.dds import Authority
@@ -146,3 +149,42 @@ def test_metrics_are_told_to_whoever_shows_a_certificate(
         get("/metrics", theirs)
     with pytest.raises(httpx.TransportError):
         httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=10)
+
+
+# TLS in front of the engine
+
+
+def test_a_server_behind_tls_knows_who_came_from_outside(tmp_path: Path) -> None:
+    class Echo(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("From", self.client_address[0])
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    authority = Authority(tmp_path / "authority")
+    both = tmp_path / "server.pem"
+    both.write_text(authority.key.read_text() + authority.certificate.read_text())
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server, socket.create_server(("127.0.0.1", 0)) as probe:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = probe.getsockname()[1]
+        probe.close()
+        tls_relay.start("127.0.0.1", port, both, server.server_address[1])
+        trusted = ssl.create_default_context(cafile=authority.authority)
+        body = bytes(range(256)) * 40_000
+        with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted, trust_env=False) as client:
+            for _ in range(3):
+                answer = client.post("/", content=body)
+                assert (answer.content == body, answer.headers["From"]) == (True, tls_relay.FROM)
+        with pytest.raises(httpx.TransportError):
+            httpx.post(f"http://127.0.0.1:{port}/", content=b"x", trust_env=False, timeout=5)
+        with pytest.raises(httpx.ConnectError):
+            httpx.post(f"https://127.0.0.1:{port}/", content=b"x", trust_env=False, timeout=5)
+        server.shutdown()
