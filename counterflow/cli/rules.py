@@ -20,16 +20,6 @@ from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_setting
 # what is judged, its interval, and what is said of both besides the verdict
 Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
-# what JSON has to hold for a column to be read as it is, and its value where it is absent
-_TYPES: dict[_row.Column, tuple[Any, Any]] = {
-    _row.moment: (str, msgspec.NODEFAULT),
-    _row.length: (Annotated[float, msgspec.Meta(gt=0)], msgspec.NODEFAULT),
-    _row.positive: (Annotated[float, msgspec.Meta(gt=0)] | None, None),
-    _row.number: (Annotated[float, msgspec.Meta(ge=0)] | None, None),
-    _row.difference: (float | None, None),
-    _row.flag: (bool, False),
-}
-
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
     """A rule by its name."""
@@ -131,7 +121,7 @@ def _lines(rule: Rule[Any, Any, Any], source: BinaryIO) -> Iterator[Given]:
 def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
     """Return what reads a line of JSON whose columns all hold what they should; it raises an error for others."""
     text = Annotated[str, msgspec.Meta(min_length=1)]
-    fields = [(name, *_type(read)) for name, read in rule.columns.items()]
+    fields = [(name, *_type(column)) for name, column in rule.columns.items()]
     fields += [(name, text, msgspec.NODEFAULT) for name in rule.entity]
     if rule.kind is not None:
         fields.append((rule.kind, text | None, None))
@@ -147,8 +137,19 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
     return read
 
 
-def _type(read: _row.Column) -> tuple[Any, Any]:
-    return (Literal[read.allowed] | None, None) if isinstance(read, _row.OneOf) else _TYPES[read]
+def _type(column: _row.Column) -> tuple[Any, Any]:
+    """Return what JSON has to hold for a column to be read as it is, and the value where it is absent."""
+    match column:
+        case _row.Moment():
+            return str, msgspec.NODEFAULT
+        case _row.Flag():
+            return bool, False
+        case _row.OneOf(allowed):
+            return Literal[allowed] | None, None
+        case _row.Number(least, above, needed):
+            bound = msgspec.Meta(gt=above) if above > least else msgspec.Meta(ge=max(least, -sys.float_info.max))
+            found = Annotated[float, bound]
+            return (found, msgspec.NODEFAULT) if needed else (found | None, None)
 
 
 def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:

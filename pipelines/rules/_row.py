@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 INFINITY = float("inf")
-
-Column = Callable[[Mapping[str, Any], str], Any]
-"""What reads a column by its name."""
-
-
-def moment(row: Mapping[str, Any], name: str) -> datetime:
-    """Return an ISO 8601 time; UTC where it has no zone."""
-    value = row.get(name)
-    try:
-        return instant(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise ValueError(f"`{name}`: expected a time such as 2026-11-21T01:00:00Z, found {value!r}") from None
 
 
 def instant(written: str) -> datetime:
@@ -36,46 +24,51 @@ def text(row: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def number(row: Mapping[str, Any], name: str) -> float | None:
-    """Return a number of at least 0, None where it is null or absent."""
-    value = row.get(name)
-    if value is None or (type(value) in (float, int) and 0 <= value < INFINITY):
+@dataclass(frozen=True)
+class Moment:
+    """An ISO 8601 time, which must be there; UTC where it has no zone."""
+
+    def __call__(self, row: Mapping[str, Any], name: str) -> datetime:
+        """Return it."""
+        value = row.get(name)
+        try:
+            return instant(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise ValueError(f"`{name}`: expected a time such as 2026-11-21T01:00:00Z, found {value!r}") from None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number of at least `least`, or above `above`; None where it is null or absent, unless `needed`."""
+
+    least: float = -INFINITY
+    above: float = -INFINITY
+    needed: bool = False
+
+    def __call__(self, row: Mapping[str, Any], name: str) -> float | None:
+        """Return it."""
+        value: Any = row.get(name)
+        if value is None and not self.needed:
+            return None
+        if type(value) in (float, int) and value >= self.least and self.above < value < INFINITY:
+            return value  # type: ignore[no-any-return]
+        bound = "" if self.least == -INFINITY else f" of at least {self.least:g}"
+        bound = bound if self.above == -INFINITY else f" above {self.above:g}"
+        raise ValueError(f"`{name}`: expected a number{bound}{'' if self.needed else ' or null'}, found {value!r}")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false; false where it is null or absent."""
+
+    def __call__(self, row: Mapping[str, Any], name: str) -> bool:
+        """Return it."""
+        value = row.get(name)
+        if value is None:
+            return False
+        if not isinstance(value, bool):
+            raise ValueError(f"`{name}`: expected true, false or null, found {value!r}")
         return value
-    raise ValueError(f"`{name}`: expected a number of at least 0 or null, found {value!r}")
-
-
-def difference(row: Mapping[str, Any], name: str) -> float | None:
-    """Return a finite number, less than 0 where a counter went back; None where it is null or absent."""
-    value = row.get(name)
-    if value is None or (type(value) in (float, int) and -INFINITY < value < INFINITY):
-        return value
-    raise ValueError(f"`{name}`: expected a number or null, found {value!r}")
-
-
-def positive(row: Mapping[str, Any], name: str) -> float | None:
-    """Return a number above 0, None where it is null or absent."""
-    value = number(row, name)
-    if value == 0:
-        raise ValueError(f"`{name}`: expected a number above 0 or null, found 0")
-    return value
-
-
-def length(row: Mapping[str, Any], name: str) -> float:
-    """Return a number above 0, which must be there."""
-    value = positive(row, name)
-    if value is None:
-        raise ValueError(f"`{name}`: expected a number above 0, found None")
-    return value
-
-
-def flag(row: Mapping[str, Any], name: str) -> bool:
-    """Return true or false; false where it is null or absent."""
-    value = row.get(name)
-    if value is None:
-        return False
-    if not isinstance(value, bool):
-        raise ValueError(f"`{name}`: expected true, false or null, found {value!r}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -90,3 +83,13 @@ class OneOf:
         if value is not None and value not in self.allowed:
             raise ValueError(f"`{name}`: expected {', '.join(self.allowed)} or null, found {value!r}")
         return value
+
+
+Column = Moment | Number | Flag | OneOf
+"""What a column holds; called with a row and the column's name it reads it."""
+
+moment, flag = Moment(), Flag()
+difference = Number()
+number = Number(least=0)
+positive = Number(above=0)
+length = Number(above=0, needed=True)
