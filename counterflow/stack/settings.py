@@ -61,7 +61,7 @@ class StackSettings(BaseModel):
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096
     """`/metrics` of the exporter of verdicts."""
-    health_port: Port = 19097
+    health_port: Port = 19098
     """`/metrics` and `/healthz` of all parts together."""
     grafana: Path | None = Field(default_factory=lambda: _on_path("grafana", "grafana-server"))
     """The program of a Grafana that was installed by others, else the one on PATH; `none` for no Grafana."""
