@@ -62,7 +62,12 @@ $(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum
 	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
-helm: setup prometheus $(CHART_TOOLS)/.built ## the chart and the containers, checked; python -m helm writes what is generated
+$(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum
+	@echo "building kube-apiserver and etcd once: a quarter of an hour" && cd helm/tools/server && \
+	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
+	@mv $(CHART_TOOLS)/server $(CHART_TOOLS)/etcd && touch $@
+
+helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS)),$(CHART_TOOLS)/.server) ## the chart and the containers, checked; ARGS=--server asks a real API server too
 	@$(RUN) pytest tests/helm $(ARGS)
 
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
@@ -75,6 +80,9 @@ test: setup nmon prometheus chromium $(CHART_TOOLS)/.built ## every test, with r
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
+faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
+	@$(RUN) tests.faults $(ARGS)
+
 fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
 	@$(RUN) tests.fuzz $(ARGS)
 
@@ -84,9 +92,6 @@ audit: setup ## known vulnerabilities of what uv.lock installs; asks a service o
 sbom: setup ## what uv.lock installs, as CycloneDX: .counterflow/sbom.json
 	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
 	@echo $(HOME_DIR)/sbom.json
-
-faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
-	@$(RUN) tests.faults $(ARGS)
 
 lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check

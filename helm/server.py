@@ -1,0 +1,191 @@
+"""A kube-apiserver with its etcd, and nothing else, for dry runs: no kubelet, no controller, no operator.
+
+`make helm ARGS=--server` builds both from their Go modules. They listen on the loopback, and end with the context.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from helm.examples import program
+from helm.schemas import FOLDER, Json
+
+HOST = "127.0.0.1"
+
+
+class Server:
+    """An API server, asked as its administrator."""
+
+    def __init__(self, url: str, token: str, certificate: Path) -> None:
+        """Use the certificate that the server made for itself."""
+        self.http = httpx.Client(
+            base_url=url,
+            headers={"Authorization": f"Bearer {token}"},
+            verify=str(certificate),
+            trust_env=False,
+            timeout=30,
+        )
+        self._plurals: dict[tuple[str, str], str] = {}
+
+    def ready(self) -> bool:
+        """Say whether it answers."""
+        try:
+            return self.http.get("/readyz").status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    def post(self, path: str, body: Json, **parameters: str) -> Json:
+        """Post an object; raises `RuntimeError` with what the server says where it refuses, or warns."""
+        answer = self.http.post(path, json=body, params=parameters)
+        warnings = answer.headers.get_list("warning")
+        if answer.is_error or warnings:
+            name = f"{body['kind']} {body['metadata']['name']}"
+            raise RuntimeError(f"{name}: {answer.json().get('message')} {warnings}")
+        found: Json = answer.json()
+        return found
+
+    def dry_run(self, namespace: str, body: Json) -> Json:
+        """Have an object admitted, defaulted and validated, and not stored; unknown fields are refused."""
+        group = body["apiVersion"]
+        base = f"/api/{group}" if "/" not in group else f"/apis/{group}"
+        path = f"{base}/namespaces/{namespace}/{self._plural(base, body['kind'])}"
+        return self.post(path, body, dryRun="All", fieldValidation="Strict")
+
+    def _plural(self, base: str, kind: str) -> str:
+        if (base, kind) not in self._plurals:
+            resources = self.http.get(base).raise_for_status().json()["resources"]
+            self._plurals |= {(base, one["kind"]): one["name"] for one in resources if "/" not in one["name"]}
+        return self._plurals[base, kind]
+
+
+def definitions() -> Iterator[Json]:
+    """Yield the CustomResourceDefinition of each kind whose schema is kept (helm/schemas.py)."""
+    for path in sorted(FOLDER.glob("*.json")):
+        schema = json.loads(path.read_text())
+        of = schema.get("x-kubernetes-group-version-kind", [{}])[0]
+        if "plural" in of:
+            yield {
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": f"{of['plural']}.{of['group']}", "annotations": _APPROVED},
+                "spec": {
+                    "group": of["group"],
+                    "names": {"kind": of["kind"], "plural": of["plural"], "singular": of["kind"].lower()},
+                    "scope": "Namespaced",
+                    "versions": [
+                        {
+                            "name": of["version"],
+                            "served": True,
+                            "storage": True,
+                            "schema": {"openAPIV3Schema": {"type": "object", "properties": _spec(schema)}},
+                        }
+                    ],
+                },
+            }
+
+
+_APPROVED = {"api-approved.kubernetes.io": "unapproved, experimental-only"}
+
+
+def _spec(schema: Json) -> Json:
+    return {"spec": _structural(schema["properties"]["spec"])}
+
+
+def _structural(node: Any) -> Any:
+    """Return a schema in the words that a CustomResourceDefinition may use."""
+    if not isinstance(node, dict):
+        return node
+    if not node or node == {"type": "object"}:
+        return {"x-kubernetes-preserve-unknown-fields": True, **node}
+    if node.get("type") == ["integer", "string"]:
+        return {"x-kubernetes-int-or-string": True}
+    found = {name: value for name, value in node.items() if name in ("type", "enum", "required")}
+    if "properties" in node:
+        found["properties"] = {name: _structural(of) for name, of in node["properties"].items()}
+    elif isinstance(node.get("additionalProperties"), dict):
+        found["additionalProperties"] = _structural(node["additionalProperties"])
+    if "items" in node:
+        found["items"] = _structural(node["items"])
+    return found
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Server]:
+    """Run both, with their data below `folder`, and yield the server once it answers."""
+    clients, peers, port = _free_ports(3)
+    token = secrets.token_urlsafe()
+    (folder / "tokens.csv").write_text(f"{token},admin,admin,system:masters\n")
+    key = folder / "service-account.key"
+    make_key = ("openssl", "genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
+    subprocess.run(make_key, check=True)
+    etcd = (
+        program("etcd"),
+        f"--data-dir={folder / 'etcd'}",
+        f"--listen-client-urls=http://{HOST}:{clients}",
+        f"--advertise-client-urls=http://{HOST}:{clients}",
+        f"--listen-peer-urls=http://{HOST}:{peers}",
+        f"--initial-advertise-peer-urls=http://{HOST}:{peers}",
+        f"--initial-cluster=default=http://{HOST}:{peers}",
+        "--unsafe-no-fsync",
+        "--log-level=error",
+    )
+    apiserver = (
+        program("kube-apiserver"),
+        f"--etcd-servers=http://{HOST}:{clients}",
+        f"--bind-address={HOST}",
+        f"--advertise-address={HOST}",
+        f"--secure-port={port}",
+        f"--cert-dir={folder / 'certificates'}",
+        f"--token-auth-file={folder / 'tokens.csv'}",
+        "--authorization-mode=RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={key}",
+        f"--service-account-signing-key-file={key}",
+        "--service-cluster-ip-range=10.0.0.0/24",
+        "--disable-admission-plugins=ServiceAccount",
+    )
+    with _process(folder / "etcd.log", etcd), _process(folder / "apiserver.log", apiserver) as process:
+        certificate = folder / "certificates/apiserver.crt"
+        end = time.monotonic() + 90
+        while time.monotonic() < end and process.poll() is None:
+            if certificate.exists() and (server := Server(f"https://localhost:{port}", token, certificate)).ready():
+                yield server
+                return
+            time.sleep(0.3)
+        raise RuntimeError(f"kube-apiserver did not come up:\n{(folder / 'apiserver.log').read_text()[-4000:]}")
+
+
+@contextmanager
+def _process(log: Path, command: tuple[str | Path, ...]) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind((HOST, 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
