@@ -25,7 +25,7 @@ from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import
 
 from counterflow import health
 from counterflow.errors import CounterflowError
-from counterflow.stack.launch import Run, forget
+from counterflow.stack.launch import STABLE_S, Run, forget, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -110,7 +110,8 @@ def states(settings: StackSettings) -> dict[str, State]:
 def _state(settings: StackSettings, name: str, said: str) -> State:
     run = Run.read(settings.home, name)
     if run.alive:
-        return State(said, run.pid, _uptime(run.pid), max(0, run.restarts), run.failures)
+        failures = run.failures if now() - run.started_s < STABLE_S else 0
+        return State(said, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
     between = "BACKOFF" if said in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else said
     return State(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
 

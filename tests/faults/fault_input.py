@@ -94,10 +94,10 @@ def test_retention_overtakes_a_stopped_lander(line: Line, report: Callable[..., 
     line.oracle()
     supervision.stop(line.stack, "lander")
     before = line.landed()
-    line.back_in_topics(seconds=3)
+    time.sleep(3)
     admin = AdminClient({**kafka(line.stack), "log_level": 0})
     with line.resting():
-        time.sleep(2)
+        line.wait_committed()
         partitions = [TopicPartition(TOPIC, p) for p in admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions]
         latest = admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
         ends = [TopicPartition(p.topic, p.partition, found.result().offset) for p, found in latest.items()]

@@ -108,16 +108,14 @@ class Line:
         until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
         return time.monotonic() - began
 
-    def back_in_topics(self, seconds: float) -> None:
-        """Let the load go on until what it wrote meanwhile is committed by the agent."""
-        time.sleep(seconds)
-        with self.resting():
-            until(is_read(self.stack, self.name, *self.files), 60, self.agent.log)
+    def wait_committed(self, timeout_s: float = 120) -> None:
+        """Wait until the agent has committed all that is written."""
+        until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
         """Rest the load, let everything come through, and say what is lost, doubled or wrong; then go on."""
         with self.resting():
-            until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
+            self.wait_committed()
             end = time.monotonic() + timeout_s
             while (found := self._audit()) is None or not (found.right or time.monotonic() > end):
                 assert found or time.monotonic() < end, "the audit cannot ask Kafka and ClickHouse, or much is pending"
