@@ -17,10 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench import model
 from bench.figure import Figure
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "figure"}
+NOT_BENCHES = {"__init__", "__main__", "figure", "model"}
 
 
 def main(names: list[str]) -> int:
@@ -50,6 +51,7 @@ def main(names: list[str]) -> int:
             }
     store.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     (FOLDER / "RESULTS.md").write_text(_page(results))
+    model.PAGE.write_text(model.page(model.PAGE.read_text()))
     missed = [f["measure"] for r in results.values() for f in r["figures"] if not Figure(**f).met]
     for what, which in (("failed", failed), ("limit missed", missed)):
         if which:

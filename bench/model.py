@@ -1,0 +1,124 @@
+"""What a fleet needs, from what was measured: `python -m bench.model 100 10000 1000000`.
+
+No figure is made here: rows and rates are those of bench/results.json and of the pages named, and what is assumed is
+an assumption by name. docs/scale.md shows the result, and says where each part's limit is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results.json"
+PAGE = Path(__file__).parents[1] / "docs/scale.md"
+FLEETS = (100, 10_000, 1_000_000)
+_BEGIN, _END = "<!-- made by `make bench` -->", "<!-- end -->"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one core does, and what a row weighs; each says which figure it comes from."""
+
+    rows_a_system_s: float
+    """bench/panels.py: 150,494,997 rows of 50 systems in 30 days, at one interval in 15 s."""
+    job_rows_core_s: float
+    """bench/jobs.py, `disk_load`: 1,000,000 rows in 15.4 CPU s of the TaskManager; the dearer of the jobs measured."""
+    land_rows_core_s: float
+    """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
+    partition_rows_s: float
+    """decision 5: 137,000 rows/s through two partitions, of which each has one batch under way."""
+    record_bytes: float
+    """bench/land.py: JSON of a disk record, not compressed."""
+    row_bytes: float
+    """bench/land.py: stored bytes of a value, times the 10 values of a disk row; the rollups are not in it."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What a site decides. `load` is the share of its limit that a part is planned to run at."""
+
+    load: float = 0.5
+    kafka_copies: int = 3
+    kafka_days: int = 7
+    clickhouse_copies: int = 2
+    clickhouse_days: int = 400
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fleet of `systems` needs. Bytes are those of all copies; Kafka's are not compressed."""
+
+    systems: int
+    rows_s: float
+    partitions: int
+    job_slots: int
+    landing_cores: int
+    clickhouse_tb: float
+    kafka_tb: float
+
+
+def measured(figures: dict[str, float]) -> Measured:
+    """Take from the figures by their names what the model needs."""
+    return Measured(
+        rows_a_system_s=150_494_997 / (50 * 30 * 86_400),
+        job_rows_core_s=1_000_000 / 15.4,
+        land_rows_core_s=figures["land"] / 2,
+        partition_rows_s=137_000 / 2,
+        record_bytes=396,
+        row_bytes=10 * figures["stored value in the table disk"],
+    )
+
+
+def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
+    """Say what so many systems need."""
+    rows_s = systems * m.rows_a_system_s
+
+    def cores(of: float) -> int:
+        return max(1, math.ceil(rows_s / (of * a.load)))
+
+    return Plan(
+        systems=systems,
+        rows_s=rows_s,
+        partitions=max(4, cores(m.partition_rows_s)),
+        job_slots=cores(m.job_rows_core_s),
+        landing_cores=cores(m.land_rows_core_s),
+        clickhouse_tb=rows_s * 86_400 * a.clickhouse_days * m.row_bytes * a.clickhouse_copies / 1e12,
+        kafka_tb=rows_s * 86_400 * a.kafka_days * m.record_bytes * a.kafka_copies / 1e12,
+    )
+
+
+def figures() -> dict[str, float]:
+    """Return every measured figure by its name."""
+    found = json.loads(RESULTS.read_text())
+    return {figure["measure"]: figure["value"] for bench in found.values() for figure in bench["figures"]}
+
+
+def table(fleets: tuple[int, ...] = FLEETS) -> str:
+    """Return the plans as a table in Markdown, a column a fleet."""
+    plans = [plan(systems, measured(figures())) for systems in fleets]
+    rows = [
+        ("systems", [f"{p.systems:,}" for p in plans]),
+        ("rows/s", [f"{p.rows_s:,.0f}" for p in plans]),
+        ("partitions of a busy topic", [f"{p.partitions:,}" for p in plans]),
+        ("slots of a job that reads everything", [f"{p.job_slots:,}" for p in plans]),
+        ("cores of landers, brokers and ClickHouse, for landing", [f"{p.landing_cores:,}" for p in plans]),
+        ("ClickHouse, 400 days, two copies, TB", [f"{p.clickhouse_tb:,.2f}" for p in plans]),
+        ("Kafka, 7 days, three copies, not compressed, TB", [f"{p.kafka_tb:,.2f}" for p in plans]),
+    ]
+    lines = [f"| {name} | {' | '.join(values)} |" for name, values in rows]
+    return "\n".join([lines[0], "|" + "---|" * (len(fleets) + 1), *lines[1:]])
+
+
+def page(text: str) -> str:
+    """Return the text of docs/scale.md with the table as it is now."""
+    before, _, rest = text.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    return f"{before}{_BEGIN}\n{table()}\n{_END}{after}"
+
+
+if __name__ == "__main__":
+    asked = tuple(int(word.replace(",", "")) for word in sys.argv[1:]) or FLEETS
+    print(table(asked))

@@ -1,0 +1,37 @@
+"""The plan for a fleet: what the page says is what the model makes of the figures, and the model does what it says."""
+
+from __future__ import annotations
+
+from bench import model
+
+MEASURED = model.Measured(
+    rows_a_system_s=1.0,
+    job_rows_core_s=50_000,
+    land_rows_core_s=40_000,
+    partition_rows_s=60_000,
+    record_bytes=400,
+    row_bytes=10,
+)
+
+
+def test_the_page_has_the_plans_of_the_newest_figures() -> None:
+    text = model.PAGE.read_text()
+    assert text == model.page(text), "write it anew: .venv/bin/python -m bench with the name of any bench"
+
+
+def test_parts_run_at_the_load_that_is_assumed() -> None:
+    found = model.plan(100_000, MEASURED, model.Assumed(load=0.5))
+    assert found.rows_s == 100_000
+    assert (found.partitions, found.job_slots, found.landing_cores) == (4, 4, 5)
+
+
+def test_bytes_are_those_of_all_copies_and_days() -> None:
+    assumed = model.Assumed(kafka_copies=2, kafka_days=10, clickhouse_copies=3, clickhouse_days=100)
+    found = model.plan(10_000, MEASURED, assumed)
+    assert found.kafka_tb == 10_000 * 86_400 * 10 * 400 * 2 / 1e12
+    assert found.clickhouse_tb == 10_000 * 86_400 * 100 * 10 * 3 / 1e12
+
+
+def test_a_small_fleet_needs_one_of_everything() -> None:
+    found = model.plan(1, MEASURED)
+    assert (found.partitions, found.job_slots, found.landing_cores) == (4, 1, 1)
