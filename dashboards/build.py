@@ -44,14 +44,13 @@ PROMETHEUS = {"type": "prometheus", "uid": "${prometheus}"}
 
 _VERDICTS = """\
 SELECT
-  min(ts) AS time, max(ts) AS timeEnd, concat(system, ' ', entity, ': ', state) AS text, rule AS title,
+  start_ts AS time, end_ts AS timeEnd, concat(system, ' ', entity, ': ', state) AS text, rule AS title,
   'verdict' AS tags
-FROM counterflow.verdict FINAL
-WHERE $__timeFilter(ts) AND state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE'){of_systems}
-GROUP BY rule, system, entity_type, entity, state, since
+FROM counterflow.verdict_spell_within(since = $__fromTime, until = $__toTime)
+WHERE state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE'){of_systems}
 ORDER BY time DESC
 LIMIT 500"""
-"""The newest spells in the range; read by time: where a spell begins is known only after reading all of it."""
+"""The newest spells in the range."""
 
 
 def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[Path, str]:

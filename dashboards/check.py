@@ -212,11 +212,13 @@ class _Server:
         for table, name, type_ in self._ask(sql).rows:
             if Column(name, type_).kind == "time":
                 self._times.setdefault(table, name)
+        views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
+        self._views = {str(name): str(text) for name, text in self._ask(views).rows}
 
     def judge(self, asked: _Asked) -> Finding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
         try:
-            spans = [span for table in sorted(tables_of(asked.sql)) if (span := self._span(table))]
+            spans = [span for table in sorted(self._timed(asked.sql)) if (span := self._span(table))]
             ends = sorted({end for _, end in spans}, reverse=True) or [datetime.now(UTC)]
             finding = asked.finding
             for end in ends:  # of the table that has the latest rows; of another if it alone has rows to show
@@ -299,6 +301,13 @@ class _Server:
                 rows = []
             self._listed[name, shown] = [str(row[0]) for row in rows]
         return self._listed[name, shown]
+
+    def _timed(self, sql: str) -> set[str]:
+        """Return what a statement reads that has a time; in the place of a view with parameters, what that reads."""
+        found: set[str] = set()
+        for name in tables_of(sql):
+            found |= {name} if name in self._times else self._timed(self._views.get(name, ""))
+        return found
 
     def _span(self, table: str) -> tuple[datetime, datetime] | None:
         """Return from when to when a table has rows; None where it has none, or no time."""

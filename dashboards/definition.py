@@ -269,7 +269,7 @@ class Board(_Strict):
     title, description, tags : `Counterflow / ` is put before the title, the tag `counterflow` before the tags.
     variables : names of `variables.yaml`, in order; the data source is always there.
     one : it opens with one system and not with all: a page of a system. Several can be chosen.
-    counters : datasets that it shows, perhaps `<dataset>/<source>`; systems that have them are listed first.
+    counters : datasets that it shows, perhaps `<dataset>/<format>`; systems that have them are listed first.
     time : default range, back from now (`24h`).
     refresh : how often, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
@@ -324,7 +324,7 @@ SELECT system FROM counterflow.system_day WHERE {_DAYS} GROUP BY system
 ORDER BY system NOT IN
 (
   SELECT system FROM counterflow.system_dataset
-  WHERE {_DAYS} AND hasAny([toString(dataset), concat(dataset, '/', source)], [{{counters}}])
+  WHERE {_DAYS} AND hasAny([toString(dataset), concat(dataset, '/', splitByChar('.', source)[1])], [{{counters}}])
 ), system"""
 
 

@@ -174,8 +174,9 @@ def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHou
 
 
 def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
-    counted = {"job": 3, "wait": 2, "pool": 2, "disk": 4}
-    insert(admin, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
+    counted = {"job": ("QAPMJOBMI", 3), "wait": ("QAPMJOBWT", 2), "pool": ("QAPMPOOLB", 2), "disk": ("QAPMDISK", 4)}
+    for name, (file, rows) in counted.items():
+        insert(admin, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
     expected = {"disk_load": 4, "footprint": 3, "io_mix": 3, "job_cpu": 3, "pool_faulting": 9, "wait_signature": 2}
     assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from counterflow.clickhouse import ClickHouse
-from counterflow.dashboards.definition import boards, charts, variable_of
+from counterflow.dashboards.definition import boards, charts, variable_of, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.tables import empty_tables, insert
@@ -84,7 +84,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                 busy = published(ts, system=system, engine_type="core", engine="all", busy_pct=10 * number)
                 tables.setdefault("system_cpu", []).append(busy)
                 counted = published(ts, system=system, counted="job", row_count=3)
-                tables.setdefault("manifest", []).append(counted)
+                tables.setdefault("manifest", []).append({**counted, "source": "ibmi_tables.QAPMJOBMI"})
         for table, rows in tables.items():
             insert(admin, table, *rows)
         yield admin
@@ -159,10 +159,16 @@ def test_every_grouping_has_cpu_waits_and_one_job_over_time(client: ClickHouse, 
     assert (summary["Name"], summary["CPU"]) == (name, pytest.approx(900 * share))
 
 
-def test_the_heaviest_is_shown_where_no_job_is_chosen(client: ClickHouse) -> None:
-    for grouping in GROUPINGS:
-        [row] = drawn(client, "job_summary", grouping=grouping)
-        assert ODD[:6] in row["Name"] or row["Name"] in ("ANN", "QBATCH", "2", "B")
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_a_board_of_one_job_opens_with_the_heaviest(client: ClickHouse, grouping: str) -> None:
+    sql = variables()["name"].sql or ""
+    chosen = {"system": (FOUR,), "grouping": grouping}
+    heaviest, *others = client.rows(expand(sql, Range(BEGIN, QUARTERS[-1]), chosen))
+    assert ODD[:6] in heaviest["name"] or heaviest["name"] in ("ANN", "QBATCH", "2", "B")
+    [row] = drawn(client, "job_summary", grouping=grouping, name=heaviest["name"])
+    assert row["CPU"] == pytest.approx(450 if grouping == "thread" else 900)
+    if grouping in ("thread", "pool"):
+        assert [row["name"] for row in others][-1] in ("2/JOE/PAY/0C", "3")
     assert drawn(client, "job_summary", name="' OR 1 = 1 --") == []
 
 
@@ -249,6 +255,8 @@ def test_processors_of_the_fleet_are_the_same_by_interval_and_by_hour(client: Cl
 
 def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: ClickHouse) -> None:
     insert(client, "manifest", published(QUARTERS[2], system=THREE, counted="wait", row_count=3))
+    counted = published(QUARTERS[2], system="AIX", counted="job", row_count=3)
+    insert(client, "manifest", {**counted, "source": "nmon"})
     shown_range = Range(BEGIN, QUARTERS[-1], 900)
 
     def listed(board: str) -> list[str]:
@@ -258,6 +266,7 @@ def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: Cli
         return [row["system"] for row in client.rows(expand(variable.sql, shown_range, {}))]
 
     assert THREE in listed("cf-system")
+    assert listed("cf-job")[-1] == "AIX", "its jobs have no logical I/O, no waits and no groups"
     assert listed("cf-waits")[0] == THREE, "the others have no waits"
     assert sorted(listed("cf-waits")) == sorted(listed("cf-system")), "the others are there all the same"
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from counterflow.clickhouse import ClickHouse, Settings
-from counterflow.dashboards.definition import charts
+from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.tables import empty_tables
@@ -104,6 +104,13 @@ def test_figures_are_of_whole_runs_and_say_what_differs(client: ClickHouse) -> N
     assert (found["Read"]["Baseline"], found["Disk response"]["Scenario"]) == (1, 0.5)
     alone = {row["Figure"]: row for row in drawn(client, "compare_figures", 60, scenario="nobody's")}
     assert (alone["Read"]["Scenario"], alone["Read"]["Difference"]) == (None, None)
+
+
+def test_the_newest_run_and_the_one_before_it_are_compared_first(client: ClickHouse) -> None:
+    shown = Range(BEGIN, BEGIN + timedelta(hours=1))
+    listed = {name: client.rows(expand(variables()[name].sql or "", shown, {})) for name in ("baseline", "scenario")}
+    assert [row["run"] for row in listed["scenario"]] == ["with", "configured", "without"]
+    assert [row["run"] for row in listed["baseline"]] == ["configured", "without", "with"]
 
 
 def test_a_run_of_the_site_file_begins_behind_its_warm_up(client: ClickHouse) -> None:

@@ -3,13 +3,12 @@ SELECT
   rule, system, entity, state,
   concat(rule, ' / ', system, ' / ', entity_type, ' / ', entity) AS thing,
   state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE') AS trouble,
-  formatDateTime(min(ts) - toIntervalSecond(toUInt32(coalesce(argMin(interval_s, ts), 0))), '%Y-%m-%d %H:%i', 'UTC') AS begin,
-  formatDateTime(max(ts), '%Y-%m-%d %H:%i', 'UTC') AS end,
-  count() AS intervals,
-  argMax(reason, ts) AS reason,
-  argMax(evidence, ts) AS evidence
-FROM counterflow.verdict FINAL
-WHERE $__timeFilter(ts) AND system IN (${system:singlequote})
-GROUP BY rule, system, entity_type, entity, state, since
+  formatDateTime(start_ts, '%Y-%m-%d %H:%i', 'UTC') AS begin,
+  formatDateTime(end_ts, '%Y-%m-%d %H:%i', 'UTC') AS end,
+  intervals,
+  reason,
+  evidence
+FROM counterflow.verdict_spell_within(since = $__fromTime, until = $__toTime)
+WHERE system IN (${system:singlequote})
 ORDER BY trouble DESC, state IN ('CAPPED', 'CRITICAL') DESC, intervals DESC, begin, thing
 LIMIT 1000
