@@ -290,6 +290,18 @@ AnySource = Annotated[
 ]
 
 
+class SpoolFolder(Strict):
+    """Where answers of systems wait until they are committed."""
+
+    path: Path
+    max_mb: float = Field(256, gt=0)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that the answers of one source may take."""
+        return int(self.max_mb * 1e6)
+
+
 class Config(Strict):
     """The whole file."""
 
@@ -299,6 +311,7 @@ class Config(Strict):
     metrics_port: int | None = Field(None, ge=1, le=65535)
     poll_s: float = Field(0.5, gt=0, le=60)
     commit: Commit = Commit()
+    spool: SpoolFolder | None = None
 
     @field_validator("sources")
     @classmethod
@@ -390,7 +403,8 @@ def _rooted(config: Config, folder: Path) -> Config:
         rooted = {"password": to.password and secret(to.password), "ca": to.ca and folder / to.ca}
         return found.model_copy(update={"connection": to.model_copy(update=rooted)})
 
-    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": own})
+    spool = config.spool and config.spool.model_copy(update={"path": folder / config.spool.path})
+    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": own, "spool": spool})
 
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple, cast
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from counterflow.collectors.agent.checkpoint import Memory, StreamId
-from counterflow.collectors.agent.config import HttpSource, KafkaSource, SqlSource, System
+from counterflow.collectors.agent.config import HttpSource, KafkaSource, SpoolFolder, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
@@ -26,7 +27,8 @@ from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Record, Reject
 from counterflow.collectors.records import Position as RecordPosition
 from counterflow.collectors.sources.asking.batch import Batch, Position, Task
-from counterflow.collectors.sources.asking.reader import WAITING_BATCHES, Reader, Told
+from counterflow.collectors.sources.asking.reader import Reader, Told
+from counterflow.collectors.sources.asking.waiting import WAITING_BATCHES, Few, Spool, Waiting
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session as HttpSession
 from counterflow.collectors.sources.kafka.session import Session as KafkaSession
@@ -51,9 +53,10 @@ class Taken(NamedTuple):
 class Live:
     """One reader a system."""
 
-    def __init__(self, sources: Sequence[System], metrics: Metrics) -> None:
+    def __init__(self, sources: Sequence[System], metrics: Metrics, spool: SpoolFolder | None = None) -> None:
         """Keep the parts; nothing is asked yet."""
         self.sources = sources
+        self._spool = spool
         self._metrics = metrics
         self._readers: list[tuple[System, Reader[Any]]] = []
         self._taken: list[Taken] = []
@@ -69,7 +72,11 @@ class Live:
         for source in self.sources:
             place = (source.name, source.place)
             committed = {k.stream: k.position for k in memory.streams.values() if (k.source, k.system) == place}
-            reader = _asking(source, committed, partial(self._told, source.name))
+            waiting: Waiting = Few()
+            if self._spool and not isinstance(source, KafkaSource):  # a topic keeps what it has by itself
+                spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
+                waiting, committed = spool, spool.positions
+            reader = _asking(source, committed, partial(self._told, source.name), waiting)
             self._readers.append((source, reader))
             self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
@@ -90,6 +97,7 @@ class Live:
 
     def committed(self) -> None:
         """Let go of what was taken: it is committed."""
+        self._let_go(self._taken)
         self._taken.clear()
 
     def take_back(self, memory: Memory) -> None:
@@ -97,6 +105,12 @@ class Live:
         left = [*self._taken, *self._again]
         self._taken.clear()
         self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(memory, taken))
+        self._let_go(taken for taken in left if taken.batch.position["n"] <= _number(memory, taken))
+
+    def _let_go(self, done: Iterable[Taken]) -> None:
+        readers = {source.name: reader for source, reader in self._readers}
+        for taken in done:
+            readers[taken.source.name].done(taken.batch)
 
     def stop(self) -> None:
         """Ask nothing more, and give what is being asked a moment to end."""
@@ -146,19 +160,21 @@ def _number(memory: Memory, taken: Taken) -> int:
     return int(known.position.get("n", 0)) if known else 0
 
 
-def _asking(source: System, committed: dict[str, Position], told: Told) -> Reader[Any]:
+def _asking(source: System, committed: dict[str, Position], told: Told, waiting: Waiting) -> Reader[Any]:
     """Return what asks a system, behind what is committed."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
-        return Reader(source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], told)
+        return Reader(
+            source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], told, waiting
+        )
     if isinstance(source, HttpSource):
         password = source.connection.password
         dds = HttpSession(source.connection, password.read if password else None)
         reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
-        return Reader(source.name, dds, reports, told)
+        return Reader(source.name, dds, reports, told, waiting)
     connection = source.connection
     session = Session(driver(connection.driver), connection, connection.password.read)
-    return Reader(source.name, session, list(_tasks(source, committed)), told)
+    return Reader(source.name, session, list(_tasks(source, committed)), told, waiting)
 
 
 def _tasks(source: SqlSource, committed: dict[str, Position]) -> Iterator[Task[Session]]:

@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Checkpoint, Memory, StreamCheckpoint, StreamId
-from counterflow.collectors.agent.config import Commit, Source, System
+from counterflow.collectors.agent.config import Commit, Source, SpoolFolder, System
 from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused, utc_now
 from counterflow.collectors.agent.live import Live, format_name, read, stream_id
 from counterflow.collectors.agent.metrics import Metrics
@@ -102,8 +102,12 @@ class Runner:
         again: bool = False,
         progress: Progress | None = None,
         systems: Sequence[System] = (),
+        spool: SpoolFolder | None = None,
     ) -> None:
-        """Keep the parts; `again` reads files anew that were published before, `systems` are asked."""
+        """Keep the parts; `again` reads files anew that were published before.
+
+        `systems` are asked, and what they answer waits in `spool`.
+        """
         self.publisher = publisher
         self.metrics = Metrics()
         self.envelope = Envelope(agent_id)
@@ -111,7 +115,7 @@ class Runner:
         self.rejects: Counter[str] = Counter()
         self.failures: dict[str, str] = {}
         self.skipped: set[Path] = set()
-        self._live = Live(systems, self.metrics)
+        self._live = Live(systems, self.metrics, spool)
         self._commit_when = commit
         self._stop = stop
         self._take_turns = take_turns

@@ -38,7 +38,7 @@ def run(config: Path, agent_id: str | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     publisher = Publisher(settings.kafka, agent_id, stop)
-    runner = Runner(publisher, agent_id, settings.commit, stop, systems=settings.systems)
+    runner = Runner(publisher, agent_id, settings.commit, stop, systems=settings.systems, spool=settings.spool)
     if settings.metrics_port:
         runner.metrics.serve(settings.metrics_port, runner.problems)
     runner.run(settings.files, settings.poll_s)

@@ -60,7 +60,7 @@ def name() -> str:
 
 def configuration(folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> dict[str, Any]:
     """An agent that asks systems which are folders."""
-    port = options.pop("metrics_port", None)
+    whole = {name: options.pop(name) for name in ("metrics_port", "spool") if name in options}
     (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
     sources = [
         {
@@ -86,7 +86,7 @@ def configuration(folder: Path, broker: StackSettings, name: str, *systems: Syst
         "poll_s": 0.1,
         "sources": sources,
     }
-    return config | ({"metrics_port": port} if port else {})
+    return config | whole
 
 
 class Agent(AgentProcess):

@@ -1,8 +1,8 @@
 """What one system answers, in a thread of its own, so that a slow system holds up nobody else.
 
-A `Reader` asks what is due and puts each `Batch` into a short queue: it waits while nobody takes them. A batch carries
-the position that it reaches, so whoever publishes it can commit both together, and a reader that begins at what is
-committed goes on exactly there.
+A `Reader` asks what is due and lets each `Batch` wait to be taken; where there is no room it waits itself. A batch
+carries the position that it reaches, so whoever publishes it can commit both together, and a reader that begins at what
+is committed goes on exactly there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
@@ -27,13 +26,10 @@ from tenacity import (
 
 from counterflow.collectors.sources.asking.batch import Batch, Task
 from counterflow.collectors.sources.asking.session import AskError, Session
+from counterflow.collectors.sources.asking.waiting import Few, Waiting
 
 log = structlog.get_logger()
 
-WAITING_BATCHES = 4
-"""So many batches of a system wait to be published; nothing more is asked for before."""
-MANY_ROWS = 2000
-"""A batch with more rows waits alone: 15,000 rows of QAPMJOBMI, an interval of a mid-size system, are 50 MB."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
 """A connection that cannot be made is tried again after a time that doubles between these."""
 
@@ -47,14 +43,16 @@ _Asked = TypeVar("_Asked", bound=Session)
 class Reader(Generic[_Asked]):
     """The thread of one system. Times are multiples of the interval, so that several systems are asked at once."""
 
-    def __init__(self, name: str, session: _Asked, tasks: Sequence[Task[_Asked]], told: Told) -> None:
+    def __init__(
+        self, name: str, session: _Asked, tasks: Sequence[Task[_Asked]], told: Told, waiting: Waiting | None = None
+    ) -> None:
         """Keep the parts; nothing runs yet."""
         self._name = name
         self._session = session
         self._due = dict.fromkeys(tasks, 0.0)
         self._told = told
         self._stop = Event()
-        self._queue: Queue[Batch] = Queue()
+        self._waiting = waiting or Few()
         self._thread = Thread(target=self._run, name=f"asking-{name}", daemon=True)
 
     def start(self) -> None:
@@ -63,10 +61,11 @@ class Reader(Generic[_Asked]):
 
     def take(self) -> Batch | None:
         """Return the next batch, None where none waits."""
-        try:
-            return self._queue.get_nowait()
-        except Empty:
-            return None
+        return self._waiting.take()
+
+    def done(self, batch: Batch) -> None:
+        """Let go of a batch that was taken: it is committed."""
+        self._waiting.done(batch)
 
     def stop(self) -> None:
         """Ask nothing more."""
@@ -153,9 +152,5 @@ class Reader(Generic[_Asked]):
         return batch
 
     def _put(self, batch: Batch) -> None:
-        room = WAITING_BATCHES if len(batch.rows) <= MANY_ROWS else 1
-        while not self._stop.is_set():
-            if self._queue.qsize() < room:
-                self._queue.put(batch)
-                return
+        while not self._stop.is_set() and not self._waiting.put(batch):
             self._stop.wait(0.02)

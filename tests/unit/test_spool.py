@@ -1,0 +1,94 @@
+"""What waits to be committed on disk: in order, bounded, and there again after the agent was killed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterflow.collectors.sources.asking.batch import Batch
+from counterflow.collectors.sources.asking.waiting import Spool
+
+ROWS = ((1, Decimal("2.50"), None, "x", b"\x00", datetime(2026, 1, 1, tzinfo=UTC)),)
+
+
+def batch(stream: str, n: int, rows: object = ROWS) -> Batch:
+    return Batch(stream, stream, stream, stream, {"n": n, "at": f"{stream} {n}"}, ("a",), rows)  # type: ignore[arg-type]
+
+
+def taken(spool: Spool) -> list[tuple[str, int]]:
+    found = iter(spool.take, None)
+    return [(one.stream, one.position["n"]) for one in found]
+
+
+@pytest.mark.parametrize("stream", ["NRG_INFO", "Q320000000/QAPMDISK", "../up", "%20 and Ünicode"])
+def test_what_was_put_comes_back_as_it_was(tmp_path: Path, stream: str) -> None:
+    spool = Spool(tmp_path / "s", 10**6, {})
+    assert spool.put(batch(stream, 1))
+    assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "s"]
+    assert spool.take() == batch(stream, 1, list(ROWS))
+    assert spool.take() is None
+
+
+@given(
+    st.lists(st.sampled_from("ABC"), max_size=20),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+def test_the_next_agent_goes_on_behind_what_is_committed(
+    tmp_path_factory: pytest.TempPathFactory, streams: list[str], took: int, committed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("spool")
+    spool = Spool(folder, 10**6, {})
+    order = [(stream, streams[: at + 1].count(stream)) for at, stream in enumerate(streams)]
+    for name in order:
+        assert spool.put(batch(*name))
+    assert taken_some(spool, took) == order[:took]
+    done, left = order[: min(took, committed)], order[min(took, committed) :]
+    positions = {stream: {"n": n} for stream, n in done}
+    again = Spool(folder, 10**6, positions)  # it was killed before it let go of what is committed
+    assert taken(again) == left
+    assert {stream: position["n"] for stream, position in again.positions.items()} == dict(order)
+    for name in left:
+        again.done(batch(*name))
+    assert list(folder.iterdir()) == []
+
+
+def taken_some(spool: Spool, count: int) -> list[tuple[str, int]]:
+    found = (spool.take() for _ in range(count))
+    return [(one.stream, one.position["n"]) for one in found if one]
+
+
+def test_it_is_bounded_and_takes_more_once_some_are_committed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    spool = Spool(tmp_path, 1000, {})
+    n = 1
+    while spool.put(batch("A", n)):
+        n += 1
+    assert 1000 <= sum(path.stat().st_size for path in tmp_path.iterdir()) < 2000
+    assert not spool.put(batch("A", n))
+    first = spool.take()
+    assert first
+    for one in range(1, n):
+        spool.done(batch("A", one))
+    assert list(tmp_path.iterdir()) == []
+    again = Spool(tmp_path, 1000, {"A": {"n": n - 1}})
+    assert again.put(batch("A", n))
+
+
+def test_what_is_torn_is_asked_again_with_all_of_its_stream_behind_it(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, 10**6, {"A": {"n": 7}})
+    for name in [("A", 8), ("B", 1), ("A", 9), ("B", 2), ("A", 10)]:
+        spool.put(batch(*name))
+    files = sorted(tmp_path.iterdir())
+    files[2].write_bytes(files[2].read_bytes()[:20])
+    (tmp_path / "000000000006 11 A.new").write_bytes(b"half")
+    again = Spool(tmp_path, 10**6, {"A": {"n": 7}})
+    assert {stream: position["n"] for stream, position in again.positions.items()} == {"A": 8, "B": 2}
+    assert taken(again) == [("A", 8), ("B", 1), ("B", 2)]
+    assert len(list(tmp_path.iterdir())) == 3
+    assert again.put(batch("A", 9))
+    assert taken(again) == [("A", 9)]
