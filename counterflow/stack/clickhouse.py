@@ -79,6 +79,7 @@ def _config(settings: StackSettings) -> str:
   <merge_tree><merge_selector_base>{_MERGED}</merge_selector_base></merge_tree>
   <mark_cache_size>268435456</mark_cache_size>
   <max_server_memory_usage>4000000000</max_server_memory_usage>
+  <backups><allowed_path>{home}/backups/</allowed_path></backups>
 </clickhouse>
 """
 
@@ -99,11 +100,12 @@ def _users(digests: dict[str, str]) -> str:
     <lander><async_insert>0</async_insert><max_memory_usage>2000000000</max_memory_usage></lander>
     <reader><readonly>2</readonly><max_execution_time>30</max_execution_time>
       <max_memory_usage>1000000000</max_memory_usage><max_result_rows>1000000</max_result_rows>
-      <constraints><max_execution_time><max>60</max></max_execution_time>
-        <max_memory_usage><max>1000000000</max></max_memory_usage>
-        <max_result_rows><max>10000000</max></max_result_rows>
-        <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user></constraints>
-      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user></reader>
+      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
+      <constraints><!-- 0 is no limit, so there is a least value as well -->
+        <max_execution_time><min>1</min><max>60</max></max_execution_time>
+        <max_memory_usage><min>1</min><max>1000000000</max></max_memory_usage>
+        <max_result_rows><min>1</min><max>10000000</max></max_result_rows>
+        <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user></constraints></reader>
   </profiles>
   <quotas><default/>
     <!-- Twice what this machine's processors can do in an hour, so that nobody asks for more than that for long. -->

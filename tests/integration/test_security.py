@@ -86,13 +86,16 @@ class Client:
         self.settings = {**settings, "error_cb": self.heard.append, "log_level": 0, "message.timeout.ms": 5000}
 
     def ask(self) -> set[int]:
-        """Ask for the topics; returns the codes of all errors."""
+        """Ask for the topics; returns the codes of all errors, once there is one beside that nobody answers."""
         producer = Producer(self.settings)
         try:
             producer.list_topics(timeout=2)
         except KafkaException as error:
-            self.heard.append(error.args[0])
-        return {error.code() for error in self.heard}
+            end = time.monotonic() + 5
+            while not self.heard and time.monotonic() < end:
+                producer.poll(0.1)
+            return {error.args[0].code(), *(heard.code() for heard in self.heard)}
+        return set()
 
     def produce(self, topic: str) -> int | None:
         """Produce one record; returns the code of the refusal."""
@@ -109,9 +112,9 @@ class Client:
         ({"sasl.password": "wrong"}, KafkaError._AUTHENTICATION),
         ({"sasl.username": "nobody"}, KafkaError._AUTHENTICATION),
         ({"sasl.username": "broker", "sasl.mechanism": "PLAIN"}, KafkaError._AUTHENTICATION),
-        ({"security.protocol": "SSL"}, KafkaError._ALL_BROKERS_DOWN),  # without any password
-        ({"security.protocol": "SASL_PLAINTEXT"}, KafkaError._ALL_BROKERS_DOWN),
-        ({"security.protocol": "PLAINTEXT"}, KafkaError._ALL_BROKERS_DOWN),
+        ({"security.protocol": "SSL"}, KafkaError._TRANSPORT),  # without any password
+        ({"security.protocol": "SASL_PLAINTEXT"}, KafkaError._TRANSPORT),
+        ({"security.protocol": "PLAINTEXT"}, KafkaError._TRANSPORT),
         ({"ssl.ca.location": "probe"}, KafkaError._SSL),  # the broker's certificate is signed by another
     ],
 )
@@ -219,7 +222,10 @@ def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSett
         ("reader", "SELECT * FROM system.users", NOT_ENOUGH_PRIVILEGES),
         ("reader", "SET readonly = 0", READONLY),
         ("reader", "SELECT 1 SETTINGS max_execution_time = 3600", VIOLATES),
+        ("reader", "SELECT 1 SETTINGS max_execution_time = 0", VIOLATES),
         ("reader", "SELECT 1 SETTINGS max_memory_usage = 100000000000", VIOLATES),
+        ("reader", "SELECT 1 SETTINGS max_memory_usage = 0", VIOLATES),
+        ("reader", "SELECT 1 SETTINGS max_result_rows = 0", VIOLATES),
         ("reader", "SELECT 1 SETTINGS max_concurrent_queries_for_user = 0", VIOLATES),
         ("lander", "DROP TABLE counterflow.disk", NOT_ENOUGH_PRIVILEGES),
         ("lander", "ALTER TABLE counterflow.disk DELETE WHERE 1", NOT_ENOUGH_PRIVILEGES),
