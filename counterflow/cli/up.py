@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.cli._stack import stack_extra
+from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.stack.settings import StackSettings
@@ -41,6 +42,12 @@ def command(home: Path | None, **ports: int | None) -> None:
         console.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         return
     settings = running if found else StackSettings.from_environment(None, home=home, **ports)
+    if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
+        raise CounterflowError(
+            f"{' and '.join(elsewhere)} names servers of your own, and this starts others",
+            hint=f"unset {' '.join(elsewhere)}",
+            exit_code=2,
+        )
     begin = time.monotonic()
     with console.status("starting the stack"):
         up(settings, say=console.print)

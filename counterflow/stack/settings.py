@@ -139,6 +139,12 @@ class StackSettings(BaseModel):
             ) from None
 
     @property
+    def elsewhere(self) -> list[str]:
+        """The settings that name servers which are not of this stack."""
+        own = type(self)(**self.model_dump(exclude={"kafka_bootstrap", "clickhouse_url"}))
+        return [name for name in ("kafka_bootstrap", "clickhouse_url") if getattr(self, name) != getattr(own, name)]
+
+    @property
     def stack_file(self) -> Path:
         """The record of the running stack: these settings as JSON."""
         return self.home / "stack.json"

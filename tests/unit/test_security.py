@@ -11,9 +11,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from prometheus_client import CollectorRegistry, Gauge
 
 from counterflow import health
+from counterflow.cli.up import command as up
 from counterflow.clickhouse import ClickHouse
 from counterflow.errors import CounterflowError
 from counterflow.loopback import is_loopback
@@ -73,6 +75,16 @@ def test_a_client_of_servers_elsewhere_is_told_by_settings_alone(tmp_path: Path)
         assert "hunter" not in repr(kafka) + repr(settings) + repr(vars(reader).keys())
     with pytest.raises(CounterflowError, match="clickhouse-lander does not exist"):
         settings.clickhouse("lander")
+
+
+def test_a_stack_beside_servers_of_your_own_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERFLOW_HOME", str(tmp_path))
+    assert StackSettings.from_environment({"COUNTERFLOW_KAFKA_PORT": "12345"}).elsewhere == []
+    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_URL", "https://c.example.com:8443")
+    ended = CliRunner().invoke(up)
+    assert isinstance(ended.exception, CounterflowError)
+    assert "COUNTERFLOW_CLICKHOUSE_URL names servers of your own" in ended.exception.message
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_clickhouse_is_sent_no_password_in_the_clear(tmp_path: Path) -> None:
