@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -140,6 +141,25 @@ def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: P
     file.write_text(yaml.safe_dump(found["spec"]))
     said = prometheus.run("promtool", "check", "rules", file)
     assert said.returncode == 0, said.stderr
+
+
+def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    assert [path for path, known in _paths(values, schema, schema["definitions"]) if not known] == []
+
+
+def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield each default with whether the schema names it, and each name of the schema that has no default."""
+    schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    named = schema.get("properties", {})
+    if named and schema.get("additionalProperties") is False:
+        missing = named.keys() - values.keys() - {"global", "minAvailable", "limits", "requests"}
+        yield from ((f"{at}.{name} has no default", False) for name in missing)
+        for name, value in values.items():
+            yield f"{at}.{name}", name in named
+            if isinstance(value, dict) and name in named:
+                yield from _paths(value, named[name], definitions, f"{at}.{name}")
 
 
 def test_helm_unittest() -> None:
