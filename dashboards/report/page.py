@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import jinja2
 import vl_convert
@@ -56,11 +59,29 @@ def marked(text: str) -> Markup:
 
 @cache
 def _bundle() -> Markup:
-    """Return Vega, Vega-Lite and vega-embed as one script."""
-    script = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    """Return Vega, Vega-Lite and vega-embed as one script.
+
+    Putting it together takes two seconds, so it is kept among the user's caches (XDG Base Directory Specification).
+    """
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kept = caches / "counterflow" / f"vega-{version('vl-convert-python')}.js"
+    try:
+        script = kept.read_text(encoding="utf-8")
+    except OSError:
+        script = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+        with suppress(OSError):  # a folder that may not be written
+            _keep(kept, script)
     if "</script" in script.lower():
         raise ValueError("the bundle of vl-convert would end its own script element")
     return Markup(script)  # noqa: S704
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a file that is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        file.write(text)
+    Path(file.name).replace(path)
 
 
 def pictures(figure: Figure) -> Iterator[tuple[str, bytes]]:
