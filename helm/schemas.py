@@ -30,6 +30,7 @@ _KINDS = (
     "horizontalpodautoscaler-autoscaling-v2",
     "job-batch-v1",
     "networkpolicy-networking-v1",
+    "persistentvolumeclaim-v1",
     "pod-v1",
     "poddisruptionbudget-policy-v1",
     "role-rbac-v1",

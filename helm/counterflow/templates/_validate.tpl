@@ -27,6 +27,9 @@
 {{- end -}}
 {{- end -}}
 {{- range $name, $agent := .Values.agents -}}
+{{- if and $agent.spool (ne $agent.kind "Deployment") -}}
+{{- fail (printf "agents.%s.spool keeps answers of systems that are asked, files wait by themselves: set kind: Deployment" $name) -}}
+{{- end -}}
 {{- if and $agent.hostPaths (ne $agent.kind "DaemonSet") -}}
 {{- fail (printf "agents.%s.hostPaths are paths of nodes: set kind: DaemonSet" $name) -}}
 {{- end -}}
