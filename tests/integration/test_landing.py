@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -430,7 +430,8 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
         port = probe.getsockname()[1]
     another = f"{agent}-other"
     other = orjson.dumps({**record(another, 1), "counted": "disk", "row_count": 1})
-    with start(line, "--metrics-port", str(port)) as process:
+    with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
+        cleanup.callback(process.kill)  # where something is not as it should be: the block waits for its end
         metrics = f"http://127.0.0.1:{port}/metrics"
 
         def stopped() -> bool:
