@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,9 @@ class Server:
 
     def __init__(self, url: str, token: str, certificate: Path) -> None:
         """Use the certificate that the server made for itself."""
-        self.http = httpx.Client(
-            base_url=url,
-            headers={"Authorization": f"Bearer {token}"},
-            verify=str(certificate),
-            trust_env=False,
-            timeout=30,
-        )
+        trust = ssl.create_default_context(cafile=certificate)
+        bearer = {"Authorization": f"Bearer {token}"}
+        self.http = httpx.Client(base_url=url, headers=bearer, verify=trust, trust_env=False, timeout=30)
         self._plurals: dict[tuple[str, str], str] = {}
 
     def ready(self) -> bool:
@@ -158,11 +155,14 @@ def running(folder: Path) -> Iterator[Server]:
         certificate = folder / "certificates/apiserver.crt"
         end = time.monotonic() + 90
         while time.monotonic() < end and process.poll() is None:
-            if certificate.exists() and (server := Server(f"https://localhost:{port}", token, certificate)).ready():
-                yield server
-                return
+            with suppress(OSError):  # while the certificate is not there, or not whole
+                server = Server(f"https://{HOST}:{port}", token, certificate)
+                if server.ready():
+                    break
             time.sleep(0.3)
-        raise RuntimeError(f"kube-apiserver did not come up:\n{(folder / 'apiserver.log').read_text()[-4000:]}")
+        else:
+            raise RuntimeError(f"kube-apiserver did not come up:\n{(folder / 'apiserver.log').read_text()[-4000:]}")
+        yield server
 
 
 @contextmanager
