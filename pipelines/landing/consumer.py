@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import cast
 
 import httpx
+import orjson
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka import Message as KafkaMessage
@@ -41,7 +42,7 @@ _SILENT_S = 10.0  # of which Kafka is told nothing; it would pass the work on af
 _INSERTS = 2  # at a time
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
-_ANSWER_S = 3.0
+_STILL_S = 30.0
 
 Key = tuple[str, int]
 
@@ -81,10 +82,11 @@ class Lander:
         self._stopped: dict[str, str] = {}
         """Topics of which too much is refused, and what the last batch said."""
         self._admin = AdminClient(kafka.client)
-        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": _report})
+        self._connected = True
+        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": _report, "stats_cb": self._look})
         self._partitions: dict[Key, Partition] = {}
         self._inserts: dict[Key, Future[Landed]] = {}
-        self._read_at = 0.0
+        self._read_at = time.monotonic()
         self._watched_at = 0.0
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
@@ -132,17 +134,16 @@ class Lander:
             for p in [*self._partitions.values()]
             if p.attempts and p.topic not in self._stopped
         ]
-        if silence := self._silence():
-            said.append(f"Kafka does not answer: {silence}")
+        if not self._connected:
+            said.append("Kafka does not answer")
+        if (still_s := time.monotonic() - self._read_at) > _STILL_S:
+            said.append(f"nothing is read since {still_s:.0f} s")
         return said
 
-    def _silence(self) -> str:
-        """Say why Kafka does not answer: what is committed then waits for it, and nobody could stop that."""
-        try:
-            self._consumer.list_topics(next(iter(self._tables)), timeout=_ANSWER_S)
-        except (KafkaException, RuntimeError) as error:  # the latter once it is closed
-            return str(error.args[0])
-        return ""
+    def _look(self, statistics: str) -> None:
+        """Take note whether a broker is connected (librdkafka, STATISTICS.md): a commit that waits cannot be ended."""
+        brokers = orjson.loads(statistics)["brokers"].values()
+        self._connected = any(broker["state"] == "UP" for broker in brokers)
 
     def _read(self) -> None:
         """Read what there is; while memory is full, wait for an insert instead."""
@@ -248,7 +249,7 @@ class Lander:
     def _commit(self) -> None:
         """Have Kafka keep, of every partition, what is landed and which range comes next."""
         changed = {key: p.wanted for key, p in self._partitions.items() if p.wanted != p.stored}
-        if not changed or self._silence():
+        if not (changed and self._connected):
             return
         offsets = [TopicPartition(*key, wanted.offset, wanted.metadata) for key, wanted in changed.items()]
         try:
@@ -406,6 +407,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "auto.offset.reset": "error",  # where to begin is decided on assignment; a jump would be a silent loss
         "topic.metadata.refresh.interval.ms": 10_000,
         "fetch.wait.max.ms": 100,
+        "statistics.interval.ms": 2_000,
         "queued.max.messages.kbytes": 65_536,
     }
 

@@ -22,15 +22,8 @@ def test_killed_at_every_named_point(line: Line, report: Callable[..., None]) ->
     for point, (_, _, times) in POINTS.items():
         for nth in times:
             log = line.folder / "killed.log"
-            words = (
-                "tests.faults.agent_killed_at",
-                point,
-                str(nth),
-                "agent",
-                "run",
-                "--config",
-                str(line.agent.config),
-            )
+            run = ("agent", "run", "--config", str(line.agent.config), "--agent-id", line.name)
+            words = ("tests.faults.agent_killed_at", point, str(nth), *run)
             with AgentProcess([sys.executable, "-m", *words], log, cwd=REPOSITORY) as agent:
                 until(lambda agent=agent: agent.process.poll() is not None, 30, log)  # type: ignore[misc]
                 assert agent.process.returncode == -signal.SIGKILL, log.read_text()

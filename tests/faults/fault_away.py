@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psutil
 
@@ -21,6 +22,18 @@ def resident(line: Line) -> dict[str, int]:
     return {name: psutil.Process(pid).memory_info().rss for name, pid in pids.items() if pid}
 
 
+@contextmanager
+def away(line: Line, part: str, burst: int) -> Iterator[None]:
+    """Take a part away while more is written than usual."""
+    supervision.stop(line.stack, part)
+    line.burst = burst
+    try:
+        yield
+    finally:
+        line.burst = 1
+        lifecycle.start(line.stack, part)
+
+
 def watch(line: Line, seconds: float) -> None:
     """Let the load go on, and see to it that nobody fills the memory with what he cannot pass on."""
     end = time.monotonic() + seconds
@@ -31,29 +44,24 @@ def watch(line: Line, seconds: float) -> None:
 
 
 def test_broker_away_while_input_grows(line: Line, report: Callable[..., None]) -> None:
-    supervision.stop(line.stack, "kafka")
-    line.burst = 20  # 4,000 records a second, so that there is something to hold back
-    watch(line, AWAY_S)
-    line.burst = 1
-    assert line.agent.process.poll() is None
-    assert "nothing is committed since" in line.health(line.metrics_port)
-    assert "Kafka does not answer" in line.health(line.stack.lander_metrics_port)
-    assert "Kafka does not answer" in line.health(line.stack.verdicts_metrics_port)
-    assert "kafka is stopped" in line.health(line.stack.health_port)
+    with away(line, "kafka", burst=20):  # 4,000 records a second, so that there is something to hold back
+        watch(line, AWAY_S)
+        assert line.agent.process.poll() is None
+        assert "nothing is committed since" in line.health(line.metrics_port)
+        assert "Kafka does not answer" in line.health(line.stack.lander_metrics_port)
+        assert "Kafka does not answer" in line.health(line.stack.verdicts_metrics_port)
+        assert "kafka is stopped" in line.health(line.stack.health_port)
     began = time.monotonic()
-    lifecycle.start(line.stack, "kafka")
     line.back()
     report(7, time.monotonic() - began, line.oracle())
 
 
 def test_clickhouse_away_and_then_frozen(line: Line, report: Callable[..., None]) -> None:
-    supervision.stop(line.stack, "clickhouse")
-    line.burst = 5
-    watch(line, AWAY_S / 2)
-    assert "inserts in a row failed" in line.health(line.stack.lander_metrics_port)
-    assert line.health(line.metrics_port) == "ok\n"
+    with away(line, "clickhouse", burst=5):
+        watch(line, AWAY_S / 2)
+        assert "inserts in a row failed" in line.health(line.stack.lander_metrics_port)
+        assert line.health(line.metrics_port) == "ok\n"
     began = time.monotonic()
-    lifecycle.start(line.stack, "clickhouse")
     line.back()
     pid = supervision.states(line.stack)["clickhouse"].pid
     for _ in range(3):  # it takes a request, and answers so much later
@@ -61,5 +69,4 @@ def test_clickhouse_away_and_then_frozen(line: Line, report: Callable[..., None]
         watch(line, 6)
         os.kill(pid, signal.SIGCONT)
         time.sleep(0.5)
-    line.burst = 1
     report(15, time.monotonic() - began, line.oracle())

@@ -39,7 +39,7 @@ def read(xml: Path) -> dict[str, Any]:
     """Return what a run says: each test's outcome, and what each fault cost (pytest's JUnit file)."""
     outcomes: dict[str, str] = {}
     costs: dict[str, list[dict[str, float]]] = {}
-    for case in ElementTree.parse(xml).iter("testcase"):
+    for case in ElementTree.parse(xml).iterfind(".//testcase[@file]"):  # one that was interrupted has none
         name = f"{case.get('file')}::{case.get('name')}"
         outcomes[name] = "failed" if case.find("failure") is not None or case.find("error") is not None else "passed"
         for found in case.iter("property"):
@@ -67,7 +67,7 @@ def with_table(page: str) -> str:
 def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
     """Return the table as Markdown. A fault of which a test failed or was not run has no figures."""
     lines = [
-        f"Of the run of {results['run']}, {results['machine']}.",
+        f"Of runs up to {results['run']}, {results['machine']}.",
         "",
         "| | fault | what happens | back after | lost | doubled | wrong | tests |",
         "|---|---|---|---|---|---|---|---|",
