@@ -15,13 +15,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import atheris  # type: ignore[import-not-found]
 import click
 
-with atheris.instrument_imports(include=["counterflow.collectors.formats"], enable_loader_override=False):
-    from counterflow.collectors.formats import formats
+if "--child" in sys.argv:  # before anything else imports them
+    import atheris  # type: ignore[import-not-found]
 
-    formats()
+    with atheris.instrument_imports(include=["counterflow.collectors.formats"], enable_loader_override=False):
+        from counterflow.collectors.formats import formats
+
+        formats()
+from counterflow.collectors.formats import formats
 from tests.fuzz.contract import CORPUS, check, seeds
 
 LONGEST = 8_192

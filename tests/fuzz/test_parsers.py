@@ -47,16 +47,16 @@ def test_pieces_of_real_inputs_in_any_order_hold(name: str, data: st.DataObject)
 
 
 def test_hostile_input_of_any_size_takes_little_memory() -> None:
-    """Lines and texts without end, a million columns, JSON as deep as it is long: 80 MiB, in a process of their own.
+    """Lines and texts without end, a million columns, JSON as deep as it is long: 70 MiB, in a process of their own.
 
     `python -m tests.fuzz.hostile 1024` makes them a gigabyte long.
     """
-    run("tests.fuzz.hostile", "80")
+    run("tests.fuzz.hostile", "70")
 
 
 def test_coverage_guided_fuzzing_finds_nothing(tmp_path: Path) -> None:
     """A short run; `make fuzz` is the long one."""
-    run("tests.fuzz", "--seconds", "5", "--work", str(tmp_path))
+    run("tests.fuzz", "--seconds", "4", "--work", str(tmp_path))
 
 
 def run(*words: str) -> None:
