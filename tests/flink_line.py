@@ -121,7 +121,7 @@ class Line:
         consumer = Consumer(
             {
                 **self.cluster.kafka.client,
-                "group.id": "test",
+                "group.id": "counterflow.test",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "isolation.level": "read_committed",
