@@ -72,7 +72,7 @@ def _measure(home: Path, parts: Path, name: str) -> tuple[dict[str, int], list[T
 
 def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str, int], year: Sequence[Took]) -> None:
     """Print the figures."""
-    how = f"the middle of {REPEATS} runs after a first, wall, as `reader`, {os.cpu_count()} cores"
+    how = f"the middle of {REPEATS} runs after a first, so from the cache, wall, as `reader`, {os.cpu_count()} cores"
     method = (
         f"{len(month)} queries, those of every panel as its board opens, of one system or all, {fleet.DAYS} days of "
         f"{fleet.SYSTEMS} generated systems at {fleet.INTERVAL_S} s, {sum(rows.values()):,} rows; {how}; together "
