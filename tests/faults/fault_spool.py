@@ -8,9 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.agents import committed, published, until
 from tests.ibmi_database import System
@@ -20,35 +18,37 @@ EVERY_S = 0.2
 
 
 def test_systems_are_asked_on_while_the_broker_is_away(
-    kafka: StackSettings, tmp_path: Path, record_property: Callable[[str, object], None]
+    stack: StackSettings, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    create_topics(kafka, topics())
     system, name = System(tmp_path / "prod01"), "faults-spool"
     system.nrg(1)
     spool = tmp_path / "spool"
 
     def start() -> Agent:
         intervals = {"collection_services": 3600, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": EVERY_S}
-        return Agent(tmp_path, kafka, name, system, intervals=intervals, spool={"path": str(spool)})
+        return Agent(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
 
     def waiting() -> int:
         return len(list(spool.glob("*/*")))
 
     with start() as agent:
-        until(lambda: len(committed(kafka, name).streams), log=agent.log)
-        supervision.stop(kafka, "kafka")
-        until(lambda: waiting() > 20, log=agent.log)
-        agent.process.kill()
-    left = waiting()
-    with start() as agent:  # it cannot begin before the broker is there; what was left stays
-        time.sleep(2)
-        assert waiting() >= left
-        began = time.monotonic()
-        lifecycle.start(kafka, "kafka")
+        until(lambda: len(committed(stack, name).streams), log=agent.log)
+        supervision.stop(stack, "kafka")
+        try:
+            until(lambda: waiting() > 20, log=agent.log)
+            agent.process.kill()
+            left = waiting()
+            with start() as agent:  # it cannot begin before the broker is there; what was left stays
+                time.sleep(2)
+                assert waiting() >= left
+        finally:
+            began = time.monotonic()
+            lifecycle.start(stack, "kafka")
+    with start() as agent:
         until(lambda: waiting() < 5, 60, agent.log)
         seconds = time.monotonic() - began
         agent.stop()
-    rows = published(kafka, name)
+    rows = published(stack, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     asked = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
     assert len(asked) > 20
