@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +98,10 @@ def _page(folder: Path) -> str:
     port_file, end = folder / "DevToolsActivePort", time.monotonic() + 60
     while time.monotonic() < end:
         if port_file.exists() and len(lines := port_file.read_text().splitlines()) == 2:
-            targets = httpx.get(f"http://127.0.0.1:{lines[0]}/json/list", trust_env=False).json()
-            if pages := [target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page"]:
-                return str(pages[0])
+            with suppress(httpx.TransportError):  # the port is written down before anybody listens
+                targets = httpx.get(f"http://127.0.0.1:{lines[0]}/json/list", trust_env=False).json()
+                if pages := [target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page"]:
+                    return str(pages[0])
         time.sleep(0.05)
     raise AssertionError(f"Chromium did not start: {(folder / 'chromium.log').read_text()[-2000:]}")
 
