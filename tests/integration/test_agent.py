@@ -90,7 +90,7 @@ class Agent(AgentProcess):
         source = {"name": "s", "paths": [str(folder / "*.nmon")], "zone": "UTC", "settle_s": 0.5, **options}
         port, commit = source.pop("metrics_port", None), source.pop("commit", {})
         config = {
-            "agent_id": name,
+            "agent_id": "of-many-nodes",
             "kafka": broker.kafka("agent").described,
             "poll_s": 0.1,
         }
@@ -98,6 +98,7 @@ class Agent(AgentProcess):
         self.config = folder / f"{name}.yaml"
         self.config.write_text(yaml.safe_dump(config | ({"metrics_port": port} if port else {})))
         command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(self.config)]
+        command += ["--agent-id", name]
         super().__init__(command, folder / f"{name}.{next(_names)}.log")
 
 
