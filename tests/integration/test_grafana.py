@@ -70,7 +70,8 @@ def test_a_grafana_is_started_told_everything_and_stopped(
     assert (config["server"]["http_addr"], config["server"]["http_port"]) == ("127.0.0.1", str(settings.grafana_port))
     assert config["security"]["admin_password"] == f"$__file{{{settings.secrets / 'grafana-admin'}}}"
     provisioning = Path(config["paths"]["provisioning"])
-    [source] = yaml.safe_load((provisioning / "datasources/counterflow.yaml").read_text())["datasources"]
+    source, metrics = yaml.safe_load((provisioning / "datasources/counterflow.yaml").read_text())["datasources"]
+    assert (metrics["type"], metrics["url"]) == ("prometheus", "http://127.0.0.1:9090")
     assert source["jsonData"]["port"] == str(settings.clickhouse_port)
     assert source["jsonData"]["username"] == "reader"
     assert source["secureJsonData"]["password"] == f"$__file{{{settings.secrets / 'clickhouse-reader'}}}"
