@@ -53,7 +53,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
     newer = orjson.dumps({**good, "seq": 2, "schema_version": 99, "unheard_of": {"deep": [1, 2, {"er": None}]}})
     before = {found.job: found.job_id for found in jobs.listing(cluster(line.stack))}
     producer = Producer({**kafka(line.stack), "log_level": 0})
-    for _ in range(20):
+    for _ in range(2):
         for value in poison:
             producer.produce(TOPIC, value, key="poison")
     producer.produce(TOPIC, newer, key="poison")
