@@ -204,7 +204,6 @@ def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
     line.check()
 
 
-@pytest.mark.parametrize("line", [2], indirect=True)
 def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -> None:
     assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["running", "running"]
     before, after = halves(recording("resumed", NOW, seed=7))
