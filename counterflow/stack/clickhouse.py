@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape
 import httpx
 
 from counterflow.clickhouse import ClickHouseError
-from counterflow.stack import tls_relay
 from counterflow.stack.part import Part
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
@@ -90,7 +89,7 @@ def _config(settings: StackSettings) -> str:
 
 
 def _users(digests: dict[str, str]) -> str:
-    networks = f"<ip>{HOST}</ip><ip>{tls_relay.FROM}</ip>"
+    networks = f"<ip>{HOST}</ip>"
 
     def user(name: str, profile: str, rights: Sequence[str], *, quota: str = "default", more: str = "") -> str:
         granted = "".join(f"<query>GRANT {right}</query>" for right in rights)
@@ -120,8 +119,7 @@ def _users(digests: dict[str, str]) -> str:
       <execution_time>{3600 * (os.cpu_count() or 1) * 2}</execution_time></interval></reader>
   </quotas>
   <users>
-    <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights, and nobody
-         who comes through TLS is it. -->
+    <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights. -->
     <default><no_password/><networks><ip>{HOST}</ip></networks><profile>default</profile><quota>default</quota>
       <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants></default>\
 {user("admin", "default", (), more="<access_management>1</access_management>")}\
