@@ -21,8 +21,8 @@ from counterflow.pipelines.jobs.render import render
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
-DRIVER_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
-"""The driver's JVM lives for seconds: the optimising compiler would take half of its CPU time."""
+_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
+"""The optimising compiler would take half of a driver's CPU time."""
 _PLANNED = "link_load"  # the longest query has the planner at its widest
 _PLAN = """
 import json, sys
@@ -62,7 +62,7 @@ def assemble(settings: StackSettings, folder: Path) -> None:
 
 def driver_jvm(settings: StackSettings) -> str:
     """Return `JVM_ARGS` of a driver."""
-    return " ".join((*DRIVER_JVM, f"-XX:SharedArchiveFile={_archive(settings.flink_library)}"))
+    return " ".join((*_JVM, f"-XX:SharedArchiveFile={_archive(settings.flink_library)}"))
 
 
 def _archive(folder: Path) -> Path:
@@ -80,7 +80,7 @@ def _write_classes(settings: StackSettings, folder: Path) -> None:
         checkpoints=f"file://{quote(str(folder))}",
         rules=folder / "none",
     )
-    jvm = " ".join((*DRIVER_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}"))
+    jvm = " ".join((*_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}"))
     # Ends with the JVM, which outlives the interpreter and has its output open. A driver works without the file.
     subprocess.run(
         [settings.flink_python, "-c", _PLAN],
