@@ -42,19 +42,21 @@ class Line:
         state_ttl: str = "1 h",
     ) -> None:
         definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
+        chosen = jobs.chosen(names)
+        topic = {d.topic for name, d in datasets().items() if any(name in job.reads | job.writes for job in chosen)}
         create_topics(
             flink,
             [
                 t._replace(partitions=min(parallelism, t.partitions), name=f"{t.name[:-2]}v{version}")
                 for t in topics()
-                if t.name[-2:] == "v1"
+                if t.name in topic
             ],
         )
         folder = flink.home / f"jobs-{version}"
         self.cluster = replace(cluster(flink), datasets=definitions, ledger=folder / "jobs.json")
         self.jobs = [
             job.model_copy(update={"name": f"{job.name} {version}", "parallelism": parallelism, "state_ttl": state_ttl})
-            for job in jobs.chosen(names)
+            for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
         self._recompute = recompute
