@@ -121,7 +121,9 @@ class Line:
                 assert found or time.monotonic() < end, "the audit cannot ask Kafka and ClickHouse, or much is pending"
                 time.sleep(1)
             if not found.lost:
-                assert self.landed() == self.written()
+                landed, written = self.landed(), self.written()
+                assert not landed - written
+                assert (written - landed).total() == found.deadletter
         return found
 
     @contextmanager

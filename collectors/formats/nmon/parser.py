@@ -278,7 +278,7 @@ class Parser:
         if before is None:
             self._snapshot.instant = instant  # the configuration before it has no time of its own
         if not self._lost:
-            self._finish_snapshot(line)
+            self._finish_snapshot(line, lent=before is None)
         if ambiguous and "fold" not in self._account.noted:
             self._account.noted.add("fold")
             self._account.reject(
@@ -310,13 +310,15 @@ class Parser:
             self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {said}", "all")
         return length.seconds
 
-    def _finish_snapshot(self, line: Line) -> None:
-        """Yield what is open; the data goes on with `line`."""
-        self._close(line.offset, line.number - 1)
+    def _finish_snapshot(self, line: Line, *, lent: bool = False) -> None:
+        """Yield what is open; the data goes on with `line`, whose own time it has where that is `lent`."""
+        self._close(line.offset, line.number - 1, lent=lent)
 
-    def _close(self, end: int, number: int) -> None:
+    def _close(self, end: int, number: int, *, lent: bool = False) -> None:
         """Yield what is open; the data goes on at `end`, after line `number`."""
         self._end_snapshot()
+        if lent:  # the line would come after itself, when it is read again from here
+            self._snapshot.instant = None
         self._account.cover(Position(end, number, self.state()))
 
     def _end_snapshot(self) -> None:
