@@ -21,7 +21,7 @@ from counterflow.pipelines.jobs.render import render
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
-_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
+_JVM = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
 """The optimising compiler would take half of a driver's CPU time."""
 _PLANNED = "link_load"  # the longest query has the planner at its widest
 _PLAN = """

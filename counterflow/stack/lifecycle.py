@@ -26,8 +26,6 @@ from counterflow.stack.part import Part
 from counterflow.stack.parts import all_parts
 from counterflow.stack.settings import HOST, StackSettings
 
-READY_TIMEOUT_S = 120
-"""Limit for a part to answer; a broker that was killed needs the longest."""
 _CANCEL_S = 20
 """So long `down` waits for jobs to end by themselves."""
 _UNKNOWN = supervision.State("STOPPED")
@@ -73,7 +71,7 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("topics", lambda: create_topics(settings, topics())),
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
-        ("jobs", lambda: _submit(settings, say)),
+        ("jobs", lambda: start(settings, "jobs", say=say)),
         ("health", lambda: start(settings, "health", say=say)),
         *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
     ]
@@ -129,8 +127,8 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
                 say(f"{part.name} answers after {time.monotonic() - begin:.1f} s: {detail}")
-            elif time.monotonic() - begin > READY_TIMEOUT_S:
-                raise _failed(settings, part, f"does not answer after {READY_TIMEOUT_S} s")
+            elif time.monotonic() - begin > part.ready_s:
+                raise _failed(settings, part, f"does not answer after {part.ready_s} s")
         time.sleep(0.2)
 
 
@@ -175,11 +173,6 @@ def _migrate(settings: StackSettings) -> None:
             migrate(migrator)
         except ClickHouseError as error:
             raise CounterflowError(f"ClickHouse refused a migration: {error}") from None
-
-
-def _submit(settings: StackSettings, say: Say) -> None:
-    jobs.submit(cluster(settings))  # here, since a query that Flink refuses should end `up` with the reason
-    start(settings, "jobs", say=say)
 
 
 def _look(settings: StackSettings, part: Part, state: supervision.State) -> PartStatus:

@@ -20,6 +20,7 @@ class Part:
     prepare : writes configuration and makes folders, before each start by `counterflow up`.
     environment : beside the one inherited.
     stop_s : seconds from SIGTERM to SIGKILL.
+    ready_s : seconds after which one that does not answer is given up; a broker that was killed needs many.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Part:
     prepare: Callable[[], None] = lambda: None
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_s: int = 20
+    ready_s: int = 120

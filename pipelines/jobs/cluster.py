@@ -7,20 +7,17 @@ the beginning of its topics.
 from __future__ import annotations
 
 import math
-import os
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from counterflow.errors import CounterflowError
 from counterflow.kafka import Kafka
 from counterflow.pipelines.jobs.definition import Job, chosen
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
@@ -31,7 +28,6 @@ from counterflow.schemas.definition import datasets as all_datasets
 
 _NOT_RESTORED = "JobInitializationException"
 """What Flink says of a job that it has taken, planned, and cannot begin: that of a checkpoint it cannot read."""
-_DRIVER = Path(__file__).with_name("driver.py")
 
 
 @dataclass(frozen=True)
@@ -75,12 +71,8 @@ class Submission:
     unreadable: tuple[str, ...] = ()
 
 
-class Taken(NamedTuple):
-    """What became of a job that was given to Flink: its Flink job id, or why it was refused."""
-
-    job: str
-    job_id: str = ""
-    error: str = ""
+class JobRefused(CounterflowError):  # noqa: N818 - of the job, not of the program
+    """Flink answers, and does not take a job."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +91,17 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submissi
     """See to it that the jobs (default: all) run; one that does is left alone, so call it as often as you like.
 
     A checkpoint that Flink cannot restore from is left out, and the one before it taken.
-    Raises `CounterflowError` when Flink does not answer or refuses a job; the others are submitted all the same.
+    Raises `CounterflowError` when Flink does not answer, and `JobRefused`; the others are submitted all the same.
     """
+    with _driver(cluster) as driver:
+        return _submit(cluster, driver, jobs)
+
+
+def _submit(cluster: Cluster, driver: Driver, jobs: Sequence[Job] | None) -> list[Submission]:
     found: list[Submission] = []
     requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
-    problems: list[CounterflowError] = []
+    problems: list[JobRefused] = []
     by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger) as ledger, connect(cluster.flink_url) as flink:
         for job in by_name.values():
@@ -121,7 +118,7 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submissi
             requests.append(_request(cluster, job, restore=same.checkpoint(cluster.checkpoints) if same else None))
         while requests:
             again = []
-            for taken in _drive(cluster, requests):
+            for taken in driver.submit(requests):
                 entry = entries[taken.job]
                 restore = entry.checkpoint(cluster.checkpoints)
                 if taken.job_id:
@@ -138,7 +135,7 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submissi
                     entries[taken.job] = entry = entry.without(restore)
                     again.append(_request(cluster, by_name[taken.job], restore=entry.checkpoint(cluster.checkpoints)))
                 else:
-                    problems.append(CounterflowError(f"Flink did not take {taken.job}: {cause(taken.error)}"))
+                    problems.append(JobRefused(f"Flink did not take {taken.job}: {cause(taken.error)}"))
             requests = again
     if problems:
         raise problems[0]
@@ -155,20 +152,26 @@ def watch(
     say: Callable[[Submission | CounterflowError], None],
     *,
     jobs: Sequence[Job] | None = None,
-    every_s: float = 5,
+    every_s: float = 2,
 ) -> None:
     """Keep the jobs running, without end: a JobManager that was restarted has none.
 
-    Says what it submitted, and what hindered it: a cluster that does not answer is waited for.
+    Says what it submitted, and what hindered it: a cluster that does not answer is waited for. The driver is kept, so
+    that all jobs are back within seconds. Raises `JobRefused` where Flink does not take a job in the beginning.
     """
-    while True:
-        try:
-            for submission in submit(cluster, jobs):
-                if submission.what != "running":
-                    say(submission)
-        except CounterflowError as error:
-            say(error)
-        time.sleep(every_s)
+    taken = False
+    with _driver(cluster) as driver:
+        while True:
+            try:
+                for submission in _submit(cluster, driver, jobs):
+                    if submission.what != "running":
+                        say(submission)
+                taken = True
+            except CounterflowError as error:
+                if isinstance(error, JobRefused) and not taken:
+                    raise
+                say(error)
+            time.sleep(every_s)
 
 
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
@@ -204,11 +207,11 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
         hint = "counterflow rules replay judges stored intervals again"
         raise CounterflowError(f"{names}: verdicts are not computed again", hint=hint, exit_code=2)
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
-    with connect(cluster.flink_url) as flink:
+    with connect(cluster.flink_url) as flink, _driver(cluster) as driver:
         flink.running()  # answers, or says that it does not, before anything is begun
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:
-            for name, job_id, error in list(_drive(cluster, [_request(cluster, job, period=period) for job in again])):
+            for name, job_id, error in list(driver.submit([_request(cluster, job, period=period) for job in again])):
                 if error:
                     raise CounterflowError(f"Flink did not take {name}: {cause(error)}")
                 if (state := flink.wait(job_id)) != "FINISHED":
@@ -245,22 +248,8 @@ def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: 
     )
 
 
-def _drive(cluster: Cluster, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
-    """Have one driver submit all requests; yields what became of each, then raises if it did not come to all."""
-    if not requests:
-        return
-    result = subprocess.run(
-        [cluster.python, _DRIVER],
-        input=orjson.dumps({"jobs": requests}),
-        env={**os.environ, **cluster.environment},
-        capture_output=True,
-        check=False,
-    )
-    submitted = [orjson.loads(line) for line in result.stdout.splitlines() if line.startswith(b'{"job"')]
-    yield from (Taken(**one) for one in submitted)
-    if len(submitted) < len(requests):
-        refused = requests[len(submitted)]["job"]
-        raise CounterflowError(f"Flink did not take {refused}: {cause(result.stderr.decode(errors='replace'))}")
+def _driver(cluster: Cluster) -> Driver:
+    return Driver(cluster.python, cluster.environment)
 
 
 def _ids(flink: Flink, names: set[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
-Reads one JSON object on standard input, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits
-each as one Flink job (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is
-accepted, `{"job", "error"}` where it is not.
+Reads a JSON object a line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits each job as
+one of Flink's (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is accepted,
+`{"job", "error"}` where it is not. It ends with its input.
 A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
 
 In application mode it is what the JobManager runs (`PythonDriver`), which hands on no input: the object, with one job,
@@ -146,13 +146,13 @@ def attempt(job: dict[str, Any]) -> dict[str, str]:
 
 def main() -> None:
     """Submit every job that is asked for: while Flink takes one, the next is planned."""
-    asked = Path(sys.argv[1]).read_text(encoding="utf-8") if len(sys.argv) > 1 else sys.stdin.read()
-    jobs = json.loads(asked)["jobs"]
+    asked = [Path(sys.argv[1]).read_text(encoding="utf-8")] if len(sys.argv) > 1 else sys.stdin
+    refused = []
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        refused = []
-        for said in pool.map(attempt, jobs):
-            print(json.dumps(said), flush=True)
-            refused += [said["error"]] if "error" in said else []
+        for line in asked:
+            for said in pool.map(attempt, json.loads(line)["jobs"]):
+                print(json.dumps(said), flush=True)
+                refused += [said["error"]] if "error" in said else []
     if refused:
         sys.exit("\n".join(refused))
 

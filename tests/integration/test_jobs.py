@@ -15,8 +15,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psutil
 import pytest
 
+from counterflow.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -281,3 +283,24 @@ def test_what_flink_refuses_is_one_sentence(flink: StackSettings) -> None:
     wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
     with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
         jobs.submit(line.cluster, [wrong])
+    with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
+        jobs.watch(line.cluster, print, jobs=[wrong])
+
+
+def test_a_watched_job_comes_back_also_when_the_driver_is_gone(flink: StackSettings) -> None:
+    line = Line(flink, 45, recompute, JOBS[:1])
+    taken: list[jobs.Submission] = []
+
+    def say(found: jobs.Submission | CounterflowError) -> None:
+        if isinstance(found, jobs.Submission):
+            taken.append(found)
+            jobs.cancel(line.cluster, line.jobs)
+            if len(taken) == 2:
+                [driver] = [child for child in psutil.Process().children() if "driver.py" in " ".join(child.cmdline())]
+                driver.kill()
+            if len(taken) == 3:
+                raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        jobs.watch(line.cluster, say, jobs=line.jobs, every_s=0.1)
+    assert len({found.job_id for found in taken}) == 3
