@@ -146,15 +146,14 @@ def attempt(job: dict[str, Any]) -> dict[str, str]:
 
 def main() -> None:
     """Submit every job that is asked for: while Flink takes one, the next is planned."""
-    asked = [Path(sys.argv[1]).read_text(encoding="utf-8")] if len(sys.argv) > 1 else sys.stdin
-    refused = []
+    given = sys.argv[1:]
+    asked = [Path(given[0]).read_text(encoding="utf-8")] if given else sys.stdin
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for line in asked:
             for said in pool.map(attempt, json.loads(line)["jobs"]):
                 print(json.dumps(said), flush=True)
-                refused += [said["error"]] if "error" in said else []
-    if refused:
-        sys.exit("\n".join(refused))
+                if given and "error" in said:
+                    sys.exit(said["error"])
 
 
 if __name__ == "__main__":
