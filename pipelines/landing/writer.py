@@ -33,7 +33,7 @@ SETTINGS: Settings = {
 }
 """Everything an insert relies on; the defaults differ between versions (ClickHouse: system.settings_changes)."""
 
-POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 131, 321, 349, 469})
+POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 441, 467, 469})
 """Exception codes that blame the rows: they are found by halving. Any other blames the server: the batch waits."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import itertools
+import json
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -24,7 +26,7 @@ import pytest
 from confluent_kafka import Producer
 
 from counterflow.clickhouse import ClickHouse
-from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.definition import Dataset, datasets, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
@@ -326,7 +328,8 @@ def test_payloads_that_are_no_rows(line: StackSettings, agent: str) -> None:
     assert after - before == len(values) - 4
 
 
-def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> None:
+def row_of(dataset: Dataset, agent: str) -> dict[str, Any]:
+    """A row with something in every column."""
     plain = {
         "String": "text",
         "Float64": 1.5,
@@ -335,9 +338,35 @@ def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> No
         "Bool": True,
         "DateTime64": "2026-11-20T10:00:00Z",
     }
+    row = {name: (column.values or (plain[column.type],))[0] for name, column in dataset.all_columns.items()}
+    return {**row, "system": agent, "agent_id": agent}
+
+
+def test_a_wrong_value_of_any_type_holds_up_nobody(line: StackSettings, agent: str) -> None:
+    wrong = [None, True, -1, 1.5, 2**63, 2**70, -(2**70), "", "text", "1e999", "\x00", [], [True], {}, {"a": [None]}]
+    columns = {
+        (column.type, name in dataset.key, bool(column.null_when), bool(column.values)): (dataset, name)
+        for dataset in datasets().values()
+        if dataset.role == "counter" and dataset.dataset != "deadletter"
+        for name, column in dataset.columns.items()
+    }
+    rows = [(dataset, {**row_of(dataset, agent), name: value}) for dataset, name in columns.values() for value in wrong]
+    values = defaultdict(list)
+    for seq, (dataset, row) in enumerate(rows):
+        values[dataset.topic].append(json.dumps({**row, "seq": seq}).encode())  # orjson takes no number so great
+    for topic, of_topic in values.items():
+        publish(line, agent, of_topic, topic=topic)
+    land(line)
+    ledger = "SELECT sumIf(rows, dataset != 'deadletter') AS n FROM counterflow.ledger WHERE agent_id = {agent:String}"
+    letters = "SELECT count() AS n FROM counterflow.deadletter WHERE agent_id = {agent:String} AND stage = 'land'"
+    refused = int(answer(line, letters, agent)["n"])
+    assert refused > len(columns)
+    assert int(answer(line, ledger, agent)["n"]) + refused == len(rows)
+
+
+def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> None:
     for dataset in datasets().values():
-        row = {name: (column.values or (plain[column.type],))[0] for name, column in dataset.all_columns.items()}
-        publish(line, agent, [orjson.dumps({**row, "system": agent})], topic=dataset.topic)
+        publish(line, agent, [orjson.dumps(row_of(dataset, agent))], topic=dataset.topic)
     land(line)
     for name in datasets():
         found = answer(line, f"SELECT count() AS n FROM counterflow.{name} WHERE system = {{agent:String}}", agent)
