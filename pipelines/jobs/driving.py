@@ -43,34 +43,32 @@ class Driver:
         self._end()
 
     def submit(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
-        """Submit what `render` made; yields what became of each.
+        """Submit what `render` made; yields what became of each as soon as that is known.
 
         Raises `CounterflowError` where the process ended before it came to all.
         """
         if not requests:
             return
-        answers, said = self._ask(orjson.dumps({"jobs": requests}), len(requests))
-        yield from answers
-        if len(answers) < len(requests):
-            why = cause(b"".join(said).decode(errors="replace"))
-            raise CounterflowError(f"Flink did not take {requests[len(answers)]['job']}: {why}")
-
-    def _ask(self, asked: bytes, expected: int) -> tuple[list[Taken], list[bytes]]:
-        """Return the answers, and what Flink and Java said beside them."""
         process = self._running()
         assert process.stdin is not None  # noqa: S101 - a pipe
         assert process.stdout is not None  # noqa: S101 - a pipe
-        with suppress(BrokenPipeError):
-            process.stdin.write(asked + b"\n")
-            process.stdin.flush()
-        answers: list[Taken] = []
         said: list[bytes] = []
-        while len(answers) < expected and (line := process.stdout.readline()):
-            if line.startswith(b'{"job"'):
-                answers.append(Taken(**orjson.loads(line)))
-            else:
-                said.append(line)
-        return answers, said
+        left = [request["job"] for request in requests]
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(orjson.dumps({"jobs": requests}) + b"\n")
+                process.stdin.flush()
+            while left and (line := process.stdout.readline()):
+                if line.startswith(b'{"job"'):
+                    left.pop(0)
+                    yield Taken(**orjson.loads(line))
+                else:
+                    said.append(line)  # what Flink and Java say beside the answers
+        finally:
+            if left:  # nobody waits for the other answers
+                self._end()
+        if left:
+            raise CounterflowError(f"Flink did not take {left[0]}: {cause(b''.join(said).decode(errors='replace'))}")
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -145,7 +145,10 @@ class Line:
         """Count the records that came to the tables, by dataset."""
         sql = "SELECT dataset, sum(rows) AS n FROM counterflow.ledger WHERE agent_id = {agent:String} GROUP BY dataset"
         rows = self.reader.rows(sql, {"param_agent": self.name})
-        return collections.Counter({row["dataset"]: int(row["n"]) for row in rows if row["dataset"] != "quality"})
+        said_of_them = ("quality", "deadletter")
+        return collections.Counter(
+            {row["dataset"]: int(row["n"]) for row in rows if row["dataset"] not in said_of_them}
+        )
 
     def counterflow(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command against the stack."""
@@ -154,8 +157,9 @@ class Line:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s)
 
     def health(self, port: int) -> str:
-        """What a process says is wrong."""
-        return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text
+        """What a process says is wrong; nothing while it does not answer."""
+        asked = self.answers(lambda: httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text)
+        return asked or ""
 
     def answers(self, ask: Callable[[], Any]) -> Any:
         """Ask a server that may be away."""
