@@ -15,8 +15,10 @@ from counterflow.stack.settings import HOST, StackSettings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-# Servers live for minutes here, in which the optimising compiler of Java's would take a third of all processor time.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
+def pytest_configure() -> None:
+    """Leave out Java's optimising compiler, which would take a third of all time: servers live for minutes here."""
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
