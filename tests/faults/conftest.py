@@ -8,7 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
+from tests.agents import until
 from tests.faults.line import Line, Verdict
 
 
@@ -19,7 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
-    """The stack with a load of the test's own, of which the first results have come through."""
+    """The stack, whole again after another test, with a load of its own, whose first results have come through."""
+    until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), 180)
     with Line(stack, tmp_path) as line:
         line.back()
         yield line

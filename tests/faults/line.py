@@ -122,7 +122,7 @@ class Line:
                 time.sleep(1)
             if not found.lost:
                 landed, written = self.landed(), self.written()
-                assert not landed - written
+                assert not landed - written, landed - written
                 assert (written - landed).total() == found.deadletter
         return found
 
