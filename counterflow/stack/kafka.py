@@ -31,7 +31,16 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 def broker(settings: StackSettings) -> Part:
     """Describe the broker."""
-    options = ("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true")
+    # The optimising compiler would take as long as the start itself, and what it makes writes no more records a second.
+    compiler = "-XX:TieredStopAtLevel=1"
+    options = (
+        "-Xms256m",
+        "-Xmx512m",
+        compiler,
+        "-XX:+UseG1GC",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Djava.awt.headless=true",
+    )
     logger = "-Dorg.slf4j.simpleLogger"
     logging = (f"{logger}.defaultLogLevel=warn", f"{logger}.showDateTime=true", f"{logger}.dateTimeFormat={_TIME}")
     return Part(

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from counterflow.pipelines.jobs.cluster import Cluster, Status, Submission, cancel, listing, rerun, submit, watch
+from counterflow.pipelines.jobs.cluster import (
+    Cluster,
+    Status,
+    Submission,
+    cancel,
+    listing,
+    rerun,
+    states,
+    submit,
+    watch,
+)
 from counterflow.pipelines.jobs.definition import Job, all_jobs, chosen
 from counterflow.pipelines.jobs.render import Period
 
@@ -17,6 +27,7 @@ __all__ = [
     "chosen",
     "listing",
     "rerun",
+    "states",
     "submit",
     "watch",
 ]
