@@ -31,12 +31,11 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 def broker(settings: StackSettings) -> Part:
     """Describe the broker."""
-    # The optimising compiler would take as long as the start itself, and what it makes writes no more records a second.
-    compiler = "-XX:TieredStopAtLevel=1"
     options = (
         "-Xms256m",
         "-Xmx512m",
-        compiler,
+        # The optimising compiler takes as long as the start itself; what it makes writes no more records a second.
+        "-XX:TieredStopAtLevel=1",
         "-XX:+UseG1GC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
