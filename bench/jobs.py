@@ -28,7 +28,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-ROWS = int(os.environ.get("BENCH_ROWS", "1_000_000"))
+ROWS = 1_000_000
 SYSTEMS = 10
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -25,7 +25,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-SAMPLES = int(os.environ.get("BENCH_ROWS", "1_000_000"))
+SAMPLES = 1_000_000
 SYSTEMS, LINKS = 10, 100
 """Systems, and links of each: 97 with running counts, a group and its port, both beside a physical port, and an
 interface with deltas."""

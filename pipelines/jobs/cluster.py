@@ -157,7 +157,7 @@ def watch(
     """Keep the jobs running, without end: a JobManager that was restarted has none.
 
     Says what it submitted, and what hindered it: a cluster that does not answer is waited for. The driver is kept, so
-    that all jobs are back within seconds. Raises `JobRefused` where Flink does not take a job in the beginning.
+    that jobs are planned at once. Raises `JobRefused` where Flink does not take a job in the beginning.
     """
     taken = False
     with _driver(cluster) as driver:
