@@ -9,11 +9,11 @@ from pathlib import Path
 import orjson
 
 from counterflow.pipelines.jobs.definition import Job
+from counterflow.pipelines.jobs.driving import DRIVER
 from counterflow.pipelines.jobs.render import render
 from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
 
-_DRIVER = Path(__file__).with_name("driver.py")
 _OF_THE_CLUSTER = {
     "execution.target",
     "execution.attached",
@@ -40,7 +40,7 @@ def write(
     for name in _OF_THE_CLUSTER:
         del rendered["configuration"][name]
     to.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(_DRIVER, driver)
+    shutil.copyfile(DRIVER, driver)
     rules.write_bytes(archive())
     request.write_bytes(orjson.dumps({"jobs": [rendered]}, option=orjson.OPT_INDENT_2))
     return [driver, request, rules]

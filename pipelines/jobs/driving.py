@@ -14,7 +14,7 @@ import orjson
 from counterflow.errors import CounterflowError
 from counterflow.pipelines.jobs.rest import cause
 
-_DRIVER = Path(__file__).with_name("driver.py")
+DRIVER = Path(__file__).with_name("driver.py")
 _PATIENCE_S = 10
 
 
@@ -74,7 +74,7 @@ class Driver:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = subprocess.Popen(
-                [self._python, _DRIVER],
+                [self._python, DRIVER],
                 env={**os.environ, **self._environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
