@@ -169,9 +169,9 @@ class Session:
                 return AskError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
             content = bytearray()
             for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > LONGEST_ANSWER:
+                if len(content) + len(chunk) > LONGEST_ANSWER:
                     raise AskError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
+                content += chunk
             if not content:
                 raise AskError(Kind.FAILED, f"{path}: the answer is empty")
             return bytes(content)
