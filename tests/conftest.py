@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
+from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import HOST, StackSettings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -85,6 +87,13 @@ def flink(kafka: StackSettings) -> Iterator[StackSettings]:
     yield kafka
     for part in ("taskmanager", "jobmanager"):
         supervision.stop(kafka, part)
+
+
+@pytest.fixture(scope="session")
+def driver(bare: StackSettings) -> Iterator[Driver]:
+    """What plans the jobs that tests give to `flink`."""
+    with cluster(bare).driver() as kept:
+        yield kept
 
 
 def free_settings(home: Path, parts: Path) -> StackSettings:

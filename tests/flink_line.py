@@ -13,6 +13,7 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import results
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
@@ -34,6 +35,7 @@ class Line:
     def __init__(
         self,
         flink: StackSettings,
+        driver: Driver,
         version: int,
         recompute: Callable[[Mapping[str, Sequence[Record]]], Results],
         names: Sequence[str],
@@ -59,11 +61,21 @@ class Line:
             for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
+        self._driver = driver
         self._recompute = recompute
         self._producer = Producer(
             {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
         )
         self._producer.init_transactions(30)
+
+    def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
+        """See to it that the line's jobs run, or what they were changed to."""
+        return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
+
+    def rerun(self, period: jobs.Period, names: Sequence[str]) -> dict[str, int]:
+        """Compute a period again by those of the line's jobs that have these names."""
+        again = [job for job in self.jobs if job.name.split()[0] in names]
+        return jobs.rerun(self.cluster, period, again, driver=self._driver)
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; one that is not committed counts for nothing."""

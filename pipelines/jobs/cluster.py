@@ -56,6 +56,10 @@ class Cluster:
     ledger: Path
     datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
 
+    def driver(self) -> Driver:
+        """Return what plans jobs, for those who submit more than once: it takes seconds to begin."""
+        return Driver(self.python, self.environment)
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -87,17 +91,15 @@ class Status:
     problem: str | None = None
 
 
-def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submission]:
+def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None) -> list[Submission]:
     """See to it that the jobs (default: all) run; one that does is left alone, so call it as often as you like.
 
     A checkpoint that Flink cannot restore from is left out, and the one before it taken.
     Raises `CounterflowError` when Flink does not answer, and `JobRefused`; the others are submitted all the same.
     """
-    with _driver(cluster) as driver:
-        return _submit(cluster, driver, jobs)
-
-
-def _submit(cluster: Cluster, driver: Driver, jobs: Sequence[Job] | None) -> list[Submission]:
+    if driver is None:
+        with cluster.driver() as driver:
+            return submit(cluster, jobs, driver=driver)
     found: list[Submission] = []
     requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
@@ -160,10 +162,10 @@ def watch(
     that jobs are planned at once. Raises `JobRefused` where Flink does not take a job in the beginning.
     """
     taken = False
-    with _driver(cluster) as driver:
+    with cluster.driver() as driver:
         while True:
             try:
-                for submission in _submit(cluster, driver, jobs):
+                for submission in submit(cluster, jobs, driver=driver):
                     if submission.what != "running":
                         say(submission)
                 taken = True
@@ -199,13 +201,18 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
         ]
 
 
-def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -> dict[str, int]:
+def rerun(
+    cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None
+) -> dict[str, int]:
     """Compute results again from all that the topics hold, and wait; returns how many were written, by dataset.
 
     The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins. A job that
     judges is left out: it hears of the results that change.
     Raises `CounterflowError` when a computation fails, or there is none.
     """
+    if driver is None:
+        with cluster.driver() as driver:
+            return rerun(cluster, period, jobs, driver=driver)
     jobs = chosen() if jobs is None else jobs
     again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in jobs if job.rule is None]
     if not again:
@@ -213,7 +220,7 @@ def rerun(cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None) -
         hint = "counterflow rules replay judges stored intervals again"
         raise CounterflowError(f"{names}: verdicts are not computed again", hint=hint, exit_code=2)
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
-    with connect(cluster.flink_url) as flink, _driver(cluster) as driver:
+    with connect(cluster.flink_url) as flink:
         flink.running()  # answers, or says that it does not, before anything is begun
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:
@@ -252,10 +259,6 @@ def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: 
         restore=restore,
         period=period,
     )
-
-
-def _driver(cluster: Cluster) -> Driver:
-    return Driver(cluster.python, cluster.environment)
 
 
 def _ids(flink: Flink, names: set[str]) -> list[str]:

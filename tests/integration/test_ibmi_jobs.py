@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Line, Record, Results, first_of_each, known, over, total
 
@@ -373,9 +373,9 @@ def everything() -> list[tuple[str, Record]]:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> Line:
-    line = Line(flink, 50, recompute, JOBS)
-    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started"] * len(JOBS)
+def line(flink: StackSettings, driver: Driver) -> Line:
+    line = Line(flink, driver, 50, recompute, JOBS)
+    assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 800):
         line.publish(rows[begin : begin + 800])

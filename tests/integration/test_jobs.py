@@ -20,6 +20,7 @@ import pytest
 
 from counterflow.errors import CounterflowError
 from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Line, Record, Results, first_of_each, known, over, same, total
@@ -191,9 +192,9 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
 
 
 @pytest.fixture(scope="module", params=[1, 2], ids=lambda number: f"{number} partitions and subtasks")
-def line(request: pytest.FixtureRequest, flink: StackSettings) -> Line:
-    line = Line(flink, 10 + request.param, recompute, JOBS, parallelism=request.param)
-    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started", "started"]
+def line(request: pytest.FixtureRequest, flink: StackSettings, driver: Driver) -> Line:
+    line = Line(flink, driver, 10 + request.param, recompute, JOBS, parallelism=request.param)
+    assert [found.what for found in line.submit()] == ["started", "started"]
     return line
 
 
@@ -207,14 +208,14 @@ def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
 
 
 def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -> None:
-    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["running", "running"]
+    assert [found.what for found in line.submit()] == ["running", "running"]
     before, after = halves(recording("resumed", NOW, seed=7))
     line.publish(before)
     line.arrived()
     assert sorted(jobs.cancel(line.cluster, line.jobs)) == sorted(job.name for job in line.jobs)
     assert {status.state for status in jobs.listing(line.cluster, line.jobs)} == {"NOT SUBMITTED"}
     line.publish(after)
-    for found in jobs.submit(line.cluster, line.jobs):
+    for found in line.submit():
         assert found.what == "resumed"
         assert found.checkpoint
     line.check()
@@ -229,7 +230,7 @@ def test_a_killed_process_costs_no_row(flink: StackSettings, line: Line) -> None
     line.publish(after)
     lifecycle.start(flink, "jobmanager", "taskmanager")
     expected = {"jobmanager": "resumed", "taskmanager": "running"}  # a JobManager that was restarted has no jobs
-    assert {found.what for found in jobs.submit(line.cluster, line.jobs)} == {expected[part]}
+    assert {found.what for found in line.submit()} == {expected[part]}
     line.check()
 
 
@@ -239,7 +240,7 @@ def test_another_query_starts_from_the_beginning(line: Line) -> None:
     changed = [
         job.model_copy(update={"query": job.query.replace("SUM(threads)", "SUM(threads) + 0")}) for job in line.jobs
     ]
-    assert sorted(found.what for found in jobs.submit(line.cluster, changed)) == ["running", "started"]
+    assert sorted(found.what for found in line.submit(changed)) == ["running", "started"]
     end = time.monotonic() + 60
     while not all(len(rows) > len(before[key]) for key, rows in line.results()["footprint"].items()):
         assert time.monotonic() < end, "not every result was written again"
@@ -247,9 +248,9 @@ def test_another_query_starts_from_the_beginning(line: Line) -> None:
     line.check()
 
 
-def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> None:
-    line = Line(flink, 30, recompute, JOBS, state_ttl="2 s")
-    jobs.submit(line.cluster, line.jobs)
+def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver: Driver) -> None:
+    line = Line(flink, driver, 30, recompute, JOBS, state_ttl="2 s")
+    line.submit()
     before, after = halves(
         [*recording("split", NOW, seed=10, intervals=4), *recording("other", NOW, seed=11, intervals=4)]
     )
@@ -266,7 +267,7 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> Non
 
     begin, end = NOW + timedelta(seconds=15), NOW + timedelta(seconds=45)  # two of four intervals
     period = jobs.Period(begin, end, "split")
-    written = jobs.rerun(line.cluster, period, line.jobs)
+    written = line.rerun(period, JOBS)
     inside = {
         name: {key for key in rows if key[0] == "split" and begin <= datetime.fromisoformat(key[-1]) < end}
         for name, rows in expected.items()
@@ -278,26 +279,31 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings) -> Non
     jobs.cancel(line.cluster, line.jobs)
 
 
-def test_what_flink_refuses_is_one_sentence(flink: StackSettings) -> None:
-    line = Line(flink, 40, recompute, JOBS)
+def test_what_flink_refuses_is_one_sentence(flink: StackSettings, driver: Driver) -> None:
+    line = Line(flink, driver, 40, recompute, JOBS)
     wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
     with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
-        jobs.submit(line.cluster, [wrong])
+        line.submit([wrong])
     with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
         jobs.watch(line.cluster, print, jobs=[wrong])
 
 
-def test_a_watched_job_comes_back_also_when_the_driver_is_gone(flink: StackSettings) -> None:
-    line = Line(flink, 45, recompute, JOBS[:1])
+def drivers() -> set[psutil.Process]:
+    return {child for child in psutil.Process().children() if "driver.py" in " ".join(child.cmdline())}
+
+
+def test_a_watched_job_comes_back_also_when_the_driver_is_gone(flink: StackSettings, driver: Driver) -> None:
+    line = Line(flink, driver, 45, recompute, JOBS[:1])
     taken: list[jobs.Submission] = []
+    others = drivers()
 
     def say(found: jobs.Submission | CounterflowError) -> None:
         if isinstance(found, jobs.Submission):
             taken.append(found)
             jobs.cancel(line.cluster, line.jobs)
             if len(taken) == 2:
-                [driver] = [child for child in psutil.Process().children() if "driver.py" in " ".join(child.cmdline())]
-                driver.kill()
+                [watching] = drivers() - others
+                watching.kill()
             if len(taken) == 3:
                 raise InterruptedError
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
 from tests.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
@@ -704,9 +705,9 @@ def everything() -> Rows:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> SettledLine:
-    line = SettledLine(flink, 60, recompute, JOBS, parallelism=2)
-    assert [found.what for found in jobs.submit(line.cluster, line.jobs)] == ["started"] * len(JOBS)
+def line(flink: StackSettings, driver: Driver) -> SettledLine:
+    line = SettledLine(flink, driver, 60, recompute, JOBS, parallelism=2)
+    assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):
         line.publish(rows[begin : begin + 600])
@@ -743,7 +744,7 @@ def test_a_pair_of_q_replication_comes_out_as_published(line: SettledLine) -> No
 def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) -> None:
     begin, end = NOW + timedelta(minutes=20), NOW + timedelta(minutes=24)
     period = jobs.Period(begin, end, "live")
-    written = jobs.rerun(line.cluster, period, [job for job in line.jobs if job.name.startswith("log_load")])
+    written = line.rerun(period, ["log_load"])
     assert written == {"log_load": 8}  # four intervals of two subsystems
     line.check()
 
