@@ -138,16 +138,16 @@ def start(settings: StackSettings, name: str) -> None:
 
 def stop(settings: StackSettings, name: str) -> None:
     """Stop a part and wait until it is gone."""
-    with suppress(xmlrpc.client.Fault):  # it ended by itself in this moment
+    with suppress(xmlrpc.client.Fault, OSError):  # it ended by itself in this moment, or the supervisor does
         _call(settings, "stopProcess", name)
     Run.read(settings.home, name).end()  # one that was taken over is not the supervisor's child
 
 
 def shutdown(settings: StackSettings) -> None:
     """End the supervisor, and with it every part that still runs; wait until it is gone."""
-    supervisor = psutil.Process(_call(settings, "getPID"))
-    _call(settings, "shutdown")
-    with suppress(psutil.TimeoutExpired):  # `sweep` ends a supervisor that hangs
+    with suppress(psutil.Error, OSError):  # `sweep` ends a supervisor that hangs, or was ending already
+        supervisor = psutil.Process(_call(settings, "getPID"))
+        _call(settings, "shutdown")
         supervisor.wait(timeout=60)
 
 
@@ -206,9 +206,15 @@ def rotate(settings: StackSettings) -> None:
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:
+    """Ask the supervisor. Raises `OSError` where there is none, or one that is ending and answers nothing else."""
     transport = SupervisorTransport(None, None, f"unix://{_socket(settings)}")
     with xmlrpc.client.ServerProxy("http://supervisor", transport=transport) as proxy:
-        return getattr(proxy.supervisor, method)(*arguments)
+        try:
+            return getattr(proxy.supervisor, method)(*arguments)
+        except xmlrpc.client.Fault as fault:
+            if fault.faultCode == Faults.SHUTDOWN_STATE:
+                raise ConnectionRefusedError("the supervisor is ending") from None
+            raise
 
 
 def _socket(settings: StackSettings) -> Path:

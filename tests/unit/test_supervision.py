@@ -104,6 +104,19 @@ def test_parts_outlive_their_supervisor_and_the_next_one_takes_them_over(supervi
     assert supervision.processes(supervised) == []
 
 
+def test_a_supervisor_that_is_ending_hinders_nobody_who_stops_the_stack(supervised: StackSettings) -> None:
+    started(supervised, "stubborn")
+    supervisor = psutil.Process(state(supervised, "supervisor").pid)
+    supervisor.terminate()
+    until(lambda: not supervision.alive(supervised), "the supervisor answers no more")
+    assert supervisor.is_running(), "it waits for the part"
+    assert state(supervised, "stubborn").pid
+    supervision.stop(supervised, "stubborn")
+    supervision.shutdown(supervised)
+    supervision.sweep(supervised)
+    assert not supervision.processes(supervised)
+
+
 def test_a_log_that_became_long_is_cut_and_kept(supervised: StackSettings) -> None:
     started(supervised, "sleeper")
     log = supervised.logs / "sleeper.log"
