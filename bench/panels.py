@@ -24,7 +24,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-REPEATS = 3
+REPEATS = 5
 
 Asked = tuple[Board, Chart]
 

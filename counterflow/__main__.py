@@ -2,4 +2,5 @@
 
 from counterflow.cli import main
 
-main()
+if __name__ == "__main__":  # not where a process of its own draws pictures
+    main()

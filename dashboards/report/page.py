@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -84,14 +83,13 @@ def _keep(path: Path, text: str) -> None:
     Path(file.name).replace(path)
 
 
-def pictures(figure: Figure) -> Iterator[tuple[str, bytes]]:
-    """Yield a chart as SVG and PNG, by the ending of their names; none for a table or a stat."""
+def pictures(figure: Figure) -> dict[str, bytes]:
+    """Return a chart as SVG and PNG, by the ending of their names; none for a table or a stat."""
     if figure.spec is None:
-        return
+        return {}
     text = json.dumps(specs.picture(figure.spec, figure.chart))
     vega = vl_convert.vegalite_to_vega(text, vl_version=LANGUAGE)
     for legend in vega["legends"]:
         legend["encode"] = specs.symbols(figure.spec)
     svg = vl_convert.vega_to_svg(vega)
-    yield "svg", svg.encode()
-    yield "png", vl_convert.svg_to_png(svg, ppi=144)
+    return {"svg": svg.encode(), "png": vl_convert.svg_to_png(svg, ppi=144)}

@@ -296,14 +296,14 @@ def test_the_page_needs_nobody_and_is_the_same_every_time() -> None:
 
 def test_pictures_have_the_names_of_their_series() -> None:
     made = figure(charts()["logical_io_by_group"], long(["QZDASO", EVIL, "others"]))
-    drawn = dict(page.pictures(made))
+    drawn = page.pictures(made)
     svg = drawn["svg"].decode()
     assert "QZDASO" in svg
     assert "others" in svg
     assert "<img" not in svg
     assert drawn["png"].startswith(b"\x89PNG")
     assert len(drawn["png"]) > 20_000, "not blank"
-    assert dict(page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], [])))) == {}
+    assert page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], []))) == {}
 
 
 def test_definitions_may_mark_code() -> None:
