@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from counterflow.dashboards.report.figures import Table
     from counterflow.pipelines.studies.compare import Comparison
 
+_HEADINGS = {"cpu": "CPU", "io": "I/O"}
+
 
 @click.command()
 @click.option("--from", "begin", type=TIME, callback=utc, help="Begin of the range; UTC by default.")
@@ -102,7 +104,8 @@ def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
     listed = [("Runs", simple(list(heads[0]), [list(head.values()) for head in heads]))]
     for name, rows in written.tables(comparison).items():
         cells = [dict(written.cells(row, comparison.runs)) for row in rows]
-        listed.append((name.capitalize(), simple(list(cells[0]), [list(one.values()) for one in cells])))
+        heading = _HEADINGS.get(name, name.capitalize())
+        listed.append((heading, simple(list(cells[0]), [list(one.values()) for one in cells])))
     return listed
 
 

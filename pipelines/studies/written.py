@@ -36,7 +36,8 @@ def with_spread(figure: Figure) -> str:
     """Return a figure with the standard deviation, the least and the greatest of its intervals."""
     if figure.value is None or figure.sd is None or figure.sd <= 1e-9 * abs(figure.value):  # the dust of sums
         return worded(figure.value)
-    return f"{worded(figure.value)} ±{figure.sd:.2g} ({worded(figure.low)} to {worded(figure.high)})"
+    deviation = worded(float(f"{figure.sd:.2g}"))
+    return f"{worded(figure.value)} ±{deviation} ({worded(figure.low)} to {worded(figure.high)})"
 
 
 def named(row: Row) -> str:

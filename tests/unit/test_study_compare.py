@@ -443,6 +443,19 @@ def evil() -> Comparison:
     return compare([run_of(rows, "=base"), run_of(rows, EVIL)])
 
 
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Figure(630.2, "", 61, 166.4, 200, 898), "630.2 ±170 (200 to 898)"),
+        (Figure(2_268_000, "", 61, 618_400, 720_000, 3_232_800), "2,268,000 ±620,000 (720,000 to 3,232,800)"),
+        (Figure(2.596, "", 61, 0.304, 2.088, 3.096), "2.596 ±0.3 (2.088 to 3.096)"),
+        (Figure(7, "", 61, 0, 7, 7), "7"),
+    ],
+)
+def test_a_spread_has_two_digits_that_anybody_reads(figure: Figure, text: str) -> None:
+    assert written.with_spread(figure) == text
+
+
 def test_a_csv_has_no_formulas_and_its_numbers_are_unrounded() -> None:
     runs = [run_of(zos(27.2, 23.3, 17.29, 214), "a"), run_of(zos(20.0, 23.3, 17.29, 214), "b")]
     rows = list(csv.DictReader(io.StringIO(written.as_csv(compare(runs)))))
