@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from counterflow.dashboards.report.figures import Table
     from counterflow.pipelines.studies.compare import Comparison
 
+_MOST_AT_ONCE = 4
+"""Processes that draw; each takes 100 MB."""
 _HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 
@@ -124,7 +127,7 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
     if pictures:
         (folder / "charts").mkdir(exist_ok=True)
         # A chart takes a quarter of a second of one core, and threads share one. Not forked: what draws has threads.
-        with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1), get_context("spawn")) as pool:
             for figure, drawn in zip(report.figures, pool.map(page.pictures, report.figures), strict=True):
                 for ending, data in drawn.items():
                     (folder / "charts" / f"{figure.chart.name}.{ending}").write_bytes(data)
