@@ -167,11 +167,12 @@ class Session:
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             if kind != "application/json":
                 return AskError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
-            content = bytearray()
-            for chunk in response.iter_bytes():
-                if len(content) + len(chunk) > LONGEST_ANSWER:
+            pieces, size = list[bytes](), 0
+            for piece in response.iter_bytes():
+                size += len(piece)
+                if size > LONGEST_ANSWER:
                     raise AskError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
-                content += chunk
-            if not content:
+                pieces.append(piece)
+            if not size:
                 raise AskError(Kind.FAILED, f"{path}: the answer is empty")
-            return bytes(content)
+            return b"".join(pieces)
