@@ -78,7 +78,7 @@ screenshots: demo chromium ## pictures of charts for the README, from the report
 
 test: setup nmon prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
-	@$(RUN) pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)

@@ -35,12 +35,16 @@ WAY_OUT = "expected a line SAMPLE_TIME=2026-11-21T18:50:00.250Z SYSTEM=SYS1 befo
 
 
 class Place(NamedTuple):
-    """When and where a listing was written; `stamp` is the time as it stands there. JSON values."""
+    """When and where a listing was written; `stamp` is the time as it stands there. JSON values.
+
+    `message` is the first line of the message of the hardcopy log that was read last, if its lines may go on.
+    """
 
     stamp: str | None = None
     local: bool = False
     system: str | None = None
     subsystem: str | None = None
+    message: str | None = None
 
 
 class UnplacedError(ValueError):
@@ -174,7 +178,7 @@ class _Reading:
     def __init__(self, told: Place) -> None:
         self.told = told
         self.opened: Listing | None = None
-        self.message: re.Match[str] | None = None
+        self.message = _FIRST.fullmatch(told.message) if told.message else None
         self.first = self.ended = False
         self._id: str | None = None
 
@@ -209,7 +213,7 @@ class _Reading:
     def close(self, end: int, lines: int) -> Found:
         assert self.opened is not None  # noqa: S101 - callers look
         listing, self.opened, self._id, self.ended = self.opened, None, None, False
-        return Found(listing, end, lines, self.told)
+        return Found(listing, end, lines, self.told._replace(message=self.message and self.message.string))
 
 
 def _hardcopy_time(date: str, time: str) -> datetime | None:

@@ -36,16 +36,17 @@ Line = tuple[str, int]
 @click.option("--seconds", type=int, default=300, show_default=True, help="How long to look.")
 @click.option("--format", "names", multiple=True, type=click.Choice(sorted(formats())), help="Of this format only.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path(".counterflow/fuzz"), help="What is found.")
+@click.option("--seed", type=int, default=0, help="Of what is tried; 0: another one each time.", show_default=True)
 @click.option("--keep", is_flag=True, help="Add what reaches new lines to the corpus of the repository.")
 @click.option("--child", is_flag=True, hidden=True)
-def main(seconds: int, names: Sequence[str], work: Path, keep: bool, child: bool) -> None:
+def main(seconds: int, names: Sequence[str], work: Path, seed: int, keep: bool, child: bool) -> None:
     """Look for inputs that break what a format promises; exit status 1 when there is one."""
     chosen = list(names) or sorted(formats())
     folders = {name: work / name for name in ("seeds", "found", "failed")}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     if child:
-        _fuzz(chosen, seconds, folders)
+        _fuzz(chosen, seconds, seed, folders)
     for number, name in enumerate(chosen):
         for content in seeds(name).values():
             if len(content) < LONGEST:
@@ -63,13 +64,13 @@ def main(seconds: int, names: Sequence[str], work: Path, keep: bool, child: bool
     sys.exit(1 if failures or ended else 0)
 
 
-def _fuzz(names: Sequence[str], seconds: int, folders: dict[str, Path]) -> None:
+def _fuzz(names: Sequence[str], seconds: int, seed: int, folders: dict[str, Path]) -> None:
     def one(data: bytes) -> None:
         if data:
             check(*_split(names, data))
 
     options = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={SLOW_S}", f"-rss_limit_mb={MEMORY_MIB}"]
-    options += [f"-artifact_prefix={folders['failed']}/", "-print_final_stats=1", "-verbosity=0"]
+    options += [f"-artifact_prefix={folders['failed']}/", f"-seed={seed}", "-print_final_stats=1", "-verbosity=0"]
     atheris.Setup([sys.argv[0], *options, str(folders["found"]), str(folders["seeds"])], one)
     atheris.Fuzz()
 

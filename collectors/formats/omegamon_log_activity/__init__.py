@@ -58,7 +58,7 @@ class OmegamonLogActivity:
         memory = Memory(**position.state)
         pages = Pages(**memory.pages)
         opened: Columnar | Dotted | None = None
-        blocks = 0
+        in_log = position.byte_offset > 0  # no position is told before the first block of the log
         last: Line | None = None
         for line in read_lines(stream, position.byte_offset, position.line):
             if line.fault is Reason.CUT_LINE and not context.complete:
@@ -68,9 +68,10 @@ class OmegamonLogActivity:
             if opened is not None and opened.take(written, line):
                 continue
             if opened is not None:
-                blocks += _is_log(opened)
+                in_log = in_log or _is_log(opened)
                 yield from _items(opened, pages, memory, context)
-                yield Position(line.offset, line.number - 1, {**asdict(memory), "pages": asdict(pages)})
+                if in_log:
+                    yield Position(line.offset, line.number - 1, {**asdict(memory), "pages": asdict(pages)})
             opened = begins(written, line)
             if isinstance(opened, Dotted):
                 opened.take(written, line)
@@ -79,10 +80,11 @@ class OmegamonLogActivity:
         if not context.complete:
             return
         if opened is not None and last is not None:
-            blocks += _is_log(opened)
+            in_log = in_log or _is_log(opened)
             yield from _items(opened, pages, memory, context)
-            yield Position(last.end, last.number, {**asdict(memory), "pages": asdict(pages)})
-        if not blocks and position.byte_offset == 0:
+            if in_log:
+                yield Position(last.end, last.number, {**asdict(memory), "pages": asdict(pages)})
+        if not in_log:
             yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
 
 
