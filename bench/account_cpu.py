@@ -7,20 +7,17 @@ import os
 import sys
 import tempfile
 import time
-from datetime import timedelta
 from pathlib import Path
 
-import httpx
 import orjson
-import psutil
 from confluent_kafka import Consumer, TopicPartition
 
 from bench.figure import Figure
 from bench.generate_zos import BEGIN, configured, minutes, publish
+from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.kafka import Kafka
-from counterflow.pipelines import jobs
 from counterflow.schemas.definition import datasets, topics
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
@@ -28,7 +25,7 @@ from tests.conftest import free_settings
 
 STREAMS = ("system_cpu", "workload", "db_log")
 SYSTEMS, MEMBERS = 100, 2
-MINUTES = int(os.environ.get("BENCH_MINUTES", "2000"))
+MINUTES = int(os.environ.get("BENCH_MINUTES", "3000"))
 YEAR_MINUTES = 365 * 24 * 60
 
 
@@ -39,25 +36,23 @@ def main() -> None:
         settings = free_settings(Path(home), parts)
         try:
             lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
-            create_topics(settings, topics(partitions=1))
+            create_topics(settings, topics(partitions=CORES))
             published = itertools.chain(configured(SYSTEMS, MEMBERS), minutes(SYSTEMS, MEMBERS, MINUTES))
             rows = publish(settings.kafka("admin"), published) - SYSTEMS * (MEMBERS + 1)
             figures = {}
             for job in ("account_cpu", "log_load"):
-                cold, figures[job] = measure(settings, job), measure(settings, job)
-                for name, (seconds, cpu, results) in (("cold", cold), ("warm", figures[job])):
-                    print(f"{job}, {name}: {seconds:.1f} s, {cpu:.1f} CPU s, {results:,} results", file=sys.stderr)
+                cold, figures[job] = (rerun(settings, cluster(settings), job, BEGIN) for _ in range(2))
+                print(f"{job}: cold {cold}; warm {figures[job]}", file=sys.stderr)
             emit(rows, figures, peer(settings.kafka("admin"), rows))
         finally:
             lifecycle.down(settings)
 
 
-def emit(rows: int, figures: dict[str, tuple[float, float, int]], plain: float) -> None:
+def emit(rows: int, figures: dict[str, Took], plain: float) -> None:
     """Print both figures."""
     read = (
         f"{SYSTEMS} systems with {MEMBERS} Db2 members each, {MINUTES:,} intervals of 60 s: processors, accounts, logs "
-        f"in one partition each, through the job in bounded mode at parallelism 1, duration of the Flink job with its "
-        f"start (wall), second run on the same TaskManager; broker on the same {os.cpu_count()} cores"
+        f"in {CORES} partitions each, through the job {METHOD}"
     )
     seconds, cpu, _ = figures["account_cpu"]
     method = f"{rows:,} rows of {read}; {cpu:.1f} CPU s of the TaskManager."
@@ -73,19 +68,6 @@ def emit(rows: int, figures: dict[str, tuple[float, float, int]], plain: float) 
     Figure(name, round(seconds * year / logs / 60, 1), "minutes", "<= 10", method).emit()
 
 
-def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
-    """Return seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
-    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
-    before = manager.cpu_times()
-    period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
-    written = jobs.rerun(cluster(settings), period, jobs.chosen([name]))
-    after = manager.cpu_times()
-    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
-    newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
-    cpu = after.user + after.system - before.user - before.system
-    return newest["duration"] / 1000, cpu, written[name]
-
-
 def peer(kafka: Kafka, rows: int) -> float:
     """Return rows/s of the shortest Python program that brings the same rows together."""
     consumer = Consumer(
@@ -96,7 +78,7 @@ def peer(kafka: Kafka, rows: int) -> float:
             "enable.auto.commit": False,
         }
     )
-    consumer.assign([TopicPartition(datasets()[name].topic, 0, 0) for name in STREAMS])
+    consumer.assign([TopicPartition(datasets()[name].topic, part, 0) for name in STREAMS for part in range(CORES)])
     together: dict[tuple[str, str], list[object]] = {}
     read = 0
     begin = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -13,23 +12,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 import orjson
-import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
+from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.kafka import Kafka
-from counterflow.pipelines import jobs
 from counterflow.schemas.definition import Dataset, Topic, datasets, topics
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-ROWS = 1_000_000
-SYSTEMS = 10
+ROWS = 2_000_000
+SYSTEMS = 8
+"""As many in each of two partitions."""
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -71,43 +69,26 @@ def main() -> None:
             create_topics(settings, topics(partitions=1))
             chosen = sys.argv[1:] or list(INPUT)
             for name in chosen:
-                create_topics(settings, [Topic(INPUT[name].definition.topic, 1, {})])
+                create_topics(settings, [Topic(INPUT[name].definition.topic, CORES, {})])
                 fill(settings.kafka("admin"), INPUT[name])
             for name in chosen:
-                cold, warm = measure(settings, name), measure(settings, name)
+                definition = INPUT[name].definition
+                versioned = replace(cluster(settings), datasets={**datasets(), definition.dataset: definition})
+                cold, warm = (rerun(settings, versioned, name, BEGIN) for _ in range(2))
                 emit(name, cold, warm, peer(settings.kafka("admin"), INPUT[name]))
         finally:
             lifecycle.down(settings)
 
 
-def emit(name: str, cold: tuple[float, float, int], warm: tuple[float, float, int], plain: float) -> None:
+def emit(name: str, cold: Took, warm: Took, plain: float) -> None:
     """Print what was measured, and the figure."""
-    seconds, cpu, results = warm
-    print(
-        f"{name}: {results:,} results; cold {cold[0]:.1f} s, {cold[1]:.1f} CPU s; warm {seconds:.1f} s, {cpu:.1f} CPU s"
-    )
+    print(f"{name}: cold {cold}; warm {warm}")
     method = (
-        f"{ROWS:,} rows of {SYSTEMS} systems in one partition through the job in bounded mode at parallelism 1, "
-        f"duration of the Flink job with its start (wall), second run on the same TaskManager; {cpu:.1f} CPU s of "
-        f"the TaskManager; broker on the same {os.cpu_count()} cores."
+        f"{ROWS:,} rows of {SYSTEMS} systems in {CORES} partitions through the job {METHOD}; {warm.cpu_s:.1f} CPU s of "
+        "the TaskManager."
     )
     text = "one Python process: consume, orjson, keep first, sum by interval; no state kept, no results written"
-    Figure(name, round(ROWS / seconds), "rows/s", ">= 80000", method, text, round(plain)).emit()
-
-
-def measure(settings: StackSettings, name: str) -> tuple[float, float, int]:
-    """Return seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
-    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
-    before = manager.cpu_times()
-    period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
-    definition = INPUT[name].definition
-    versioned = replace(cluster(settings), datasets={**datasets(), definition.dataset: definition})
-    written = jobs.rerun(versioned, period, jobs.chosen([name]))
-    after = manager.cpu_times()
-    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
-    newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
-    cpu = after.user + after.system - before.user - before.system
-    return newest["duration"] / 1000, cpu, written[name]
+    Figure(name, round(ROWS / warm.seconds), "rows/s", ">= 80000", method, text, round(plain)).emit()
 
 
 def fill(kafka: Kafka, given: Input) -> None:
@@ -225,7 +206,7 @@ def peer(kafka: Kafka, given: Input) -> float:
             "enable.auto.commit": False,
         }
     )
-    consumer.assign([TopicPartition(definition.topic, 0, 0)])
+    consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in range(CORES)])
     seen: set[tuple[Any, ...]] = set()
     sums: dict[tuple[Any, ...], float] = defaultdict(float)
     begin = time.monotonic()

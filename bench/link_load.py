@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,23 +9,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
-import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
+from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.kafka import Kafka
-from counterflow.pipelines import jobs
 from counterflow.schemas.definition import datasets, topics
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-SAMPLES = 1_000_000
-SYSTEMS, LINKS = 10, 100
+SAMPLES = 2_000_000
+SYSTEMS, LINKS = 8, 100
 """Systems, and links of each: 97 with running counts, a group and its port, both beside a physical port, and an
 interface with deltas."""
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,39 +37,23 @@ def main() -> None:
         settings = free_settings(Path(home), parts)
         try:
             lifecycle.start(settings, "kafka", "jobmanager", "taskmanager")
-            create_topics(settings, topics(partitions=1))
+            create_topics(settings, topics(partitions=CORES))
             fill(settings.kafka("admin"))
-            cold, warm = measure(settings), measure(settings)
+            cold, warm = (rerun(settings, cluster(settings), "link_load", BEGIN) for _ in range(2))
             emit(cold, warm, peer(settings.kafka("admin")))
         finally:
             lifecycle.down(settings)
 
 
-def emit(cold: tuple[float, float, int], warm: tuple[float, float, int], plain: float) -> None:
+def emit(cold: Took, warm: Took, plain: float) -> None:
     """Print what was measured, and the figure."""
-    seconds, cpu, results = warm
-    print(f"{results:,} results; cold {cold[0]:.1f} s, {cold[1]:.1f} CPU s; warm {seconds:.1f} s, {cpu:.1f} CPU s")
+    print(f"cold {cold}; warm {warm}")
     method = (
-        f"{SAMPLES:,} samples of {SYSTEMS} systems with {LINKS} links each, two of them beside a physical port, in one "
-        f"partition through the job in bounded mode at parallelism 1, duration of the Flink job with its start (wall), "
-        f"second run on the same TaskManager; {cpu:.1f} CPU s of the TaskManager; broker on the same "
-        f"{os.cpu_count()} cores."
+        f"{SAMPLES:,} samples of {SYSTEMS} systems with {LINKS} links each, two of them beside a physical port, in "
+        f"{CORES} partitions through the job {METHOD}; {warm.cpu_s:.1f} CPU s of the TaskManager."
     )
     text = "one Python process: consume, orjson, rates of four counts; no results written"
-    Figure("link_load", round(SAMPLES / seconds), "samples/s", ">= 150000", method, text, round(plain)).emit()
-
-
-def measure(settings: StackSettings) -> tuple[float, float, int]:
-    """Return seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
-    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
-    before = manager.cpu_times()
-    period = jobs.Period(BEGIN, BEGIN + timedelta(days=366))
-    written = jobs.rerun(cluster(settings), period, jobs.chosen(["link_load"]))
-    after = manager.cpu_times()
-    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
-    newest = max((job for job in found if job["name"] == "link_load rerun"), key=lambda job: int(job["start-time"]))
-    cpu = after.user + after.system - before.user - before.system
-    return newest["duration"] / 1000, cpu, written["link_load"]
+    Figure("link_load", round(SAMPLES / warm.seconds), "samples/s", ">= 150000", method, text, round(plain)).emit()
 
 
 def fill(kafka: Kafka) -> None:
@@ -145,7 +126,7 @@ def peer(kafka: Kafka) -> float:
             "enable.auto.commit": False,
         }
     )
-    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in range(CORES)])
     counts = ("out_bytes", "in_bytes", "out_messages", "in_messages")
     read = 0
     begin = time.monotonic()

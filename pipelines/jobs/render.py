@@ -37,6 +37,8 @@ _SETTINGS = {
     # Its share of the managed memory would be a twelfth; at that size it runs at a third of the speed.
     "state.backend.type": "rocksdb",
     "state.backend.rocksdb.memory.fixed-per-slot": "128mb",
+    # A file's filter as one block is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md.
+    "state.backend.rocksdb.memory.partitioned-index-filters": "true",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
     "table.exec.mini-batch.enabled": "true",

@@ -38,6 +38,7 @@ from counterflow.stack.settings import StackSettings
 from tests.agents import AgentProcess, Rows, committed, published, scrape, until
 
 _names = itertools.count(1)
+UNRECOGNISED = f"no format recognises the beginning of this file; there are {', '.join(formats())}"
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
 
 
@@ -261,7 +262,7 @@ def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings,
     assert said["failures"] == {
         str(bad[0]): "Permission denied",
         str(bad[1]): "Permission denied",
-        str(bad[2]): "no format recognises the beginning of this file",
+        str(bad[2]): UNRECOGNISED,
         str(bad[3]): "the file is empty",
         str(bad[4]): "No such file or directory",
     }
@@ -392,7 +393,7 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
         health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         agent.stop()
     assert health.status_code == 503
-    assert health.text == f"{tmp_path / 'not.nmon'}: no format recognises the beginning of this file\n"
+    assert health.text == f"{tmp_path / 'not.nmon'}: {UNRECOGNISED}\n"
     assert most < 256 << 20
     rows = published(broker, name)
     counted = {m[1]: float(m[2]) for m in re.finditer(r'_records_total\{dataset="(\w+)",source="s"\} (\S+)', text)}

@@ -1,0 +1,49 @@
+"""A Flink job over all that its topics hold, with what it took."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import httpx
+import psutil
+
+from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs.cluster import Cluster
+from counterflow.stack import supervision
+from counterflow.stack.settings import StackSettings
+
+CORES = os.cpu_count() or 1
+"""Partitions of a topic and subtasks of a job: one a core."""
+METHOD = (
+    f"in bounded mode at parallelism {CORES}, duration of the Flink job with its start (wall), second run on the same "
+    f"TaskManager; broker on the same {CORES} cores"
+)
+
+
+class Took(NamedTuple):
+    """Seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
+
+    seconds: float
+    cpu_s: float
+    results: int
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"{self.seconds:.1f} s, {self.cpu_s:.1f} CPU s, {self.results:,} results"
+
+
+def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime) -> Took:
+    """Run a job over the year from `begin`."""
+    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
+    (job,) = jobs.chosen([name])
+    before = manager.cpu_times()
+    period = jobs.Period(begin, begin + timedelta(days=366))
+    written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": CORES})])
+    after = manager.cpu_times()
+    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
+    newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
+    return Took(
+        newest["duration"] / 1000, after.user + after.system - before.user - before.system, sum(written.values())
+    )
