@@ -1,0 +1,128 @@
+"""`counterflow backup` and `counterflow restore` between a real broker, a real engine and a lander."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import orjson
+import pytest
+from confluent_kafka import Producer
+
+from counterflow.pipelines.audit.records import accounts
+from counterflow.schemas.definition import topics
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+
+AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v1"
+SUMS = """
+SELECT (SELECT sum(reads) FROM counterflow.disk) AS rows,
+  (SELECT sum(total) FROM counterflow.metric_1m WHERE metric = 'disk.reads') AS minutes
+"""
+
+
+@pytest.fixture(scope="module")
+def line(new_stack: Callable[[], StackSettings]) -> StackSettings:
+    """Broker, engine and lander of this file alone: its tables are dropped."""
+    settings = new_stack()
+    lifecycle.start(settings, "kafka", "clickhouse")
+    create_topics(settings, topics())
+    with settings.clickhouse("migrator") as client:
+        migrate(client)
+    lifecycle.start(settings, "lander")
+    return settings
+
+
+def counterflow(line: StackSettings, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **line.environment}
+    command = [sys.executable, "-m", "counterflow", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def publish(line: StackSettings, first: int, behind: int) -> None:
+    producer = Producer({**line.kafka("admin").client, "transactional.id": AGENT})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for seq in range(first, behind):
+        at = f"2026-11-20T00:{seq // 60 % 60:02}:{seq % 60:02}Z"
+        record = {
+            "ts": at, "interval_s": 1, "system": AGENT, "source": "nmon", "agent_id": AGENT, "seq": seq,
+            "collected_at": at, "disk": "hdisk0", "device_type": "disk", "leaf": True, "reads": seq,
+        }  # fmt: skip
+        producer.produce(TOPIC, orjson.dumps(record), key=AGENT, partition=seq % 2)
+    producer.commit_transaction(30)
+
+
+def wait_landed(line: StackSettings, count: int) -> None:
+    end = time.monotonic() + 60
+    with line.clickhouse("reader") as client:
+        while client.rows("SELECT sum(rows) AS n FROM counterflow.ledger")[0]["n"] < count:
+            assert time.monotonic() < end, f"{count} rows did not land"
+            time.sleep(0.2)
+
+
+def assert_whole(line: StackSettings, last: int) -> None:
+    """Each record up to `last` is there once, in its table and in the minutes, and the lander is at work."""
+    wait_landed(line, last)
+    total = last * (last + 1) / 2
+    with line.clickhouse("reader") as client:
+        [account] = accounts(client, {AGENT: last}, {})
+        assert (account.acked, account.landed, account.lost, account.duplicates) == (last, last, 0, 0)
+        assert client.rows(SUMS) == [{"rows": total, "minutes": total}]
+    assert supervision.states(line)["lander"].state == "RUNNING"
+
+
+def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) -> None:
+    publish(line, 1, 101)
+    wait_landed(line, 100)
+    made = counterflow(line, "backup", "first")
+    folder = line.clickhouse_home / "backups/first"
+    assert (made.returncode, made.stdout, made.stderr) == (0, f"{folder}\n", "")
+    publish(line, 101, 201)
+    wait_landed(line, 200)
+    with line.clickhouse("admin") as client:  # the disaster
+        client.post("DROP TABLE counterflow.disk SYNC")
+    restored = counterflow(line, "restore", "first", "--yes")
+    assert restored.returncode == 0, restored.stderr
+    assert_whole(line, 200)
+    publish(line, 201, 251)
+    assert_whole(line, 250)
+
+
+def test_nothing_is_dropped_without_a_copy_or_a_yes(line: StackSettings) -> None:
+    refused = counterflow(line, "restore", "first")
+    assert refused.returncode == 1, refused.stdout
+    for name, said in (("second", "is not there"), ("../secrets", "cannot be a copy's name"), ("a'b", "cannot be")):
+        refused = counterflow(line, "restore", name, "--yes")
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert "hint: " in refused.stderr
+    again = counterflow(line, "backup", "first")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    landed = line.clickhouse_home / "backups/first/landed.json"
+    whole = landed.read_bytes()
+    landed.write_bytes(whole[:50])
+    refused = counterflow(line, "restore", "first", "--yes")
+    landed.write_bytes(whole)
+    assert refused.returncode == 2
+    assert "cannot be read" in refused.stderr
+    assert_whole(line, 250)
+
+
+def test_a_copy_that_is_damaged_is_refused_and_another_is_taken(line: StackSettings) -> None:
+    folder = line.clickhouse_home / "backups/first"
+    damaged = shutil.copytree(folder, folder.with_name("damaged"))
+    (damaged / ".backup").unlink()
+    refused = counterflow(line, "restore", "damaged", "--yes")
+    assert refused.returncode == 1
+    assert "ClickHouse refused" in refused.stderr
+    assert "the tables are dropped: restore another copy" in refused.stderr
+    assert counterflow(line, "restore", "first", "--yes").returncode == 0
+    assert_whole(line, 250)
