@@ -27,11 +27,11 @@ RUNS = ((4.49, 4.57, 4278626, 87.96, 88.53), (1.86, 1.90, 1759392, 89.15, 89.79)
 LOG_RUNS = ((300.0, 0, 0.2, 99), (594.0, 40, 0.5, 99), (214.0, 40, 0.9, 4.36))
 
 
-def link_rows() -> list[dict[str, Any]]:
+def link_rows(count: int = INTERVALS) -> list[dict[str, Any]]:
     """Return the intervals of several links, interleaved: runs of each kind, with noise, resets and a backlog."""
     random, begin = Random(7), datetime(2026, 11, 21, tzinfo=UTC)
     found = []
-    for number in range(INTERVALS):
+    for number in range(count):
         interval, link = divmod(number, ENTITIES)
         out, in_, msgs, all_out, all_in = RUNS[0 if interval % 40 < 15 else 1 if interval % 40 < 30 else 2]
         noise, reset = random.uniform(0.98, 1.02) / 8 * 1e9, interval % 500 == 499
@@ -56,11 +56,11 @@ def link_rows() -> list[dict[str, Any]]:
     return found
 
 
-def log_rows() -> list[dict[str, Any]]:
+def log_rows(count: int = INTERVALS) -> list[dict[str, Any]]:
     """Return the intervals of several subsystems, interleaved: runs of each kind, with noise and resets."""
     random, begin = Random(7), datetime(2026, 11, 21, tzinfo=UTC)
     found = []
-    for number in range(INTERVALS):
+    for number in range(count):
         interval, subsystem = divmod(number, ENTITIES)
         rate, waits, log_write_ms, sync = LOG_RUNS[interval % 45 // 15]
         reset, blind = interval % 500 == 499, subsystem % 4 == 3

@@ -1,0 +1,110 @@
+"""Has a path become slower since the release before? Its CPU time over that of a fixed task, in one run.
+
+A ratio travels from machine to machine where seconds do not; what remains of them is why the margin is wide. The
+ratios of the last release are in `bench/gate.json`; `python -m bench.gate --record` writes them, when one is made.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC
+from pathlib import Path
+
+import orjson
+
+from bench import generate_collection_services, generate_nmon
+from bench.rules import judge, link_rows, log_rows
+from counterflow.collectors.agent.envelope import Envelope
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Record
+
+RECORDED = Path(__file__).with_name("gate.json")
+MARGIN = 1.6
+"""How much of the recorded ratio is still taken for the same: on machines unlike each other up to a third was seen."""
+ROUNDS = 5
+INTERVALS = 10_000
+
+Work = Callable[[], object]
+
+
+@contextmanager
+def paths() -> Iterator[dict[str, Work]]:
+    """Give what is measured, by its name; input is made beforehand."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        nmon = folder / "aix.nmon"
+        with nmon.open("wb") as out:
+            generate_nmon.generate(out, generate_nmon.Shape(snapshots=30))
+        tables, _ = generate_collection_services.generate(folder, generate_collection_services.Shape(1, 4_000))
+        records = [item for item in read_file(nmon, UTC) if isinstance(item, Record)][:20_000]
+        links, logs = link_rows(INTERVALS), log_rows(INTERVALS)
+        yield {
+            "nmon parse": lambda: sum(1 for _ in read_file(nmon, UTC)),
+            "Collection Services parse": lambda: sum(1 for _ in read_file(tables, UTC, "BENCH")),
+            "encode": lambda: _encode(records),
+            "roce_cap": lambda: judge("roce_cap", links),
+            "log_ceiling": lambda: judge("log_ceiling", logs),
+        }
+
+
+def ratios() -> dict[str, float]:
+    """Return what each path takes of CPU time over what the fixed task takes, the least of some rounds of both."""
+    with paths() as measured:
+        least: dict[str, float] = {}
+        task = min(_cpu_s(_fixed_task) for _ in range(ROUNDS))
+        for name, path in measured.items():
+            for _ in range(ROUNDS):
+                least[name] = min(least.get(name, 1e9), _cpu_s(path))
+                task = min(task, _cpu_s(_fixed_task))
+    return {name: round(seconds / task, 2) for name, seconds in least.items()}
+
+
+def slower(found: Mapping[str, float], recorded: Mapping[str, float]) -> list[str]:
+    """Say which paths take more of the fixed task than the margin allows, and which have no record."""
+    said = [f"{name}: no ratio is recorded" for name in found if name not in recorded]
+    return said + [
+        f"{name}: {ratio} x the fixed task, {ratio / recorded[name]:.2f} x the {recorded[name]} of the release before"
+        for name, ratio in found.items()
+        if name in recorded and ratio > MARGIN * recorded[name]
+    ]
+
+
+def _encode(records: list[Record]) -> None:
+    envelope = Envelope("gate")
+    for dataset, fields in records:
+        envelope.encode(dataset, dict(fields), None)
+
+
+def _fixed_task() -> None:
+    """Do what parsing does, with nothing of ours: split lines, make numbers, keep them by name, write JSON."""
+    line = ",".join(str(number / 10) for number in range(200)).encode()
+    for _ in range(600):
+        row = {f"c{n}": float(value) for n, value in enumerate(line.split(b","))}
+        orjson.loads(orjson.dumps(row))
+
+
+def _cpu_s(work: Work) -> float:
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def main(words: list[str]) -> int:
+    """Print the ratios; record them, or return 1 where one became worse."""
+    found = ratios()
+    print(json.dumps(found, indent=2))
+    if words == ["--record"]:
+        RECORDED.write_text(json.dumps(found, indent=2) + "\n")
+        return 0
+    worse = slower(found, json.loads(RECORDED.read_text()))
+    print("\n".join(worse), file=sys.stderr, end="\n" * bool(worse))
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,26 @@
+"""No path has become much slower than in the release before; what has is named."""
+
+from __future__ import annotations
+
+import json
+
+from bench import gate
+
+
+def test_nothing_has_become_slower_than_in_the_release_before() -> None:
+    assert gate.slower(gate.ratios(), json.loads(gate.RECORDED.read_text())) == []
+
+
+def test_a_path_that_has_become_slower_or_has_no_record_is_named() -> None:
+    said = gate.slower({"parse": 3.3, "encode": 1.5, "new": 1.0}, {"parse": 2.0, "encode": 1.0})
+    assert said == [
+        "new: no ratio is recorded",
+        "parse: 3.3 x the fixed task, 1.65 x the 2.0 of the release before",
+    ]
+
+
+def test_work_that_is_done_twice_is_seen() -> None:
+    """The margin is narrower than a factor of two, and the clock sees one."""
+    once = gate._cpu_s(gate._fixed_task)
+    assert gate.MARGIN < 2
+    assert gate._cpu_s(lambda: [gate._fixed_task() for _ in range(20)]) > 5 * once
