@@ -34,15 +34,15 @@ def main(intervals: int = 96) -> None:
         generate(folder, shape)
         try:
             lifecycle.up(settings)
-            begin, idle = time.monotonic(), _cpu(settings)
-            published, resident, agent = _publish(folder, settings)
+            begin, idle = time.monotonic(), cpu(settings)
+            published, resident, agent = publish(folder, settings, "bench-day")
             publish_s = time.monotonic() - begin
             with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
                 account = wait_landed(client, "bench-day", published, LONGEST_S)
                 landed_s = time.monotonic() - begin
                 pending = wait_computed(client, "bench-day", LONGEST_S)
                 seconds = time.monotonic() - begin
-            spent = {"agent": agent} | {name: cpu - idle.get(name, 0) for name, cpu in _cpu(settings).items()}
+            spent = {"agent": agent} | {name: cpu - idle.get(name, 0) for name, cpu in cpu(settings).items()}
         finally:
             lifecycle.down(settings)
     print(
@@ -64,7 +64,7 @@ def main(intervals: int = 96) -> None:
     ).emit()  # fmt: skip
 
 
-def _cpu(settings: StackSettings) -> dict[str, float]:
+def cpu(settings: StackSettings) -> dict[str, float]:
     """Return the CPU seconds, user and system, that each part of the stack has taken."""
     found = {}
     for name, state in supervision.states(settings).items():
@@ -74,10 +74,10 @@ def _cpu(settings: StackSettings) -> dict[str, float]:
     return found
 
 
-def _publish(folder: Path, settings: StackSettings) -> tuple[int, float, float]:
+def publish(path: Path, settings: StackSettings, agent_id: str) -> tuple[int, float, float]:
     """Return how many records were published, the peak of the command's memory, MiB, and its CPU seconds."""
-    command = [sys.executable, "-m", "counterflow", "publish", str(folder), "--json", "--system", "BENCH"]
-    command += ["--agent-id", "bench-day"]
+    command = [sys.executable, "-m", "counterflow", "publish", str(path), "--json", "--system", "BENCH"]
+    command += ["--agent-id", agent_id]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings.environment})
     assert process.stdout is not None
     out = process.stdout.read()

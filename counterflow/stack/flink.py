@@ -182,7 +182,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "io": {"tmp": {"dirs": str(home / "tmp")}},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        "heartbeat": {"interval": 3000, "timeout": 20000},
+        "heartbeat": {"interval": 2000, "timeout": 10000},
         # the web interface takes no jars; drivers submit over REST all the same
         "web": {"submit": {"enable": False}},
     }

@@ -21,8 +21,8 @@ from counterflow.pipelines.jobs.render import render
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
-_JVM = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
-"""The optimising compiler would take half of a driver's CPU time."""
+_JVM = ("-Xms224m", "-Xmx224m", "-Xmn112m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
+"""The optimising compiler would take half of a driver's CPU time, a heap that grows as it goes 2 s for collecting."""
 _PLANNED = "link_load"  # the longest query has the planner at its widest
 _PLAN = """
 import json, sys

@@ -65,14 +65,14 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
 
     Raises `CounterflowError` when a phase fails; a stack that was not running before is then taken down again.
     """
-    steps: list[tuple[str, Callable[[], None]]] = [
+    steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, say)),
         ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", say=say)),
         ("topics", lambda: create_topics(settings, topics())),
+        ("plan", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
-        ("jobs", lambda: start(settings, "jobs", say=say)),
-        ("health", lambda: start(settings, "health", say=say)),
+        ("jobs", lambda: start(settings, "jobs", "health", say=say)),
         *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
     ]
     seconds = {}
@@ -82,9 +82,9 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
             _clear(settings)
         try:
             for phase, step in steps:
-                begin = time.monotonic()
+                began = time.monotonic()
                 step()
-                seconds[phase] = round(time.monotonic() - begin, 2)
+                seconds[phase] = round(time.monotonic() - began, 2)
         except BaseException:
             if fresh:
                 _down(settings)
@@ -107,17 +107,8 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
         supervision.launch(settings, all_parts(settings))
         for name in running:  # they go on as they are, watched again
             supervision.start(settings, name)
-    waiting = [part for part in all_parts(settings) if part.name in names]
-    states = supervision.states(settings)
-    for part in waiting:
-        if part.name not in states:
-            raise CounterflowError(
-                f"the stack that runs has no {part.name}", hint="counterflow down, then counterflow up"
-            )
-        if states[part.name].state not in ("RUNNING", "STARTING"):
-            part.prepare()
-            supervision.start(settings, part.name)
-    begin, before = time.monotonic(), supervision.states(settings)
+    waiting = begin(settings, *names)
+    began, before = time.monotonic(), supervision.states(settings)
     while waiting:
         states = supervision.states(settings)
         for part in waiting.copy():
@@ -126,10 +117,25 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
                 raise _failed(settings, part, "ended while it started")
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
-                say(f"{part.name} answers after {time.monotonic() - begin:.1f} s: {detail}")
-            elif time.monotonic() - begin > part.ready_s:
+                say(f"{part.name} answers after {time.monotonic() - began:.1f} s: {detail}")
+            elif time.monotonic() - began > part.ready_s:
                 raise _failed(settings, part, f"does not answer after {part.ready_s} s")
         time.sleep(0.2)
+
+
+def begin(settings: StackSettings, *names: str) -> list[Part]:
+    """Have the supervisor start parts that do not run, and do not wait until they answer; returns the parts."""
+    parts = [part for part in all_parts(settings) if part.name in names]
+    states = supervision.states(settings)
+    for part in parts:
+        if part.name not in states:
+            raise CounterflowError(
+                f"the stack that runs has no {part.name}", hint="counterflow down, then counterflow up"
+            )
+        if states[part.name].state not in ("RUNNING", "STARTING"):
+            part.prepare()
+            supervision.start(settings, part.name)
+    return parts
 
 
 def orphaned(settings: StackSettings) -> bool:

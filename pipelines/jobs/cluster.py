@@ -163,6 +163,7 @@ def watch(
     """
     taken = False
     with cluster.driver() as driver:
+        driver.begin()
         while True:
             try:
                 for submission in submit(cluster, jobs, driver=driver):
