@@ -66,8 +66,8 @@ def _fill(client: ClickHouse) -> None:
         client.post(f"DROP VIEW counterflow.{view['name']}")
     begin = midnight() - timedelta(days=DAYS)
     with ThreadPoolExecutor(AGENTS) as pool:
-        for day in range(DAYS):
-            days = [_day(agent, day, begin) for agent in range(AGENTS)]
+        for number in range(DAYS):
+            days = [day(agent, number, begin) for agent in range(AGENTS)]
             list(pool.map(lambda statement: client.post(statement, settings=_FILL), days))
     # What is measured is the price of comparing; that the audit finds what differs is a test (test_audit.py).
     query = (FOLDER / "disk_load/audit.sql").read_text()
@@ -79,17 +79,18 @@ def _fill(client: ClickHouse) -> None:
         client.post(statement, settings={**_FILL, **_period(first, first + timedelta(hours=1))})
 
 
-def _day(agent: int, day: int, begin: datetime) -> str:
-    at = int((begin + timedelta(days=day)).timestamp())
+def day(agent: int, number: int, begin: datetime) -> str:
+    """Return the statement that inserts the disk records of an agent, of a day counted from the one that begins."""
+    at = int((begin + timedelta(days=number)).timestamp())
     things = SYSTEMS_OF_EACH * DISKS
     return f"""
 INSERT INTO counterflow.disk (ts, interval_s, system, source, agent_id, seq, collected_at, disk, device_type, leaf,
   busy_pct, reads, writes, transfers, read_kb, written_kb, service_ms, wait_ms)
 SELECT toDateTime64({at} + intDiv(number, {things}) * {INTERVAL_S}, 3, 'UTC') AS ts, {INTERVAL_S},
   concat('sys', toString({agent}), '-', toString(intDiv(number % {things}, {DISKS}))), 'nmon', 'bench-{agent}',
-  {day * A_DAY} + number + 1, ts, concat('hdisk', toString(number % {DISKS})), 'disk', true,
+  {number * A_DAY} + number + 1, ts, concat('hdisk', toString(number % {DISKS})), 'disk', true,
   h % 1000 / 10 AS busy, busy * 15, busy * 5, busy * 20, busy * 120, busy * 40, busy / 20, busy / 100
-FROM (SELECT number, cityHash64(number, {day}) AS h FROM numbers({A_DAY}))"""
+FROM (SELECT number, cityHash64(number, {number}) AS h FROM numbers({A_DAY}))"""
 
 
 def _period(begin: datetime, end: datetime) -> dict[str, str]:

@@ -86,7 +86,7 @@ def main() -> None:
         peer_value=None if rate_of_peer is None else round(rate_of_peer, 1),
     ).emit()
     Figure(
-        "nmon parse, memory", round(resident, 1), "MiB resident", "<= 256", f"peak of the same process; {method}"
+        "nmon parse, memory", round(resident, 1), "MiB resident", "<= 200", f"peak of the same process; {method}"
     ).emit()
 
 

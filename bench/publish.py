@@ -137,7 +137,7 @@ def main() -> None:
     )
     rate = round(count / seconds)
     peer_text = "idempotent producer, the same messages encoded beforehand, one flush"
-    Figure("publish", rate, "records/s", ">= 100000", method, peer_text, round(plain)).emit()
+    Figure("publish", rate, "records/s", ">= 200000", method, peer_text, round(plain)).emit()
     method = (
         f"{loop}commits of 50,000 or 1 s) with transactions, and with `acks=all` alone and a flush a commit, in turn, "
         f"median of {ROUNDS} each: {seconds:.2f} and {seconds_of_least:.2f} s."

@@ -34,13 +34,13 @@ class Took(NamedTuple):
         return f"{self.seconds:.1f} s, {self.cpu_s:.1f} CPU s, {self.results:,} results"
 
 
-def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime) -> Took:
+def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime, parallelism: int = CORES) -> Took:
     """Run a job over the year from `begin`."""
     manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
     (job,) = jobs.chosen([name])
     before = manager.cpu_times()
     period = jobs.Period(begin, begin + timedelta(days=366))
-    written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": CORES})])
+    written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": parallelism})])
     after = manager.cpu_times()
     found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
     newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))

@@ -29,10 +29,10 @@ def main() -> None:
             lifecycle.down(settings)
     print({name: round(s, 1) for name, s in phases.items()}, {p.name: p.rss_bytes >> 20 for p in found})
     method = f"`up` of an empty home from installed parts to all jobs submitted, wall, {os.cpu_count()} cores."
-    Figure("cold start of the stack", round(seconds, 1), "s", "<= 60", method).emit()
+    Figure("cold start of the stack", round(seconds, 1), "s", "<= 45", method).emit()
     gib = sum(part.rss_bytes for part in found) / 2**30
     method = "Resident set of all parts and their children, summed, 20 s after `up`, jobs running without input."
-    Figure("resident memory of the idle stack", round(gib, 2), "GiB", "<= 3", method).emit()
+    Figure("resident memory of the idle stack", round(gib, 2), "GiB", "<= 2.8", method).emit()
 
 
 if __name__ == "__main__":
