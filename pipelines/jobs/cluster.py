@@ -26,6 +26,7 @@ from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 
+_REHEARSED = 2
 _NOT_RESTORED = "JobInitializationException"
 """What Flink says of a job that it has taken, planned, and cannot begin: that of a checkpoint it cannot read."""
 
@@ -144,6 +145,13 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Drive
     return found
 
 
+def _rehearse(cluster: Cluster, driver: Driver, jobs: Sequence[Job]) -> None:
+    """Have the driver plan some of what it may have to submit: the first take three times as long as the others."""
+    for taken in driver.submit([{**_request(cluster, job), "rehearse": True} for job in jobs]):
+        if taken.error:
+            raise CounterflowError(f"Flink would not take {taken.job}: {cause(taken.error)}")
+
+
 def _without_newest(entry: Entry, cluster: Cluster) -> Entry:
     newest = entry.checkpoint(cluster.checkpoints)
     return entry.without(newest) if newest else entry
@@ -159,17 +167,22 @@ def watch(
     """Keep the jobs running, without end: a JobManager that was restarted has none.
 
     Says what it submitted, and what hindered it: a cluster that does not answer is waited for. The driver is kept, so
-    that jobs are planned at once. Raises `JobRefused` where Flink does not take a job in the beginning.
+    that jobs are planned at once; where all run already it plans some all the same. Raises `JobRefused` where Flink
+    does not take a job in the beginning.
     """
-    taken = False
+    taken = rehearsed = False
     with cluster.driver() as driver:
-        driver.begin()
         while True:
             try:
-                for submission in submit(cluster, jobs, driver=driver):
+                found = submit(cluster, jobs, driver=driver)
+                for submission in found:
                     if submission.what != "running":
                         say(submission)
                 taken = True
+                if not rehearsed:
+                    rehearsed = True
+                    if all(submission.what == "running" for submission in found):
+                        _rehearse(cluster, driver, (chosen() if jobs is None else jobs)[:_REHEARSED])
             except CounterflowError as error:
                 if isinstance(error, JobRefused) and not taken:
                     raise

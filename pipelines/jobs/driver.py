@@ -3,7 +3,8 @@
 Reads a JSON object a line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits each job as
 one of Flink's (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is accepted,
 `{"job", "error"}` where it is not. It ends with its input.
-A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`.
+A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`. One with
+`rehearse` is planned and goes no further: its `job_id` is empty.
 
 In application mode it is what the JobManager runs (`PythonDriver`), which hands on no input: the object, with one job,
 is then in the file that its argument names, and the job's configuration names no target.
@@ -110,7 +111,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
 
 
 def submit(job: dict[str, Any]) -> str:
-    """Submit one job; returns its Flink job id."""
+    """Submit one job; returns its Flink job id, or nothing where it was rehearsed."""
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)
@@ -133,6 +134,9 @@ def submit(job: dict[str, Any]) -> str:
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)
+    if job.get("rehearse"):
+        inserts.explain()
+        return ""
     return str(inserts.execute().get_job_client().get_job_id())
 
 

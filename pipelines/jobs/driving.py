@@ -27,7 +27,7 @@ class Taken(NamedTuple):
 
 
 class Driver:
-    """Begins with the first job, or before it (`begin`), which takes seconds, and ends with the context."""
+    """Begins with the first job, which takes seconds, and ends with the context: more jobs are planned at once."""
 
     def __init__(self, python: Path, environment: Mapping[str, str]) -> None:
         """Take the interpreter that has PyFlink, and what the process needs beside the usual."""
@@ -41,10 +41,6 @@ class Driver:
     def __exit__(self, *_: object) -> None:
         """End the process."""
         self._end()
-
-    def begin(self) -> None:
-        """Begin now, so that a job which comes later is planned at once."""
-        self._running()
 
     def submit(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
         """Submit what `render` made; yields what became of each as soon as that is known.

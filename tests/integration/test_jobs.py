@@ -12,6 +12,7 @@ import signal
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +24,7 @@ from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
+from tests.agents import until
 from tests.flink_line import Line, Record, Results, first_of_each, known, over, same, total
 
 INTERVAL_S = 15.0
@@ -310,3 +312,25 @@ def test_a_watched_job_comes_back_also_when_the_driver_is_gone(flink: StackSetti
     with pytest.raises(InterruptedError):
         jobs.watch(line.cluster, say, jobs=line.jobs, every_s=0.1)
     assert len({found.job_id for found in taken}) == 3
+
+
+def test_who_watches_has_planned_before_a_job_is_gone(flink: StackSettings, driver: Driver) -> None:
+    line = Line(flink, driver, 46, recompute, JOBS[:1])
+    line.submit()
+    others, said = drivers(), []
+
+    def say(found: jobs.Submission | CounterflowError) -> None:
+        said.append(found)
+        raise InterruptedError
+
+    with ThreadPoolExecutor(1) as pool:
+        watching = pool.submit(jobs.watch, line.cluster, say, jobs=line.jobs, every_s=0.1)
+        until(lambda: bool(drivers() - others))
+        assert jobs.states(line.cluster)[line.jobs[0].name] == "RUNNING"
+        assert said == []
+        jobs.cancel(line.cluster, line.jobs)
+        with pytest.raises(InterruptedError):
+            watching.result(60)
+    [back] = said
+    assert isinstance(back, jobs.Submission)
+    jobs.cancel(line.cluster, line.jobs)
