@@ -7,7 +7,7 @@ copy does not have. Rows that came twice would be one row in their table, but co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,14 +51,18 @@ def backup(settings: StackSettings, name: str) -> Path:
     if folder.exists():
         raise CounterflowError(f"{folder} is there already", hint="take another name, or remove it", exit_code=2)
     with _at_rest(settings), _said(f"its log is in {settings.logs}"):
+        landed = [
+            Landed(topic=one.topic, partition=one.partition, offset=one.offset)
+            for one in _committed(settings, ended=True)
+        ]
         with settings.clickhouse("admin", timeout_s=_LONGEST_S) as client:
             client.post(f"BACKUP DATABASE counterflow TO File('{name}')")
-        (folder / "landed.json").write_bytes(_offsets.dump_json(_committed(settings), indent=2))
+        (folder / "landed.json").write_bytes(_offsets.dump_json(landed, indent=2))
     return folder
 
 
 def restore(settings: StackSettings, name: str) -> int:
-    """Put the tables back to what they were, and have landed what came since; returns the messages of Kafka that are.
+    """Put the tables back to what they were, and have landed what came since; returns the offsets of Kafka that are.
 
     What is there now is dropped. Raises `CounterflowError` where there is no such copy, before anything is dropped, or
     a server refuses or does not answer.
@@ -75,9 +79,11 @@ def restore(settings: StackSettings, name: str) -> int:
             client.post(f"RESTORE DATABASE counterflow FROM File('{name}')")
         with settings.clickhouse("migrator") as client:
             migrate(client)
+        had = {(one.topic, one.partition): one.offset for one in landed}
         since = {(one.topic, one.partition): one.offset for one in _committed(settings)}
-        _go_back(settings, landed)
-    return sum(max(0, since.get((one.topic, one.partition), one.offset) - one.offset) for one in landed)
+        # of what had no offset when the copy was made, the copy has nothing
+        _go_back(settings, {place: had.get(place, 0) for place in {*had, *since}})
+    return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
 
 def _folder(settings: StackSettings, name: str) -> Path:
@@ -118,19 +124,22 @@ def _said(hint: str) -> Iterator[None]:
         raise CounterflowError(f"Kafka refused: {error.args[0].str()}", hint=hint) from None
 
 
-def _committed(settings: StackSettings) -> list[Landed]:
+def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPartition]:
+    """Return what Kafka keeps for the lander; `ended` that no insert may be half done."""
     admin = AdminClient(settings.kafka("admin").client)
     asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
-    kept = asked[GROUP].result().topic_partitions or []
-    return [Landed(topic=one.topic, partition=one.partition, offset=one.offset) for one in kept if one.offset >= 0]
+    kept = [one for one in asked[GROUP].result().topic_partitions or [] if one.offset >= 0]
+    if ended and (owed := [one.topic for one in kept if one.metadata]):
+        raise CounterflowError(
+            f"the lander was ended in the middle of an insert into the table of {owed[0]}", hint="try again"
+        )
+    return kept
 
 
-def _go_back(settings: StackSettings, landed: list[Landed]) -> None:
+def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:
     """Have the lander begin where the copy ends."""
     admin = AdminClient(settings.kafka("admin").client)
-    wanted = ConsumerGroupTopicPartitions(
-        GROUP, [TopicPartition(one.topic, one.partition, one.offset) for one in landed]
-    )
+    wanted = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place, offset) for place, offset in offsets.items()])
 
     @tenacity.retry(
         retry=tenacity.retry_if_exception_type(KafkaException),

@@ -26,7 +26,7 @@ from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 
-_REHEARSED = 2
+_REHEARSED = 2  # as many as a driver plans at once
 _NOT_RESTORED = "JobInitializationException"
 """What Flink says of a job that it has taken, planned, and cannot begin: that of a checkpoint it cannot read."""
 

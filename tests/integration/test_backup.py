@@ -12,6 +12,7 @@ from collections.abc import Callable
 import orjson
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined] # its stub forgets to export some
 
 from counterflow.pipelines.audit.records import accounts
 from counterflow.schemas.definition import topics
@@ -45,7 +46,8 @@ def counterflow(line: StackSettings, *words: str) -> subprocess.CompletedProcess
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
-def publish(line: StackSettings, first: int, behind: int) -> None:
+def publish(line: StackSettings, first: int, behind: int, partition: int = 0) -> None:
+    """Write one transaction into two partitions, this one and the next."""
     producer = Producer({**line.kafka("admin").client, "transactional.id": AGENT})
     producer.init_transactions(30)
     producer.begin_transaction()
@@ -55,7 +57,7 @@ def publish(line: StackSettings, first: int, behind: int) -> None:
             "ts": at, "interval_s": 1, "system": AGENT, "source": "nmon", "agent_id": AGENT, "seq": seq,
             "collected_at": at, "disk": "hdisk0", "device_type": "disk", "leaf": True, "reads": seq,
         }  # fmt: skip
-        producer.produce(TOPIC, orjson.dumps(record), key=AGENT, partition=seq % 2)
+        producer.produce(TOPIC, orjson.dumps(record), key=AGENT, partition=partition + seq % 2)
     producer.commit_transaction(30)
 
 
@@ -84,7 +86,11 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
     made = counterflow(line, "backup", "first")
     folder = line.clickhouse_home / "backups/first"
     assert (made.returncode, made.stdout, made.stderr) == (0, f"{folder}\n", "")
-    publish(line, 101, 201)
+    publish(line, 101, 151)
+    in_the_copy = sum(one["topic"] == TOPIC for one in orjson.loads((folder / "landed.json").read_bytes()))
+    admin = AdminClient(line.kafka("admin").client)
+    admin.create_partitions([NewPartitions(TOPIC, in_the_copy + 2)])[TOPIC].result(30)
+    publish(line, 151, 201, partition=in_the_copy)
     wait_landed(line, 200)
     with line.clickhouse("admin") as client:  # the disaster
         client.post("DROP TABLE counterflow.disk SYNC")
