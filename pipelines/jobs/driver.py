@@ -29,7 +29,7 @@ from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import
 from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
 from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
 from pyflink.java_gateway import get_gateway  # type: ignore[import-not-found]
-from pyflink.table import StreamTableEnvironment  # type: ignore[import-not-found]
+from pyflink.table import ExplainDetail, StreamTableEnvironment  # type: ignore[import-not-found]
 
 ENTITY = ("system", "entity_type", "entity")
 JUDGED = {
@@ -135,7 +135,7 @@ def submit(job: dict[str, Any]) -> str:
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)
     if job.get("rehearse"):
-        inserts.explain()
+        inserts.explain(ExplainDetail.JSON_EXECUTION_PLAN)  # with the code that Flink makes for it
         return ""
     return str(inserts.execute().get_job_client().get_job_id())
 
