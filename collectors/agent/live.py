@@ -1,8 +1,9 @@
 """The systems that are asked, as the runner sees them: what they answered, each answer until it is committed.
 
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
-taken stays here until it is committed, and is offered again when the transaction it was in is lost. What kind of
-source it is matters here alone: how it is asked (`_asking`), and how its answers are read (`read`).
+taken stays here until the commit after its own, and is offered again when what is committed turns out to lack it: its
+transaction was lost, or a broker that went away had forgotten one that it had acknowledged. What kind of source it is
+matters here alone: how it is asked (`_asking`), and how its answers are read (`read`).
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Live:
         self._metrics = metrics
         self._readers: list[tuple[System, Reader[Any]]] = []
         self._taken: list[Taken] = []
+        self._acknowledged: list[Taken] = []
         self._again: deque[Taken] = deque()
 
     def start(self, memory: Memory) -> None:
@@ -96,14 +98,14 @@ class Live:
                 yield self._taken[-1]
 
     def committed(self) -> None:
-        """Let go of what was taken: it is committed."""
-        self._let_go(self._taken)
-        self._taken.clear()
+        """Keep what was taken until the next commit, and let go of what was committed before."""
+        self._let_go(self._acknowledged)
+        self._acknowledged, self._taken = self._taken, []
 
     def take_back(self, memory: Memory) -> None:
-        """Offer again what was taken and is not in `memory`: its transaction is lost."""
-        left = [*self._taken, *self._again]
-        self._taken.clear()
+        """Offer again what was taken and is not in `memory`."""
+        left = [*self._acknowledged, *self._taken, *self._again]
+        self._acknowledged, self._taken = [], []
         self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(memory, taken))
         self._let_go(taken for taken in left if taken.batch.position["n"] <= _number(memory, taken))
 

@@ -28,6 +28,7 @@ _AWAY = (
     KafkaError._TRANSPORT,
     KafkaError._ALL_BROKERS_DOWN,
     KafkaError._TIMED_OUT,
+    KafkaError._DESTROY_BROKER,
     KafkaError._RESOLVE,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -73,6 +74,7 @@ class Publisher:
         self._producer: Producer | None = None
         self._open = False
         self._sent = 0
+        self._acknowledged = 0
         self._losses = 0
         self._stopping_since: float | None = None
         self._last_error = ""
@@ -101,7 +103,12 @@ class Publisher:
         Stopped : told to stop while waiting for the broker.
         """
         self._look_who_has_the_name(lost)
-        return self.start()
+        memory = self.start()
+        if (seq := memory.agent.seq if memory.agent else 0) < self._acknowledged:
+            was = self._acknowledged
+            log.error("the broker forgot what it had committed, going back to what it has", acknowledged=was, has=seq)
+            self._acknowledged = seq
+        return memory
 
     def send(self, message: Message) -> None:
         """Add a message to the transaction; waits while the queue to the broker is full.
@@ -137,6 +144,7 @@ class Publisher:
         Stopped : told to stop while the broker was away.
         """
         self._commit(checkpoints, forgotten, seq)
+        self._acknowledged = seq
         self._losses = 0
 
     def close(self) -> None:
@@ -276,7 +284,8 @@ class Publisher:
                 )
             if told == began or time.monotonic() - told > 10:
                 told = time.monotonic()
-                log.warning("waiting for the broker", bootstrap=self._bootstrap, doing=doing, error=what)
+                said = {"error": problem.str(), "last_error": self._last_error}
+                log.warning("waiting for the broker", bootstrap=self._bootstrap, doing=doing, **said)
             self._pause(0.25)
 
     def _pause(self, seconds: float) -> None:

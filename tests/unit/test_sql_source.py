@@ -582,29 +582,53 @@ def test_a_defect_stops_one_question_and_is_told_without_the_password(
     assert PASSWORD not in said
 
 
-@pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
-def test_a_source_goes_on_unless_it_is_turned_to_another_system(
-    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: str, number: int
-) -> None:
+@pytest.fixture
+def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+    """A source `prod` that asks the system PROD01 for the pack db2_mirror; not started."""
     system.nrg(1)
     monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
     properties = f"properties: {{folder: {system.folder}}}"
-    (tmp_path / "agent.yaml").write_text(CONFIG.replace("driver: mapepire", f"driver: sqlite, {properties}"))
+    (tmp_path / "agent.yaml").write_text(
+        CONFIG.replace("driver: mapepire", f"driver: sqlite, {properties}") + "    intervals: {NRG_INFO: 0.1}\n"
+    )
     (tmp_path / "password").write_text(PASSWORD)
+    asking = Live(load(tmp_path / "agent.yaml").systems, Metrics())
+    yield asking
+    asking.stop()
+
+
+def answers(live: Live) -> list[Batch]:
+    """What is taken next of the question NRG_INFO."""
+    return [taken.batch for taken in live.waiting() if taken.batch.stream == "NRG_INFO"]
+
+
+@pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
+def test_a_source_goes_on_unless_it_is_turned_to_another_system(live: Live, known: str, number: int) -> None:
     memory = Memory()
     memory.remember(StreamCheckpoint("prod", known, "NRG_INFO", {"n": 5}))
-    live = Live(load(tmp_path / "agent.yaml").systems, Metrics())
     live.start(memory)
-    try:
-        taken = until(lambda: [t.batch for t in live.waiting() if t.batch.stream == "NRG_INFO"])
-    finally:
-        live.stop()
+    taken = until(lambda: answers(live))
     assert taken[0].position == {"n": number}
     live.take_back(memory)  # its transaction was lost
-    assert taken[0] in [again.batch for again in live.waiting()]
+    assert taken[0] in answers(live)
     memory.remember(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
     live.take_back(memory)  # it had been committed, and nobody knew
-    assert taken[0] not in [again.batch for again in live.waiting()]
+    assert taken[0] not in answers(live)
+
+
+def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
+    memory = Memory()
+    live.start(memory)
+    first = until(lambda: answers(live))
+    live.committed()
+    second = until(lambda: answers(live))
+    live.take_back(memory)  # a broker that went away has forgotten what it had acknowledged
+    again = answers(live)
+    assert again[: len(first + second)] == first + second
+    live.committed()
+    live.committed()
+    live.take_back(memory)
+    assert first[0] not in answers(live)
 
 
 def test_nothing_more_is_asked_while_nobody_takes_the_answers(
