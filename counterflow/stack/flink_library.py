@@ -7,35 +7,22 @@ jars, takes no notice of the file.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 from urllib.parse import quote
 
-import orjson
-
+from counterflow.errors import CounterflowError
 from counterflow.pipelines.jobs import chosen
+from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import render
+from counterflow.pipelines.jobs.rest import cause
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
 _JVM = ("-Xms224m", "-Xmx224m", "-Xmn112m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
 """The optimising compiler would take half of a driver's CPU time, a heap that grows as it goes 2 s for collecting."""
 _PLANNED = "link_load"  # the longest query has the planner at its widest
-_PLAN = """
-import json, sys
-from pyflink.table import EnvironmentSettings, TableEnvironment
-planned = json.load(sys.stdin)
-environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-for statement in planned["statements"]:
-    environment.execute_sql(statement)
-inserts = environment.create_statement_set()
-for insert in planned["inserts"]:
-    inserts.add_insert_sql(insert)
-inserts.explain()
-"""
 
 
 def assemble(settings: StackSettings, folder: Path) -> None:
@@ -70,7 +57,10 @@ def _archive(folder: Path) -> Path:
 
 
 def _write_classes(settings: StackSettings, folder: Path) -> None:
-    """Plan one job, which no cluster hears of; the JVM writes its classes when it ends."""
+    """Have a driver plan one job, which no cluster hears of; its JVM writes its classes when it ends.
+
+    Raises `CounterflowError` where the job cannot be planned: it could not be submitted either.
+    """
     planned = render(
         chosen([_PLANNED])[0],
         datasets(),
@@ -81,12 +71,7 @@ def _write_classes(settings: StackSettings, folder: Path) -> None:
         rules=folder / "none",
     )
     jvm = " ".join((*_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}"))
-    # Ends with the JVM, which outlives the interpreter and has its output open. A driver works without the file.
-    subprocess.run(
-        [settings.flink_python, "-c", _PLAN],
-        input=orjson.dumps(planned),
-        env={**os.environ, **settings.flink_environment, "JVM_ARGS": jvm},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
+    with Driver(settings.flink_python, {**settings.flink_environment, "JVM_ARGS": jvm}) as driver:
+        for taken in driver.submit([{**planned, "rehearse": True}]):
+            if taken.error:
+                raise CounterflowError(f"{_PLANNED} cannot be planned: {cause(taken.error)}")
