@@ -126,7 +126,7 @@ def _said(hint: str) -> Iterator[None]:
 
 def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPartition]:
     """Return what Kafka keeps for the lander; `ended` that no insert may be half done."""
-    admin = AdminClient(settings.kafka("admin").client)
+    admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
     kept = [one for one in asked[GROUP].result().topic_partitions or [] if one.offset >= 0]
     if ended and (owed := [one.topic for one in kept if one.metadata]):
@@ -138,7 +138,7 @@ def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPar
 
 def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:
     """Have the lander begin where the copy ends."""
-    admin = AdminClient(settings.kafka("admin").client)
+    admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     wanted = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place, offset) for place, offset in offsets.items()])
 
     @tenacity.retry(
