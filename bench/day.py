@@ -42,7 +42,7 @@ def main(intervals: int = 96) -> None:
                 landed_s = time.monotonic() - begin
                 pending = wait_computed(client, "bench-day", LONGEST_S)
                 seconds = time.monotonic() - begin
-            spent = {"agent": agent} | {name: cpu - idle.get(name, 0) for name, cpu in cpu(settings).items()}
+            spent = {"agent": agent} | {part: taken - idle.get(part, 0) for part, taken in cpu(settings).items()}
         finally:
             lifecycle.down(settings)
     print(

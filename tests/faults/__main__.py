@@ -42,7 +42,7 @@ def main() -> int:
         command = [*_OWN, sys.executable, "-m", "pytest", *options, f"--kills={100 if asked.long else 10}", *tests]
         status = subprocess.run(command, check=False, env={**os.environ}).returncode
         if asked.record and xml.exists():
-            write(read(xml))
+            write(read(xml), whole=not asked.numbers)
     return status
 
 

@@ -49,11 +49,12 @@ def read(xml: Path) -> dict[str, Any]:
     return {"run": f"{datetime.now(UTC):%F %T} UTC", "machine": machine, "costs": costs, "tests": outcomes}
 
 
-def write(results: Mapping[str, Any]) -> None:
-    """Keep the results of a run, those of tests that it did not run as they were, and write the page's table."""
-    before = json.loads(RESULTS.read_text())
-    merged = {name: {**before[name], **results[name]} for name in ("costs", "tests")}
-    RESULTS.write_text(json.dumps({**results, **merged}, indent=1, sort_keys=True) + "\n")
+def write(results: Mapping[str, Any], *, whole: bool) -> None:
+    """Keep the results of a run, and write the page's table; what one that is not `whole` left out stays as it was."""
+    if not whole:
+        before = json.loads(RESULTS.read_text())
+        results = {**results, **{name: {**before[name], **results[name]} for name in ("costs", "tests")}}
+    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     PAGE.write_text(with_table(PAGE.read_text()))
 
 
