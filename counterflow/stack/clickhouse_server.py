@@ -2,7 +2,8 @@
 
 The library exports `chdb_query_cmdline`, which is clickhouse-local. A statement starts the stock HTTP listener, a
 second one never ends and so keeps the process; SIGTERM kills that statement and the engine closes its tables. Only HTTP
-is started: on the native listener one wrong password would end the process.
+is started: on the native listener one wrong password would end the process. Before it opens its tables, inserts that a
+kill left half done are taken back.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ import signal
 import threading
 
 import httpx
+import structlog
 
+from counterflow import logs
 from counterflow.stack import tls_relay
 from counterflow.stack.clickhouse import library
+from counterflow.stack.deduplication_log import take_back
 from counterflow.stack.settings import StackSettings
+
+_log = structlog.get_logger()
 
 _PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
 _SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
@@ -27,6 +33,11 @@ _STOP = {signal.SIGTERM, signal.SIGINT}
 def main() -> None:
     """Serve until SIGTERM; exit status 0 after a clean stop, 1 when the engine ended by itself."""
     settings = StackSettings.load()
+    logs.configure()
+    for table, blocks in take_back(settings.clickhouse_home / "data").items():
+        _log.warning(
+            "inserts whose parts never appeared can be repeated", table=str(table), parts=[b.part for b in blocks]
+        )
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP | {signal.SIGHUP})  # before the library: its threads inherit it

@@ -17,6 +17,8 @@ from tests.agents import until
 AGENTS, STOPS = 10, 3
 AWAY_S = 16.0
 """Longer than a message waits: every agent loses the transaction it is in, and asks what is committed."""
+BACK_S = 90
+"""An agent waits for the broker to end the transaction that it was in, 15 to 25 s, before it begins another."""
 
 
 class Committing(Thread):
@@ -69,9 +71,9 @@ def test_what_is_acknowledged_outlives_a_broker_that_is_stopped(kafka: StackSett
 
 def _stopped_and_started(kafka: StackSettings, agents: Sequence[Committing]) -> None:
     running = [agent.acknowledged for agent in agents]
-    until(lambda: all(agent.acknowledged > n for agent, n in zip(agents, running, strict=True)))
+    until(lambda: all(agent.acknowledged > n for agent, n in zip(agents, running, strict=True)), BACK_S)
     supervision.stop(kafka, "kafka")
     stopped = [agent.acknowledged + agent.asked for agent in agents]
     time.sleep(AWAY_S)
     lifecycle.start(kafka, "kafka")
-    until(lambda: all(agent.acknowledged + agent.asked != n for agent, n in zip(agents, stopped, strict=True)), 90)
+    until(lambda: all(agent.acknowledged + agent.asked != n for agent, n in zip(agents, stopped, strict=True)), BACK_S)
