@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
 import click
 import msgspec
 import orjson
 
+from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
@@ -74,7 +77,10 @@ def replay(
     """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line an interval."""
     parameters = _parameters(rule, settings)
     if source is not None and begin is None and end is None:
-        rows = _lines(rule, source)
+        if as_json and (path := Path(source.name)).is_file():
+            sys.stdout.buffer.writelines(side_by_side(path, _share_of(rule), partial(_answers, rule, parameters, path)))
+            return
+        rows = _lines(rule, source.name, numbered(source))
     elif source is None and begin is not None and end is not None:
         if end <= begin:
             raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
@@ -83,9 +89,30 @@ def replay(
         raise click.UsageError("give either --input FILE or both --from and --to")
     judged = _replayed(rule, parameters, rows)
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE) for said in judged)
+        sys.stdout.buffer.writelines(_json_lines(judged))
     else:
         _print(list(judged), as_json)
+
+
+def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Lines) -> Iterator[bytes]:
+    """Return the answer to each line of a file; those of one entity have to be there together."""
+    return _json_lines(_replayed(rule, parameters, _lines(rule, str(path), lines)))
+
+
+def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
+    """Return what gives lines of one entity one number; those of none, which are wrong, have any."""
+    text = str | None
+    fields = [(name, text, None) for name in (*rule.entity, *([rule.kind] if rule.kind else []))]
+    decode = msgspec.json.Decoder(msgspec.defstruct("Entity", fields)).decode
+    astuple = msgspec.structs.astuple
+
+    def share_of(line: bytes) -> int:
+        try:
+            return hash(astuple(decode(line)))
+        except (msgspec.DecodeError, ValueError):
+            return 0
+
+    return share_of
 
 
 def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
@@ -98,16 +125,14 @@ def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given])
         yield said
 
 
-def _lines(rule: Rule[Any, Any, Any], source: BinaryIO) -> Iterator[Given]:
-    """Read JSON lines; empty ones are none. Only where a line cannot be read at once is it asked what is wrong."""
+def _lines(rule: Rule[Any, Any, Any], name: str, lines: Lines) -> Iterator[Given]:
+    """Read JSON lines of a file. Only where a line cannot be read at once is it asked what is wrong."""
     read = _reader(rule)
-    for number, line in enumerate(source, 1):
+    for number, line in lines:
         try:
             yield read(line)
         except (msgspec.DecodeError, ValueError):
-            if line.isspace():
-                continue
-            place = f"{source.name}:{number}"
+            place = f"{name}:{number}"
             try:
                 columns = orjson.loads(line)
             except orjson.JSONDecodeError as error:
@@ -202,6 +227,10 @@ def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
 
 def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        sys.stdout.buffer.writelines(_json_lines(rows))
     else:
         console().print(table(rows) if rows else "no rows")
+
+
+def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)

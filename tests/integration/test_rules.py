@@ -98,6 +98,30 @@ def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
     assert {v["state"] for v in said[1::3]} == {"OK"}
 
 
+def test_a_file_judged_by_several_processes_is_answered_as_a_stream_is(tmp_path: Path) -> None:
+    links = [series(f"roce{n // 2}", **({"link_type": "vf"} if n % 2 else {})) for n in range(12)]
+    text = "\n \n".join(json.dumps(row) for rows in zip(*links, strict=True) for row in rows)
+    path = tmp_path / "intervals.jsonl"
+    path.write_text(text)
+    of_file = rules_("replay", "roce_cap", "--input", path, "--json")
+    of_stream = rules_("replay", "roce_cap", "--input", "-", "--json", stdin=text)
+    assert of_file.stdout == of_stream.stdout
+    assert [json.loads(said)["link"] for said in of_file.stdout.splitlines()] == [
+        f"roce{n // 2}" for n in range(12)
+    ] * 9
+    assert {json.loads(said)["state"] for said in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
+
+
+def test_lines_before_a_bad_one_are_answered(tmp_path: Path) -> None:
+    path = tmp_path / "intervals.jsonl"
+    good = [json.dumps(line(number, FREE, f"roce{number % 5}")) for number in range(1, 101)]
+    path.write_text("\n".join([*good, '{"ts": 1', *good]))
+    run = rules_("replay", "roce_cap", "--input", path, "--json")
+    assert run.returncode == 2
+    assert len(run.stdout.splitlines()) == 100
+    assert f"{path}:101: expected a JSON object" in run.stderr.replace("\n", "")
+
+
 def test_without_json_it_is_a_table_and_names_are_harmless(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(line(1, FREE, "[bold]x[/nothing]\x1b[31m")) + "\n\n")
