@@ -21,7 +21,7 @@ from bench import model
 from bench.figure import Figure
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "figure", "gate", "model", "rerun"}
+NOT_BENCHES = {"__init__", "__main__", "figure", "gate", "model", "profiles", "rerun"}
 
 
 def main(names: list[str]) -> int:

@@ -43,7 +43,7 @@ def main() -> None:
             create_topics(settings, topics())
             with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
                 migrate(client)
-                size, values = _publish(settings)
+                size, values = publish(settings)
                 lander = _timed(settings, "lander", lambda: _land(settings))
                 landed = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
                 if landed != ROWS:
@@ -51,7 +51,7 @@ def main() -> None:
                 stored = _stored_bytes(client)
                 rates = {}
                 for name, peer in _PEERS.items():
-                    _empty(client)
+                    empty(client)
                     rates[name] = _timed(settings, name, partial(peer, settings))
                 loop = rates["consume-and-POST loop"]
         finally:
@@ -84,7 +84,7 @@ def main() -> None:
     Figure("stored value in the table disk", round(stored / values, 2), "bytes", "<= 2", method).emit()
 
 
-def _records() -> Iterator[dict[str, object]]:
+def records() -> Iterator[dict[str, object]]:
     """Yield disk records as an agent makes them of nmon: rates of one decimal times the interval."""
     chance = random.Random(7)
     disks = [
@@ -114,7 +114,7 @@ def _records() -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def _publish(settings: StackSettings) -> tuple[int, int]:
+def publish(settings: StackSettings) -> tuple[int, int]:
     """Return the bytes and the measured values that were published."""
     producer = Producer(
         {**settings.kafka("admin").client, "transactional.id": "bench", "linger.ms": 20,
@@ -123,7 +123,7 @@ def _publish(settings: StackSettings) -> tuple[int, int]:
     measured = [name for name, column in DISK.columns.items() if column.type == "Float64"]
     producer.init_transactions()
     size = values = 0
-    for number, record in enumerate(_records()):
+    for number, record in enumerate(records()):
         if number % 50_000 == 0:
             if number:
                 producer.commit_transaction()
@@ -141,32 +141,32 @@ def _publish(settings: StackSettings) -> tuple[int, int]:
 def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
     """Return rows a second; print the CPU seconds of everybody."""
     pids = {part: state.pid for part, state in supervision.states(settings).items() if state.pid}
-    before = {part: _cpu_s(psutil.Process(pid)) for part, pid in pids.items()}
+    before = {part: cpu_s(psutil.Process(pid)) for part, pid in pids.items()}
     children = os.times()
     seconds = work()
     mine = os.times()
-    spent = {part: round(_cpu_s(psutil.Process(pid)) - before[part], 2) for part, pid in pids.items()}
+    spent = {part: round(cpu_s(psutil.Process(pid)) - before[part], 2) for part, pid in pids.items()}
     spent[name] = round(sum(mine[:4]) - sum(children[:4]), 2)
     print(json.dumps({"lands": name, "rows": ROWS, "wall_s": round(seconds, 2), "cpu_s": spent}))
     return ROWS / seconds
 
 
-def _cpu_s(process: psutil.Process) -> float:
+def cpu_s(process: psutil.Process) -> float:
+    """Return CPU seconds of a process, user and system."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
 
+def command(settings: StackSettings) -> tuple[str, ...]:
+    """Return what lands all that there is, and ends."""
+    password = str(settings.secrets / "clickhouse-lander")
+    words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
+    return (sys.executable, "-m", *words, "--password-file", password)
+
+
 def _land(settings: StackSettings) -> float:
-    command = [
-        sys.executable,
-        "-m",
-        "counterflow",
-        "land",
-        "--until-caught-up",
-    ]
-    command += ["--clickhouse-url", settings.clickhouse_url]
-    command += ["--password-file", str(settings.secrets / "clickhouse-lander")]
-    result = subprocess.run(command, stderr=subprocess.PIPE, check=True, env={**os.environ, **settings.environment})
+    environment = {**os.environ, **settings.environment}
+    result = subprocess.run(command(settings), stderr=subprocess.PIPE, check=True, env=environment)
     at = {entry["event"]: entry["timestamp"] for entry in map(json.loads, result.stderr.splitlines())}
     return (datetime.fromisoformat(at["revoked"]) - datetime.fromisoformat(at["assigned"])).total_seconds()
 
@@ -241,7 +241,8 @@ def _stored_bytes(client: ClickHouse) -> int:
     return int(client.rows(f"SELECT sum(data_compressed_bytes) AS n FROM {parts}")[0]["n"])
 
 
-def _empty(client: ClickHouse) -> None:
+def empty(client: ClickHouse) -> None:
+    """Take out what has landed."""
     for table in ("disk", "metric_1m", "ledger"):
         client.post(f"TRUNCATE TABLE counterflow.{table}")
 

@@ -100,15 +100,16 @@ def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Line
 
 
 def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
-    """Return what gives lines of one entity one number; those of none, which are wrong, have any."""
+    """Return what numbers entities as they come, so that shares are even; lines of none, which are wrong, have any."""
     text = str | None
     fields = [(name, text, None) for name in (*rule.entity, *([rule.kind] if rule.kind else []))]
     decode = msgspec.json.Decoder(msgspec.defstruct("Entity", fields)).decode
     astuple = msgspec.structs.astuple
+    numbers: dict[tuple[str | None, ...], int] = {}
 
     def share_of(line: bytes) -> int:
         try:
-            return hash(astuple(decode(line)))
+            return numbers.setdefault(astuple(decode(line)), len(numbers))
         except (msgspec.DecodeError, ValueError):
             return 0
 
