@@ -10,13 +10,13 @@ import secrets
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import tenacity
 
 from helm.examples import program
 from helm.schemas import FOLDER, Json
@@ -27,19 +27,10 @@ HOST = "127.0.0.1"
 class Server:
     """An API server, asked as its administrator."""
 
-    def __init__(self, url: str, token: str, certificate: Path) -> None:
-        """Use the certificate that the server made for itself."""
-        trust = ssl.create_default_context(cafile=certificate)
-        bearer = {"Authorization": f"Bearer {token}"}
-        self.http = httpx.Client(base_url=url, headers=bearer, verify=trust, trust_env=False, timeout=30)
+    def __init__(self, http: httpx.Client) -> None:
+        """Ask through a client that trusts the server and says who asks."""
+        self.http = http
         self._plurals: dict[tuple[str, str], str] = {}
-
-    def ready(self) -> bool:
-        """Say whether it answers."""
-        try:
-            return self.http.get("/readyz").status_code == httpx.codes.OK
-        except httpx.HTTPError:
-            return False
 
     def post(self, path: str, body: Json, **parameters: str) -> Json:
         """Post an object; raises `RuntimeError` with what the server says where it refuses, or warns."""
@@ -91,6 +82,13 @@ def definitions() -> Iterator[Json]:
             }
 
 
+# the certificate is not there, or not whole, and then nobody answers or is not ready
+_PATIENTLY = tenacity.Retrying(
+    retry=tenacity.retry_if_exception_type((OSError, httpx.HTTPError)),
+    stop=tenacity.stop_after_delay(90),
+    wait=tenacity.wait_fixed(0.3),
+    reraise=True,
+)
 _APPROVED = {"api-approved.kubernetes.io": "unapproved, experimental-only"}
 
 
@@ -151,26 +149,24 @@ def running(folder: Path) -> Iterator[Server]:
         "--service-cluster-ip-range=10.0.0.0/24",
         "--disable-admission-plugins=ServiceAccount",
     )
-    with _process(folder / "etcd.log", etcd), _process(folder / "apiserver.log", apiserver) as process:
-        certificate = folder / "certificates/apiserver.crt"
-        end = time.monotonic() + 90
-        while time.monotonic() < end and process.poll() is None:
-            with suppress(OSError):  # while the certificate is not there, or not whole
-                server = Server(f"https://{HOST}:{port}", token, certificate)
-                if server.ready():
-                    break
-            time.sleep(0.3)
-        else:
-            raise RuntimeError(f"kube-apiserver did not come up:\n{(folder / 'apiserver.log').read_text()[-4000:]}")
-        yield server
+    with _process(folder / "etcd.log", etcd), _process(folder / "apiserver.log", apiserver):
+        url, bearer = f"https://{HOST}:{port}", {"Authorization": f"Bearer {token}"}
+        trust = _PATIENTLY(ssl.create_default_context, cafile=folder / "certificates/apiserver.crt")
+        with httpx.Client(base_url=url, headers=bearer, verify=trust, trust_env=False, timeout=30) as http:
+            _PATIENTLY(lambda: http.get("/readyz").raise_for_status())
+            yield Server(http)
 
 
 @contextmanager
-def _process(log: Path, command: tuple[str | Path, ...]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(log: Path, command: tuple[str | Path, ...]) -> Iterator[None]:
+    """Run a program until the block ends; what it wrote is a note on the error that ends it."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
     try:
-        yield process
+        yield
+    except Exception as error:
+        error.add_note(f"{log}:\n{log.read_text()[-4000:]}")
+        raise
     finally:
         process.terminate()
         try:

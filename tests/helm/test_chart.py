@@ -69,6 +69,11 @@ class TestExample:
         for container in ours:
             parse([str(word) for word in container["args"]])
 
+    def test_no_variable_is_set_twice(self, example: str) -> None:
+        for container in containers(example):
+            names = [one["name"] for one in container.get("env", [])]
+            assert len(names) == len(set(names)), container["name"]
+
     def test_agents_have_configurations_that_the_agent_takes(self, example: str, tmp_path: Path) -> None:
         maps = [one for one in objects(template(values_of(example))) if "agent.yaml" in one.get("data", {})]
         assert maps

@@ -71,7 +71,7 @@ query has changed is another, which begins anew, and state is only ever restored
 - {name: COUNTERFLOW_CLICKHOUSE_URL, value: {{ include "counterflow.clickhouseUrl" . | quote }}}
 {{- end -}}
 
-{{/* Who asks a pod is outside of it; that nobody else does is for the NetworkPolicy. */}}
+{{/* Who asks a pod is outside of it; that nobody but probes and Prometheus does is for the NetworkPolicy. */}}
 {{- define "counterflow.metricsEnv" -}}
 - {name: COUNTERFLOW_METRICS_ADDRESS, value: 0.0.0.0}
 - {name: COUNTERFLOW_METRICS_PLAIN, value: "1"}
