@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from counterflow.cli._table import console
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Item, Record, Reject
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+errors = console(stderr=True, soft_wrap=True)
 
 
 class Zone(click.ParamType[ZoneInfo]):

@@ -14,9 +14,9 @@ from counterflow.inert import inert
 WIDTH_OF_A_PIPE = 140
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
     """Return where to print; a pipe or a file is as wide as a table of many figures."""
-    out = Console(stderr=stderr, highlight=False)
+    out = Console(stderr=stderr, highlight=False, soft_wrap=soft_wrap)
     if not out.is_terminal:
         out.width = WIDTH_OF_A_PIPE
     return out

@@ -13,16 +13,14 @@ from counterflow.cli._stack import stack_extra
 @click.option("--home", type=click.Path(path_type=Path), help="Of the stack to stop. [default: ./.counterflow]")
 def command(home: Path | None) -> None:
     """Stop the stack and leave nothing running; its data stays."""
-    from rich.console import Console
+    from counterflow.cli._table import console
 
     with stack_extra():
         from counterflow.stack.lifecycle import down
     from counterflow.stack.settings import StackSettings
 
-    console = Console(highlight=False, soft_wrap=True)
+    out = console(soft_wrap=True)
     settings = StackSettings.load(home=home)
-    with console.status("stopping the stack"):
+    with out.status("stopping the stack"):
         count = down(settings)
-    console.print(
-        f"Stopped; the data stays in {settings.home}." if count else f"Nothing was running in {settings.home}."
-    )
+    out.print(f"Stopped; the data stays in {settings.home}." if count else f"Nothing was running in {settings.home}.")

@@ -58,9 +58,7 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
 @_json
 def listing(home: Path | None, as_json: bool) -> None:
     """Show the jobs: their state, their newest checkpoint, the newest failure."""
-    from rich.console import Console
-
-    from counterflow.cli._table import table
+    from counterflow.cli._table import console, table
     from counterflow.pipelines import jobs
 
     found = jobs.listing(_cluster(home))
@@ -79,7 +77,7 @@ def listing(home: Path | None, as_json: bool) -> None:
         }
         for status in found
     ]
-    Console(highlight=False, soft_wrap=True).print(table(rows))
+    console(soft_wrap=True).print(table(rows))
 
 
 @command.command()

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 import click
 import orjson
-from rich.console import Console
 from rich.table import Table
 
 from counterflow.cli._files import file_options, read_all, recordings
+from counterflow.cli._table import console
 from counterflow.collectors.records import Item, Record, Reject
 
 
@@ -66,4 +66,4 @@ def _print(counts: Counter[tuple[str, str]]) -> None:
     table = Table("", "", "count", box=None, show_header=False)
     for (kind, name), n in sorted(counts.items(), key=lambda item: (item[0][0] != "records", -item[1])):
         table.add_row(kind, name, f"{n:,}")
-    Console(highlight=False).print(table)
+    console().print(table)

@@ -42,10 +42,10 @@ def command(
     from threading import Event
 
     import orjson
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
     from rich.table import Table
 
+    from counterflow.cli._table import console
     from counterflow.collectors.agent import publish_files
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publisher import Stopped
@@ -102,11 +102,9 @@ def command(
         for kind, counts in (("records", published.records), ("anomalies", published.rejects)):
             for name, n in sorted(counts.items(), key=lambda item: -item[1]):
                 table.add_row(kind, name, f"{n:,}")
-        console = Console(highlight=False)
-        console.print(table)
-        console.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
+        out = console()
+        out.print(table)
+        out.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
         if published.skipped:
-            console.print(
-                f"{len(published.skipped)} files were published before under `{agent_id}`; --again repeats them"
-            )
+            out.print(f"{len(published.skipped)} files were published before under `{agent_id}`; --again repeats them")
     ctx.exit(1 if published.failures else 0)

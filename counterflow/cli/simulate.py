@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 import orjson
-from rich.console import Console
 from rich.table import Column, Table
 
+from counterflow.cli._table import console
 from counterflow.cli._times import TIME, utc
 from counterflow.errors import CounterflowError
 from counterflow.simulate import START, Simulation, cases, simulate
@@ -53,7 +53,7 @@ def _list(as_json: bool) -> None:
     table = Table("case", "what", Column("assumed", no_wrap=True), box=None, header_style="dim")
     for name, case in cases().items():
         table.add_row(name, case.title, case.document)
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def _as_dict(case: str, seed: int, simulated: Simulation) -> dict[str, object]:
@@ -78,15 +78,13 @@ def _as_dict(case: str, seed: int, simulated: Simulation) -> dict[str, object]:
 
 
 def _print(simulated: Simulation) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    out = console(soft_wrap=True)
     table = Table("run", "after", "until", "systems", box=None, header_style="dim")
     for placed in simulated.runs:
         systems = ", ".join(placed.run.systems)
         table.add_row(placed.run.name, f"{placed.begin:%Y-%m-%d %H:%M:%S}", f"{placed.end:%H:%M:%S}", systems)
-    console.print(table)
-    console.print(f"{len(simulated.files)} files generated; no real system was recorded. Publish each folder:")
+    out.print(table)
+    out.print(f"{len(simulated.files)} files generated; no real system was recorded. Publish each folder:")
     for folder in dict.fromkeys(written.path.parent for written in simulated.files):
         named = {written.system for written in simulated.files if written.path.parent == folder} - {None}
-        console.print(
-            f"  counterflow publish {folder}" + "".join(f" --system {system}" for system in named), markup=False
-        )
+        out.print(f"  counterflow publish {folder}" + "".join(f" --system {system}" for system in named), markup=False)

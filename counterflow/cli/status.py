@@ -29,9 +29,7 @@ def command(home: Path | None, as_json: bool) -> None:
     else:
         from datetime import timedelta
 
-        from rich.console import Console
-
-        from counterflow.cli._table import table
+        from counterflow.cli._table import console, table
 
         rows = [
             {
@@ -47,7 +45,7 @@ def command(home: Path | None, as_json: bool) -> None:
             for part in parts
         ]
         if parts:
-            Console(highlight=False).print(table(rows))
+            console().print(table(rows))
             for part in parts:
                 if part.state != "running":
                     click.echo(f"{part.name} is {part.state}" + f": {part.detail}" * bool(part.detail))

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from counterflow.cli._files import each, file_options, read_all, recordings
+from counterflow.cli._table import console
 from counterflow.collectors.summary import Summary
 from counterflow.inert import inert
 
@@ -33,7 +34,7 @@ def command(
 
     Exit status 1 says that a file was not read at all; the others were.
     """
-    console = Console(highlight=False)
+    out = console()
     unread = 0
     for path in each(recordings(files)):
         summary = Summary(str(path))
@@ -41,11 +42,11 @@ def command(
         if as_json and (summary.records or summary.quality):
             click.echo(orjson.dumps(summary.as_dict()))
         elif summary.records:
-            _print(console, summary.as_dict())
+            _print(out, summary.as_dict())
     ctx.exit(1 if unread else 0)
 
 
-def _print(console: Console, s: dict[str, Any]) -> None:
+def _print(out: Console, s: dict[str, Any]) -> None:
     begin, end = (str(s[name]).replace("T", " ").removesuffix("Z") for name in ("start", "end"))
     base = {"logical": "of all logical processors", "floating": "floating base"}.get(s["cpu_base"] or "", "no base")
     peak = "" if s["cpu_max_to_avg"] is None else f", max:avg {s['cpu_max_to_avg']:.1f}"
@@ -71,11 +72,11 @@ def _print(console: Console, s: dict[str, Any]) -> None:
     for name, text in rows.items():
         table.add_row(Text(name, "dim"), Text(inert(text)))
     of = inert(f"{s['system']}, {s['os'] or 'unknown operating system'}")
-    console.print(Text.assemble((inert(s["file"]), "bold"), f"  {of}"))
-    console.print(table)
+    out.print(Text.assemble((inert(s["file"]), "bold"), f"  {of}"))
+    out.print(table)
     for warning in s["warnings"]:
-        console.print(Text(inert(f"warning: {warning}"), "yellow"))
-    console.print()
+        out.print(Text(inert(f"warning: {warning}"), "yellow"))
+    out.print()
 
 
 def _n(value: float | None, unit: str = "") -> str:

@@ -24,9 +24,8 @@ def command() -> None:
 def listing(partitions: int, as_json: bool) -> None:
     """Show the topics with what they need, for whoever makes them."""
     import orjson
-    from rich.console import Console
 
-    from counterflow.cli._table import table
+    from counterflow.cli._table import console, table
     from counterflow.schemas import topics
 
     found = topics(partitions)
@@ -42,7 +41,7 @@ def listing(partitions: int, as_json: bool) -> None:
         }
         for topic in found
     ]
-    Console(highlight=False, soft_wrap=True).print(table(rows))
+    console(soft_wrap=True).print(table(rows))
 
 
 @command.command()

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 @click.option("--grafana-port", type=int, help="If there is a Grafana: on PATH, or named by COUNTERFLOW_GRAFANA.")
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
-    from rich.console import Console
+    from counterflow.cli._table import console
 
     with stack_extra():
         from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
-    console = Console(highlight=False, soft_wrap=True)
+    out = console(soft_wrap=True)
     running = StackSettings.load(home=home)
     if (found := status(running)) and all(part.state == "running" for part in found):
-        console.print(f"The stack is already running in {running.home}; counterflow status shows it.")
+        out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         return
     settings = running if found else StackSettings.from_environment(None, home=home, **ports)
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
@@ -49,9 +49,9 @@ def command(home: Path | None, **ports: int | None) -> None:
             exit_code=2,
         )
     begin = time.monotonic()
-    with console.status("starting the stack"):
-        up(settings, say=console.print)
-    console.print(
+    with out.status("starting the stack"):
+        up(settings, say=out.print)
+    out.print(
         f"The stack is up after {time.monotonic() - begin:.0f} s.\n"
         f"  Kafka       {settings.kafka_bootstrap}\n"
         f"  Flink       {settings.flink_url}\n"
