@@ -106,7 +106,7 @@ class _Recording:
         read_ms, write_ms = r.uniform(0.3, 6.0) if reads else 0.0, r.uniform(0.2, 2.0) if writes else 0.0
         service = (reads * read_ms + writes * write_ms) / transfers if transfers else 0.0
         busy = min(100.0, transfers * service / 10)
-        figures = (busy, read_kb, write_kb, transfers, reads, size, reads, writes)
+        figures: tuple[float, ...] = (busy, read_kb, write_kb, transfers, reads, size, reads, writes)
         figures += (read_size if reads else 0.0, write_size if writes else 0.0)
         figures += (service, read_ms, write_ms, service * busy / 200)
         return tuple(f"{figure:.1f}" for figure in figures)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.figure import Figure
 from counterflow.stack import lifecycle
+from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
@@ -19,7 +20,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-stack-") as home:
         settings = free_settings(Path(home), parts)
         try:
-            lifecycle.install(settings, print)
+            install(settings, print)
             begin = time.monotonic()
             phases = lifecycle.up(settings)
             seconds = time.monotonic() - begin

@@ -107,8 +107,8 @@ class Source(Strict):
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
-    system: str | None = Field(None, min_length=1)
-    run: str | None = Field(None, min_length=1)
+    system: str | None = Field(default=None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
     follow: bool = True
     settle_s: float = Field(2.0, ge=0, le=3600)
 
@@ -140,7 +140,7 @@ class _Asked(Strict):
     name: str = Field(pattern=NAME)
     system: str = Field(min_length=1)
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    run: str | None = Field(None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
     labels: dict[str, str] = Field(default={})
 
     @property
@@ -161,7 +161,7 @@ class SqlSource(_Asked):
     connection: SqlConnection
     packs: Annotated[tuple[str, ...], Field(min_length=1)]
     intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = Field(default={})
-    library: str | None = Field(None, pattern=SYSTEM_NAME)
+    library: str | None = Field(default=None, pattern=SYSTEM_NAME)
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
 
     @field_validator("packs")
@@ -216,8 +216,8 @@ class KafkaSource(Strict):
     topics: Annotated[tuple[Annotated[str, Field(pattern=TOPIC)], ...], Field(min_length=1), AfterValidator(_not_ours)]
     format: Annotated[str, AfterValidator(_format)] = "omegamon_jsonl"
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    system: str | None = Field(None, min_length=1)
-    run: str | None = Field(None, min_length=1)
+    system: str | None = Field(default=None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
 
     @property
@@ -256,7 +256,7 @@ class HttpSource(_Asked):
     kind: Literal["http"]
     connection: HttpConnection
     reports: Annotated[tuple[str, ...], Field(min_length=1)] = ("SYSINFO", "PROCU")
-    interval_s: float | None = Field(None, gt=0, le=3600)
+    interval_s: float | None = Field(default=None, gt=0, le=3600)
 
     @field_validator("reports")
     @classmethod
@@ -308,7 +308,7 @@ class Config(Strict):
     agent_id: str = Field(pattern=AGENT_ID)
     kafka: Kafka
     sources: tuple[AnySource, ...] = Field(min_length=1)
-    metrics_port: int | None = Field(None, ge=1, le=65535)
+    metrics_port: int | None = Field(default=None, ge=1, le=65535)
     poll_s: float = Field(0.5, gt=0, le=60)
     commit: Commit = Commit()
     spool: SpoolFolder | None = None
