@@ -74,7 +74,7 @@ demo: setup ## the whole line on recordings: read, published, computed, landed, 
 	@$(RUN) counterflow demo $(ARGS)
 
 screenshots: demo chromium ## pictures of charts for the README, from the report that the demo wrote
-	@$(RUN) tests.screenshots $(HOME_DIR)/demo/report.html docs/pictures
+	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
 test: setup nmon prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint

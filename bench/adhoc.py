@@ -16,7 +16,7 @@ from typing import NamedTuple
 from bench.audit import AGENTS, day
 from bench.figure import Figure
 from bench.generate_fleet import midnight
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings

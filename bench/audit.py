@@ -16,7 +16,7 @@ from confluent_kafka import Producer
 
 from bench.figure import Figure
 from bench.generate_fleet import midnight
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent.checkpoint import Self, encode, key
 from counterflow.pipelines.jobs.definition import FOLDER
 from counterflow.schemas.definition import CHECKPOINTS, topics

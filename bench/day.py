@@ -14,7 +14,7 @@ import psutil
 
 from bench.figure import Figure
 from bench.generate_collection_services import Shape, generate
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings

@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.day import cpu, publish
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle

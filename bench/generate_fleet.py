@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 
 SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
 MANY, METRICS, DAYS_OF_MINUTES = 1_000, 3, 7

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from confluent_kafka import Producer
 
-from counterflow.kafka import Kafka
+from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

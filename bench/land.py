@@ -19,7 +19,7 @@ import psutil
 from confluent_kafka import Consumer, Producer
 
 from bench.figure import Figure
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.definition import datasets, topics
 from counterflow.schemas.migrations import migrate

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from bench.figure import Figure
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings

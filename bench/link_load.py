@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.figure import Figure
 from bench.rerun import CORES, METHOD, Took, rerun
-from counterflow.kafka import Kafka
+from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets, topics
 from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster

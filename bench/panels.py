@@ -15,7 +15,7 @@ import psutil
 
 from bench import generate_fleet as fleet
 from bench.figure import Figure
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Board, Chart, boards, charts, variable_of, variables_of
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import ask

@@ -20,7 +20,7 @@ import orjson
 import psutil
 
 from bench import land
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from confluent_kafka import Producer
 
 from bench.figure import Figure
+from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, encode
 from counterflow.collectors.agent.checkpoint import key as key_of
 from counterflow.collectors.agent.config import Commit, Source
@@ -23,7 +24,6 @@ from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.sources.files import FileId
-from counterflow.kafka import Kafka
 from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle
 from counterflow.stack.kafka import create_topics

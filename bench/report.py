@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench import generate_fleet as fleet
 from bench.figure import Figure
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
-from tests.browser import browser
 from tests.conftest import free_settings
+from tests.support.browser import browser
 
 INTERVAL_S = 300
 REPORTED = "sys032"

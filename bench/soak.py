@@ -25,7 +25,7 @@ import psutil
 import yaml
 
 from bench.figure import Figure
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent import publish_files
 from counterflow.collectors.agent.checkpoint import recall
 from counterflow.stack import lifecycle, supervision

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.definition import FOLDER, boards, metrics_of
-from counterflow.errors import CounterflowError
 
 ALERTS = FOLDER / "alerts"
 PROMETHEUS = FOLDER / "prometheus" / "rules.yml"

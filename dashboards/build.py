@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from counterflow.base.errors import CounterflowError
 from counterflow.dashboards import alerting, provisioning
 from counterflow.dashboards.definition import (
     FOLDER,
@@ -27,7 +28,6 @@ from counterflow.dashboards.definition import (
     unknown,
     variable_of,
 )
-from counterflow.errors import CounterflowError
 
 Json = dict[str, Any]
 

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import yaml
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.build import dashboard, verdicts
 from counterflow.dashboards.definition import (

@@ -15,7 +15,7 @@ from typing import Annotated, Literal, Self, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 FOLDER = Path(__file__).parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.dashboards.frames import Column, Result
 
 _WIRE: Settings = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas import clickhouse_ddl as ddl
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.json_schema import validator

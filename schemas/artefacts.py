@@ -1,4 +1,4 @@
-"""The checked-in files that are generated from the definitions, and the cookbook from the stored queries."""
+"""The checked-in files that are generated from the definitions of the datasets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from counterflow.queries import queries
-from counterflow.schemas.cookbook import cookbook
 from counterflow.schemas.definition import FOLDER, datasets
 from counterflow.schemas.dictionary import data_dictionary
 from counterflow.schemas.flink_ddl import flink_sql
@@ -19,10 +17,7 @@ _GENERATED = "schemas/generated"
 
 def artefacts() -> dict[str, str]:
     """Return the text of every file that is made of the definitions, by its path in the checkout."""
-    files = {
-        "docs/cookbook.md": cookbook(queries().values()),
-        "docs/data-dictionary.md": data_dictionary(datasets().values()),
-    }
+    files = {"docs/data-dictionary.md": data_dictionary(datasets().values())}
     for name, dataset in datasets().items():
         schema = json.dumps(json_schema(dataset), indent=2, ensure_ascii=False)
         files[f"{_GENERATED}/json/{name}.schema.json"] = schema + "\n"

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 FOLDER = Path(__file__).parent
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

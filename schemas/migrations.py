@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 
 FOLDER = Path(__file__).parent / "clickhouse"
 

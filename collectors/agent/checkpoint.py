@@ -18,9 +18,9 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from pydantic import TypeAdapter, ValidationError
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.records import Position
 from counterflow.collectors.sources.files import FileId
-from counterflow.errors import CounterflowError
 from counterflow.schemas.definition import CHECKPOINTS
 
 

@@ -23,6 +23,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka, Secret, Strict, raise_all
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.http.reports import REPORTS
@@ -31,8 +33,6 @@ from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
 from counterflow.collectors.sources.sql.packs import load as load_pack
 from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known, repeated
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka, Secret, Strict, raise_all
 from counterflow.schemas.definition import datasets
 
 AGENT_ID = r"^[A-Za-z0-9._-]{1,120}$"

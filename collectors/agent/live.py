@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
+from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.checkpoint import Memory, StreamId
 from counterflow.collectors.agent.config import HttpSource, KafkaSource, SpoolFolder, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
@@ -39,7 +40,6 @@ from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
-from counterflow.kafka import Kafka
 
 STOP_S = 2.0
 

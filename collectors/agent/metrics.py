@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from counterflow import health
-from counterflow.errors import CounterflowError
+from counterflow.base import health
+from counterflow.base.errors import CounterflowError
 
 _PREFIX = "counterflow_agent"
 

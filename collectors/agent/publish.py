@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import Event
 from typing import Literal, NamedTuple
 
+from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.publisher import Lost, Publisher
 from counterflow.collectors.agent.runner import Progress, Runner
-from counterflow.kafka import Kafka
 
 BATCH_RECORDS = 50_000
 PATIENCE_S = 30.0

@@ -10,11 +10,11 @@ from typing import Any, TypeVar, cast
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, Self, encode, key, recall
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka
 from counterflow.schemas.definition import CHECKPOINTS, datasets
 
 log = structlog.get_logger()

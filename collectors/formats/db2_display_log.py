@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
-from counterflow.collectors.formats.nmon.text import text
-from counterflow.collectors.formats.zos_text import Listing, Place, UnplacedError, iso, listings, located
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.zos_listings import Listing, Place, UnplacedError, iso, listings, located
 
 SECTION = "DISPLAY LOG"
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, BinaryIO, Literal
 
-from counterflow.collectors.formats.nmon.lines import BOM, Line, read_lines
-from counterflow.collectors.formats.nmon.text import text
-from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.formats.zos_text import instant, iso
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.text.zos_listings import instant, iso
 
 SOURCE = "db2_log_csv"
 

@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any, BinaryIO, NamedTuple
 
-from counterflow.collectors.formats.csv_rows import CsvRows, as_kept, first_line, is_csv_of, read_items, utc
-from counterflow.collectors.formats.ibmi_tables.times import iso, timestamp
-from counterflow.collectors.formats.ibmi_tables.values import number_of
-from counterflow.collectors.formats.nmon.stamps import to_utc
-from counterflow.collectors.formats.periods import missing_between, remembered
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.csv_rows import CsvRows, as_kept, first_line, is_csv_of, read_items, utc
+from counterflow.collectors.text.numbers import number_of
+from counterflow.collectors.text.periods import missing_between, remembered
+from counterflow.collectors.text.stamps import iso, timestamp, to_utc
 
 
 class Table(NamedTuple):

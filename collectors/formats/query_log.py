@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
-from counterflow.collectors.formats.csv_rows import CsvRows, Row, is_csv_of, utc
-from counterflow.collectors.formats.ibmi_tables.times import iso
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.csv_rows import CsvRows, Row, is_csv_of, utc
+from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("workload", "query", "start", "end")
 OPTIONAL = ("run_id", "user", "status")

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from counterflow.collectors.formats.csv_rows import CsvRows, is_csv_of, read_items, utc
-from counterflow.collectors.formats.ibmi_tables.times import iso
-from counterflow.collectors.formats.ibmi_tables.values import number_of
-from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items, utc
+from counterflow.collectors.text.numbers import number_of
+from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("time_utc", "workload", "run_id", "unit_of_work", "done")
 OPTIONAL = ("failed", "rows", "users", "response_ms")

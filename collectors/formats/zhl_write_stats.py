@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, TypedDict
 
-from counterflow.collectors.formats.nmon.text import text
-from counterflow.collectors.formats.zos_text import Found, Listing, Place, UnplacedError, iso, listings, located
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.zos_listings import Found, Listing, Place, UnplacedError, iso, listings, located
 
 SECTION = "ZHLWRITE"
 ROUNDING_POINTS = 1.0

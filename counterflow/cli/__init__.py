@@ -12,8 +12,8 @@ import sys
 
 import click
 
-from counterflow.errors import CounterflowError
-from counterflow.inert import inert
+from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 
 
 class _Commands(click.Group):

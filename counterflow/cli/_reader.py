@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import click
 import httpx
 
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._times import TIME, utc
-from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
-from counterflow.errors import CounterflowError
 from counterflow.stack.settings import StackSettings
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 Lines = Iterable[tuple[int, bytes]]
 """Lines with their numbers in the file."""

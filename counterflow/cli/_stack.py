@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 
 @contextmanager

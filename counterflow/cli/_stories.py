@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from counterflow.simulate import Simulation, cases, simulate
 
 if TYPE_CHECKING:
-    from counterflow.clickhouse import ClickHouse
+    from counterflow.base.clickhouse import ClickHouse
     from counterflow.dashboards.report.collect import Chapter, Report
 
 GENERATED = "(generated, not a real system)"
@@ -82,10 +82,10 @@ def tell(folder: Path) -> list[Told]:
 
 def report(client: ClickHouse, told: Sequence[Told]) -> Report:
     """Return all stories as one report, each on its own boards, over its own time."""
+    from counterflow.analysis.studies.compare import compare
     from counterflow.cli.report import side_by_side
     from counterflow.cli.study import run_of
     from counterflow.dashboards.report.collect import collect
-    from counterflow.pipelines.studies.compare import compare
 
     begin, end = min(one.begin for one in told), max(one.end for one in told)
     made = collect(client, begin, end, chapters=[_chapter(one) for one in told])

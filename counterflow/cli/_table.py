@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from counterflow.inert import inert
+from counterflow.base.inert import inert
 
 WIDTH_OF_A_PIPE = 140
 

@@ -24,10 +24,10 @@ def run(config: Path, agent_id: str | None) -> None:
     import signal
     from threading import Event
 
+    from counterflow.base.logs import configure
     from counterflow.collectors.agent.config import AGENT_ID, load
     from counterflow.collectors.agent.publisher import Publisher
     from counterflow.collectors.agent.runner import Runner
-    from counterflow.logs import configure
 
     configure()
     settings = load(config)

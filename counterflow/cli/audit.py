@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._reader import reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
-from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.pipelines.audit.records import Account

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._reader import period, period_options, reader
 from counterflow.cli._table import console, table
-from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
-    from counterflow.clickhouse import ClickHouse, Settings
-    from counterflow.pipelines.checks.report import Inputs, Result
+    from counterflow.analysis.checks.report import Inputs, Result
+    from counterflow.base.clickhouse import ClickHouse, Settings
 
 
 @click.command()
@@ -40,8 +40,8 @@ def command(
     Choose a time that is worth judging, such as a busy hour: rates are means of it unless they are called busiest.
     docs/checkup.md lists the checks and the facts. Exit status 0: nothing warns; 1: something does; 2: not checked.
     """
-    from counterflow.pipelines.checks.facts import load
-    from counterflow.pipelines.checks.report import results, with_facts
+    from counterflow.analysis.checks.facts import load
+    from counterflow.analysis.checks.report import results, with_facts
 
     facts = load(facts_file) if facts_file else None
     with reader() as client:
@@ -62,7 +62,7 @@ def command(
 
 def measure(client: ClickHouse, settings: Settings) -> Inputs:
     """Return what the counters say: the rows of every query for inputs."""
-    from counterflow.pipelines.checks.report import measures
+    from counterflow.analysis.checks.report import measures
 
     found: Inputs = {}
     for query in measures():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.dashboards.check import Finding

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
-from counterflow.errors import CounterflowError
-from counterflow.inert import inert
 from counterflow.stack.settings import StackSettings
 
 if TYPE_CHECKING:
-    from counterflow.clickhouse import ClickHouse
+    from counterflow.base.clickhouse import ClickHouse
     from counterflow.pipelines.landing.letters import Letter
 
 _SHOWN = 100

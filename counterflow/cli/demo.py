@@ -16,10 +16,10 @@ import orjson
 from rich.console import Console
 
 import counterflow
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._stories import GENERATED, STORIES, Told, report, tell
 from counterflow.cli._table import console, table
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
 RESULTS = (
@@ -51,7 +51,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
 
     Exit status 1 says that a record was lost or doubled, or a result is not complete.
     """
-    from counterflow.logs import configure
+    from counterflow.base.logs import configure
     from counterflow.stack import lifecycle
     from counterflow.stack.settings import StackSettings
 
@@ -81,9 +81,9 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
 
 
 def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
+    from counterflow.analysis.queries import ask, queries
     from counterflow.cli.report import write
     from counterflow.collectors.agent import publish_files
-    from counterflow.queries import ask, queries
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"

@@ -13,7 +13,7 @@ import click
 from counterflow.cli._times import TIME, utc
 
 if TYPE_CHECKING:
-    from counterflow.errors import CounterflowError
+    from counterflow.base.errors import CounterflowError
     from counterflow.pipelines.jobs import Cluster, Submission
 
 _home = click.option("--home", type=click.Path(path_type=Path), help="Of the stack. [default: ./.counterflow]")

@@ -54,9 +54,9 @@ def command(
     import signal
     import threading
 
-    from counterflow.clickhouse import ClickHouse
-    from counterflow.errors import CounterflowError
-    from counterflow.logs import configure
+    from counterflow.base.clickhouse import ClickHouse
+    from counterflow.base.errors import CounterflowError
+    from counterflow.base.logs import configure
     from counterflow.pipelines.landing import metrics
     from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.consumer import Lander

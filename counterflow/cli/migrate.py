@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import httpx
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.errors import CounterflowError
 
 
 @click.command()

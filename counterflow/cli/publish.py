@@ -45,11 +45,11 @@ def command(
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
     from rich.table import Table
 
+    from counterflow.base.logs import configure
     from counterflow.cli._table import console
     from counterflow.collectors.agent import publish_files
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publisher import Stopped
-    from counterflow.logs import configure
     from counterflow.stack.settings import StackSettings
 
     if not re.match(AGENT_ID, agent_id):

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 from counterflow.cli._reader import reader
 from counterflow.cli._times import TIME, utc
 from counterflow.cli.study import run_of
-from counterflow.errors import CounterflowError
-from counterflow.inert import inert
 
 if TYPE_CHECKING:
+    from counterflow.analysis.studies.compare import Comparison
     from counterflow.dashboards.report.collect import Report
     from counterflow.dashboards.report.figures import Table
-    from counterflow.pipelines.studies.compare import Comparison
 
 _MOST_AT_ONCE = 4
 """Processes that draw; each takes 100 MB."""
@@ -63,9 +63,9 @@ def command(
 
     Exit status 0: all is in it; 1: written, but a chart could not be asked; 2: it could not be made.
     """
+    from counterflow.analysis.studies.compare import compare
     from counterflow.dashboards.definition import variables
     from counterflow.dashboards.report.collect import collect
-    from counterflow.pipelines.studies.compare import compare
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study takes two runs or more, the baseline first, each once")
@@ -100,8 +100,8 @@ def _range(begin: datetime | None, end: datetime | None, comparison: Comparison 
 
 def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
     """Return runs side by side as tables, what is to be known of each run first."""
+    from counterflow.analysis.studies import written
     from counterflow.dashboards.report.figures import simple
-    from counterflow.pipelines.studies import written
 
     heads = list(written.header(comparison.runs))
     listed = [("Runs", simple(list(heads[0]), [list(head.values()) for head in heads]))]

@@ -14,10 +14,10 @@ import click
 import msgspec
 import orjson
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
-from counterflow.errors import CounterflowError
 from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
 
 # what is judged, its interval, and what is said of both besides the verdict
@@ -189,7 +189,7 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows of the rule's dataset in the order of time; their columns have the names of the JSON lines."""
-    from counterflow.clickhouse import ClickHouseError
+    from counterflow.base.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()

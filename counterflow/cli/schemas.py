@@ -12,8 +12,8 @@ from typing import Any
 import click
 import orjson
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.stack.settings import HOST, StackSettings
 
 
@@ -71,10 +71,16 @@ def check() -> None:
 
 def _generated() -> dict[str, str]:
     """Return the text of every generated file by its path in the checkout."""
+    from counterflow.analysis.cookbook import cookbook
+    from counterflow.analysis.queries import queries
     from counterflow.cli import _reference, cli
     from counterflow.schemas.artefacts import artefacts
 
-    pages = {"docs/cli.md": _reference.command_line(cli), "docs/configuration.md": _reference.configuration()}
+    pages = {
+        "docs/cli.md": _reference.command_line(cli),
+        "docs/configuration.md": _reference.configuration(),
+        "docs/cookbook.md": cookbook(queries().values()),
+    }
     return artefacts() | pages
 
 

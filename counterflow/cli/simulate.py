@@ -9,9 +9,9 @@ import click
 import orjson
 from rich.table import Column, Table
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._table import console
 from counterflow.cli._times import TIME, utc
-from counterflow.errors import CounterflowError
 from counterflow.simulate import START, Simulation, cases, simulate
 
 BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"

@@ -7,10 +7,10 @@ import sys
 import click
 import orjson
 
+from counterflow.analysis.queries import BEGINNING, END, ask, queries
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._table import console, table
-from counterflow.clickhouse import ClickHouseError
-from counterflow.errors import CounterflowError
-from counterflow.queries import BEGINNING, END, ask, queries
 from counterflow.stack.settings import StackSettings
 
 

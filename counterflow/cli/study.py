@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 from counterflow.cli._reader import period, reader
 from counterflow.cli._table import console, table
-from counterflow.errors import CounterflowError
-from counterflow.inert import inert
 
 if TYPE_CHECKING:
-    from counterflow.clickhouse import ClickHouse
-    from counterflow.pipelines.studies.compare import Comparison
-    from counterflow.pipelines.studies.figures import Measured
-    from counterflow.pipelines.studies.golden import Outcome
+    from counterflow.analysis.studies.compare import Comparison
+    from counterflow.analysis.studies.figures import Measured
+    from counterflow.analysis.studies.golden import Outcome
+    from counterflow.base.clickhouse import ClickHouse
 
 
 @click.group()
@@ -44,8 +44,8 @@ def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
     A run is the label of its records (`publish --run`), or an entry of the list `runs` of the site file.
     docs/studies/compare.md says what each figure is made of.
     """
-    from counterflow.pipelines.studies import written
-    from counterflow.pipelines.studies.compare import compare as compared
+    from counterflow.analysis.studies import written
+    from counterflow.analysis.studies.compare import compare as compared
 
     names = (baseline, *scenarios)
     if len(set(names)) < len(names):
@@ -72,7 +72,7 @@ def golden(ctx: click.Context, as_json: bool) -> None:
     Errors of a document have to show: its own numbers give another figure. docs/studies/golden.md lists them.
     Exit status 1: a figure is not as expected.
     """
-    from counterflow.pipelines.studies.golden import documents, outcomes, totals
+    from counterflow.analysis.studies.golden import documents, outcomes, totals
 
     found = list(outcomes(documents()))
     counted = totals(found)
@@ -118,9 +118,9 @@ def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Mea
     """Return a labelled or configured run with its figures; one that is not there has exit code 2."""
     from datetime import UTC, datetime
 
-    from counterflow.pipelines.studies.figures import SLACK_S, measured
-    from counterflow.pipelines.studies.runs import RunError, found
-    from counterflow.pipelines.studies.stored import OF_A_NAME, queries
+    from counterflow.analysis.studies.figures import SLACK_S, measured
+    from counterflow.analysis.studies.runs import RunError, found
+    from counterflow.analysis.studies.stored import OF_A_NAME, queries
 
     statements = queries()
     of_run = {"param_run": name}
@@ -138,9 +138,9 @@ def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Mea
 
 
 def _print(comparison: Comparison, top: int) -> None:
-    from counterflow.pipelines.studies import written
-    from counterflow.pipelines.studies.compare import largest
-    from counterflow.pipelines.studies.price import FORMULA
+    from counterflow.analysis.studies import written
+    from counterflow.analysis.studies.compare import largest
+    from counterflow.analysis.studies.price import FORMULA
 
     out = console()
     out.print(table(list(written.header(comparison.runs))))

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from counterflow.base.inert import inert
 from counterflow.cli._files import each, file_options, read_all, recordings
 from counterflow.cli._table import console
 from counterflow.collectors.summary import Summary
-from counterflow.inert import inert
 
 
 @click.command()

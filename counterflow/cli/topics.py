@@ -61,7 +61,7 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    from counterflow.errors import CounterflowError
+    from counterflow.base.errors import CounterflowError
     from counterflow.schemas import topics
     from counterflow.stack.kafka import create_topics
     from counterflow.stack.kafka_users import USERS, set_grants, set_passwords

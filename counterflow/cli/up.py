@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._stack import stack_extra
-from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.stack.settings import StackSettings

@@ -48,7 +48,7 @@ def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, 
 
     from prometheus_client import CollectorRegistry, ProcessCollector
 
-    from counterflow.logs import configure
+    from counterflow.base.logs import configure
     from counterflow.pipelines.exporter.jobs import Jobs
     from counterflow.pipelines.exporter.metrics import Told, serve
     from counterflow.pipelines.exporter.reader import read

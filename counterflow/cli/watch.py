@@ -21,9 +21,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._table import console, table
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
 
 SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
 
@@ -107,7 +107,7 @@ def _agent(config: Path, log: Path) -> Iterator[None]:
 
 
 def _show(out: Console, client: ClickHouse, began: datetime, end: float | None) -> None:
-    from counterflow.queries import ask, queries
+    from counterflow.analysis.queries import ask, queries
 
     stored = queries()
     system = platform.node()

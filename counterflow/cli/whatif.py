@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._reader import period, period_options, reader
 from counterflow.cli._table import console, table
-from counterflow.errors import CounterflowError
 
 if TYPE_CHECKING:
-    from counterflow.clickhouse import Settings
-    from counterflow.pipelines.studies.mirror import Mix, Workload
+    from counterflow.analysis.studies.mirror import Mix, Workload
+    from counterflow.base.clickhouse import Settings
 
 
 class _Number(click.FloatRange):
@@ -81,7 +81,7 @@ def mirror(
 
     Exposure of each workload, the cost of distance, RoCE bandwidth and capacity at the peak. docs/whatif.md explains.
     """
-    from counterflow.pipelines.studies.mirror import Plan, as_dict, study
+    from counterflow.analysis.studies.mirror import Plan, as_dict, study
 
     plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement)
     settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
@@ -102,7 +102,7 @@ def mirror(
 
 
 def _measured(settings: Settings) -> Iterator[Mix]:
-    from counterflow.pipelines.studies.mirror import Mix
+    from counterflow.analysis.studies.mirror import Mix
 
     with reader() as client:
         yield from map(Mix.model_validate, client.rows(_MIXES, settings))
@@ -111,7 +111,7 @@ def _measured(settings: Settings) -> Iterator[Mix]:
 def _of_file(path: Path) -> Iterator[Mix]:
     from pydantic import ValidationError
 
-    from counterflow.pipelines.studies.mirror import Mix
+    from counterflow.analysis.studies.mirror import Mix
 
     try:
         lines = path.read_bytes().splitlines()

@@ -17,8 +17,8 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from confluent_kafka.admin import AdminClient
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from counterflow.clickhouse import ClickHouseError
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.consumer import GROUP
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 import httpx
 
-from counterflow.clickhouse import ClickHouseError
+from counterflow.base.clickhouse import ClickHouseError
 from counterflow.stack.part import Part
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings

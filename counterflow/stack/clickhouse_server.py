@@ -17,7 +17,7 @@ import threading
 import httpx
 import structlog
 
-from counterflow import logs
+from counterflow.base import logs
 from counterflow.stack import tls_relay
 from counterflow.stack.clickhouse import library
 from counterflow.stack.deduplication_log import take_back

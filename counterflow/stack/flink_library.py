@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from urllib.parse import quote
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import render

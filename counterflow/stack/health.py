@@ -15,8 +15,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from counterflow import health
-from counterflow.errors import CounterflowError
+from counterflow.base import health
+from counterflow.base.errors import CounterflowError
 from counterflow.stack.part import Part
 from counterflow.stack.settings import HOST, StackSettings
 

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 import counterflow
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 

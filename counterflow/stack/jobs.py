@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import Cluster, all_jobs, states
 from counterflow.stack.flink_library import driver_jvm
 from counterflow.stack.part import Part

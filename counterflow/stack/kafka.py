@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined] # its stub forgets to export it
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
 from counterflow.stack.install import java
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords

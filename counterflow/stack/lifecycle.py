@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from counterflow.clickhouse import ClickHouseError
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.schemas import topics
 from counterflow.schemas.migrations import migrate

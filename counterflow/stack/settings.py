@@ -10,10 +10,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka, Secret
-from counterflow.loopback import is_loopback
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka, Secret
+from counterflow.base.loopback import is_loopback
 
 HOST = "127.0.0.1"
 _PREFIX = "COUNTERFLOW_"

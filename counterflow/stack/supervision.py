@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
 
-from counterflow import health
-from counterflow.errors import CounterflowError
+from counterflow.base import health
+from counterflow.base.errors import CounterflowError
 from counterflow.stack.launch import STABLE_S, Run, forget, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings

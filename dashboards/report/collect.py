@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.definition import Board, Chart, Panel, boards, charts, tables_of, variables, variables_of
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from counterflow.base.inert import inert
 from counterflow.dashboards.definition import looks
-from counterflow.inert import inert
 
 MISSING = "\u2013"
 """What stands for a figure that is not known; it is never 0."""

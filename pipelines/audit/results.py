@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
 from counterflow.schemas.definition import datasets
 

@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from counterflow import health
-from counterflow.errors import CounterflowError
+from counterflow.base import health
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, WATCHED, evidence
 from counterflow.pipelines.rules import rules

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from counterflow.kafka import Kafka
+from counterflow.base.kafka import Kafka
 from counterflow.pipelines.exporter.metrics import Told
 
 _READ = 1_000  # messages at a time

@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
 from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked

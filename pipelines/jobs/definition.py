@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.rules import rules
 
 FOLDER = Path(__file__).parent

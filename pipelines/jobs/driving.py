@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import orjson
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs.rest import cause
 
 DRIVER = Path(__file__).with_name("driver.py")

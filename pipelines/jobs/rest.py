@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
 

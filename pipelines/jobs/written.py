@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
 
 
 def ends(kafka: Kafka, topic: str) -> dict[int, int]:

@@ -24,9 +24,9 @@ from confluent_kafka import Message as KafkaMessage
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from counterflow.clickhouse import ClickHouseError
-from counterflow.errors import CounterflowError
-from counterflow.kafka import Kafka
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
 
 _ID = "lower(hex(sipHash64(system, origin, stage, ts)))"
 _TOPIC = "arrayStringConcat(arraySlice(splitByChar(':', origin), 1, -2), ':')"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from counterflow import health
+from counterflow.base import health
 
 REGISTRY = CollectorRegistry()
 

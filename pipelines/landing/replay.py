@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from confluent_kafka import Producer
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.kafka import Kafka
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing.deadletter import UNKNOWN
 from counterflow.pipelines.landing.letters import Letter, mark
 from counterflow.pipelines.landing.under_way import under_way

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from counterflow.kafka import Kafka
+from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing.consumer import GROUP
 
 _READ = 10_000  # messages at a time

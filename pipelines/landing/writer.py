@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import Batch, Refusal, sift
 from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from counterflow.stack.settings import StackSettings
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.queries import ask, queries
-from tests.pages import Block, agrees, sessions, words
+from counterflow.analysis.queries import ask, queries
+from counterflow.base.clickhouse import ClickHouse
+from tests.support.pages import Block, agrees, sessions, words
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STORIES = ("sriov-story", "log-ceiling-story", "figure2-1", "q-replication")

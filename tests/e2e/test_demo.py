@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from counterflow.simulate import cases
-from tests.browser import browser
 from tests.e2e.conftest import Run
+from tests.support.browser import browser
 
 Demo = subprocess.CompletedProcess[str]
 STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import account, wait_computed, wait_landed
 from tests.e2e.conftest import Run
 

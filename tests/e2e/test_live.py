@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.stack.account import wait_landed

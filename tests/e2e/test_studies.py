@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from tests.e2e.conftest import Case, Run
 
 Publish = Callable[[str], Case]

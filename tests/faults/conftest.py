@@ -10,8 +10,8 @@ import pytest
 
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
 from tests.faults.line import Line, Verdict
+from tests.support.agents import until
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.agents import AgentProcess, until
 from tests.faults.agent_killed_at import POINTS
 from tests.faults.line import Line
 from tests.integration.test_agent import Recording
+from tests.support.agents import AgentProcess, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -15,7 +15,7 @@ from counterflow.stack import supervision
 from counterflow.stack.settings import HOST, StackSettings
 from tests.conftest import _free_ports
 from tests.integration.test_alerts import get, hook, running, say, until
-from tests.prometheus import folder, program
+from tests.support.prometheus import folder, program
 
 __all__ = ["hook"]
 SYSTEM = "faults"

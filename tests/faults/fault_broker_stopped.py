@@ -12,7 +12,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
+from tests.support.agents import until
 
 AGENTS, STOPS = 10, 3
 AWAY_S = 16.0

@@ -11,8 +11,8 @@ import pytest
 from counterflow.pipelines.jobs import listing
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
 from tests.faults.line import Line
+from tests.support.agents import until
 
 
 def checkpoints(stack: StackSettings, job_id: str | None) -> list[Path]:

@@ -15,8 +15,8 @@ import psutil
 
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.agents import AgentProcess, until
 from tests.faults.line import Line
+from tests.support.agents import AgentProcess, until
 
 ROOM = 128 << 20
 LEFT = 1 << 20

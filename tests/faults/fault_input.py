@@ -14,10 +14,10 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 from counterflow.pipelines import jobs
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
-from tests.agents import scrape, until
 from tests.faults.line import Line, as_admin, kafka
 from tests.integration.test_agent import Recording
 from tests.integration.test_landing import record
+from tests.support.agents import scrape, until
 
 TOPIC = "counterflow.disk.v1"
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from counterflow.stack import lifecycle, supervision
-from tests.agents import until
 from tests.faults.line import PARTS, Line
+from tests.support.agents import until
 
 NUMBERS = {"agent": 1, "kafka": 6, "taskmanager": 9, "jobmanager": 10, "lander": 14, "clickhouse": 16, "exporter": 24}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tests.agents import until
 from tests.faults.line import Line
+from tests.support.agents import until
 
 
 def test_wrong_passwords_keep_records_waiting(line: Line, report: Callable[..., None]) -> None:

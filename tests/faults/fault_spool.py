@@ -10,9 +10,9 @@ import orjson
 
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.agents import committed, published, until
-from tests.ibmi_database import System
 from tests.integration.test_sql_agent import Agent
+from tests.support.agents import committed, published, until
+from tests.support.ibmi_database import System
 
 EVERY_S = 0.2
 

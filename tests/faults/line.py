@@ -24,14 +24,14 @@ from zoneinfo import ZoneInfo
 
 import httpx
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.stack import supervision
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
 from tests.conftest import _free_ports
 from tests.integration.test_agent import Agent, Recording, is_read
+from tests.support.agents import until
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
 EVERY_S = 0.1

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
 from tests.faults.line import Line
+from tests.support.agents import until
 
 PARTS = ["agent", "kafka", "clickhouse", "taskmanager", "lander", "exporter", "health"]
 

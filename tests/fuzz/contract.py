@@ -15,7 +15,7 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
 from counterflow.schemas.definition import datasets
 from tests.golden.cases import cases
-from tests.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle, found, newest_position
 
 ORIGIN = Origin("input", "fuzz")
 HEAD = 65_536

@@ -23,8 +23,8 @@ from counterflow.schemas import topics
 from helm import files
 from helm.examples import CHART, EXAMPLES, rendered, run, schema_location, template, values_of
 from helm.schemas import KUBERNETES
-from tests import prometheus
-from tests.command_line import parse
+from tests.support import prometheus
+from tests.support.command_line import parse
 
 Json = dict[str, Any]
 

@@ -10,10 +10,10 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from counterflow.analysis.checks.report import measures
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
-from counterflow.pipelines.checks.report import measures
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 

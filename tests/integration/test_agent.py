@@ -35,7 +35,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.agents import AgentProcess, Rows, committed, published, scrape, until
+from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
 
 _names = itertools.count(1)
 UNRECOGNISED = f"no format recognises the beginning of this file; there are {', '.join(formats())}"

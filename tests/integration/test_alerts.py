@@ -22,14 +22,14 @@ import pytest
 import yaml
 from confluent_kafka import Producer
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.alerting import GRAFANA, PROMETHEUS
 from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import HOST, StackSettings
-from tests.prometheus import REPOSITORY, folder, program
+from tests.support.prometheus import REPOSITORY, folder, program
 
 TOPIC = datasets()["verdict"].topic
 SYSTEM = "alerts 'A'"

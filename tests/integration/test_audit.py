@@ -17,15 +17,15 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
 from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.flink_line import Record, Results
 from tests.integration import test_ibmi_jobs, test_jobs, test_link_load, test_zos_jobs
-from tests.tables import empty_tables
+from tests.support.flink_line import Record, Results
+from tests.support.tables import empty_tables
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
 SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}

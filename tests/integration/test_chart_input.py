@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Chart, boards, charts, variables
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import ask
 from counterflow.dashboards.shapes import points, problems
 from counterflow.stack.settings import StackSettings
-from tests.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert
 
 END = datetime(2026, 5, 4, 12, tzinfo=UTC)
 NAMES = (

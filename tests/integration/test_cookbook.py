@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.queries import BEGINNING, END, ask, queries
+from counterflow.analysis.queries import BEGINNING, END, ask, queries
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import Column, Dataset, datasets, envelope
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings

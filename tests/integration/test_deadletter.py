@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.kafka import create_topics

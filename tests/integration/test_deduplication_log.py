@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 

@@ -12,10 +12,10 @@ import psutil
 import pytest
 import yaml
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.build import GENERATED
 from counterflow.dashboards.provisioning import QUERY_TIMEOUT_S
-from counterflow.errors import CounterflowError
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 

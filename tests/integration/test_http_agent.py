@@ -17,8 +17,8 @@ from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.agents import AgentProcess, committed, published, until
-from tests.dds import PASSWORD, USER, Authority, Dds
+from tests.support.agents import AgentProcess, committed, published, until
+from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 NAME = "http-agent-test"
 

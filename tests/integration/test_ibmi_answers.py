@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.queries import ask, queries
+from counterflow.analysis.queries import ask, queries
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.settings import StackSettings
-from tests.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert
 
 TS = "2026-05-04T09:15:00Z"
 NEXT = "2026-05-04T09:30:00Z"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import boards, charts, variable_of, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
-from tests.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ import pytest
 
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
-from tests.flink_line import Line, Record, Results, first_of_each, known, over, total
+from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, total
 
 INTERVAL_S = 900.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

@@ -19,13 +19,13 @@ from typing import Any
 import psutil
 import pytest
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.agents import until
-from tests.flink_line import Line, Record, Results, first_of_each, known, over, same, total
+from tests.support.agents import until
+from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, same, total
 
 INTERVAL_S = 15.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

@@ -26,7 +26,7 @@ from counterflow.collectors.records import Context, Record
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.agents import AgentProcess, Rows, committed, published, until
+from tests.support.agents import AgentProcess, Rows, committed, published, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}

@@ -7,12 +7,12 @@ from typing import Any
 import orjson
 import pytest
 
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli._table import console, table
-from counterflow.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
-from tests.pages import agrees, blocks, shown
-from tests.tables import empty_tables
+from tests.support.pages import agrees, blocks, shown
+from tests.support.tables import empty_tables
 
 PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"}
 ENVELOPE = {"system": "kpis", "interval_s": 15.0}

@@ -25,7 +25,7 @@ import psutil
 import pytest
 from confluent_kafka import Producer
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import Dataset, datasets, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.queries import ask, queries
+from counterflow.analysis.queries import ask, queries
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 

@@ -22,7 +22,7 @@ from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.flink_line import Record, Results, SettledLine, over
+from tests.support.flink_line import Record, Results, SettledLine, over
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9

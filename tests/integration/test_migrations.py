@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.migrations import FOLDER, migrate, migrations
 from counterflow.stack.settings import StackSettings
-from tests.tables import empty_tables
+from tests.support.tables import empty_tables
 
 TS = "2026-11-20T10:00:15Z"
 INSERT = {

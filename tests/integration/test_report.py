@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from counterflow.cli import cli
 from counterflow.dashboards.report.words import plain
 from counterflow.stack.settings import StackSettings
-from tests.reports import EVIL
-from tests.tables import empty_tables, insert
+from tests.support.reports import EVIL
+from tests.support.tables import empty_tables, insert
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
 QUARTERS = [BEGIN + timedelta(minutes=15 * n) for n in range(1, 17)]

@@ -10,8 +10,8 @@ import pytest
 
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import page as made
-from tests.browser import Page, browser
-from tests.reports import report
+from tests.support.browser import Page, browser
+from tests.support.reports import report
 
 SOON = "new Promise((go) => setTimeout(go, 300))"
 DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.drawn !== undefined"

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings

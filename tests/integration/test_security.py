@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.collectors.agent import publish_files
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.records import accounts
@@ -29,8 +29,8 @@ from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.dds import Authority
-from tests.hostile import NAMES
+from tests.support.dds import Authority
+from tests.support.hostile import NAMES
 
 NewStack = Callable[[], StackSettings]
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"

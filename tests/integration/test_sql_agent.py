@@ -30,16 +30,16 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.agents import AgentProcess, Rows, committed, scrape, until
-from tests.agents import published as published_by
-from tests.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.agents import AgentProcess, Rows, committed, scrape, until
+from tests.support.agents import published as published_by
+from tests.support.ibmi_database import PASSWORD, System, pool_rows
 
 _names = itertools.count(1)
 
 # The product has no driver for SQLite: the test registers its own before it runs the command.
 _RUN = """
 from counterflow.collectors.sources.sql.drivers import DRIVERS
-DRIVERS["sqlite"] = "tests.ibmi_database"
+DRIVERS["sqlite"] = "tests.support.ibmi_database"
 from counterflow.cli import main
 main()
 """
@@ -246,7 +246,7 @@ def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
     system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 4, day=20))
     system.active("Q320000000")
     monkeypatch.setattr("counterflow.collectors.agent.live.read_rows", failing)
-    monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
+    monkeypatch.setitem(DRIVERS, "sqlite", "tests.support.ibmi_database")
     (tmp_path / "agent.yaml").write_text(yaml.safe_dump(configuration(tmp_path, broker, name, system)))
     config, stop = load(tmp_path / "agent.yaml"), threading.Event()
     publisher = Publisher(config.kafka, name, stop, 30)

@@ -21,8 +21,8 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
-from counterflow.clickhouse import ClickHouse, ClickHouseError
-from counterflow.errors import CounterflowError
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import install

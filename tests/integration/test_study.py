@@ -14,9 +14,9 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
 from counterflow.stack.settings import StackSettings
-from tests.tables import empty_tables
+from tests.support.tables import empty_tables
 
 Row = dict[str, Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from counterflow.clickhouse import ClickHouse
-from counterflow.queries import ask, queries
+from counterflow.analysis.queries import ask, queries
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_kpis import printed
-from tests.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert
 
 TS = "2026-05-04T09:01:00Z"
 NEXT = "2026-05-04T09:02:00Z"

@@ -19,7 +19,7 @@ from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
-from tests.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
+from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load", "replication_lag")

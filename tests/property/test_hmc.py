@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Format, Item, Position, Record
-from tests.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle, found, newest_position
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {

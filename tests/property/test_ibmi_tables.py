@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
 from counterflow.collectors.formats.ibmi_tables.export import Export, write
-from counterflow.collectors.formats.ibmi_tables.values import number_of, numbers_of
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, Reject
+from counterflow.collectors.text.numbers import number_of, numbers_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")

@@ -13,7 +13,7 @@ from confluent_kafka import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.clickhouse import ClickHouseError
+from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, sift
 from counterflow.pipelines.landing.partition import Partition, Stored

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle, found, newest_position
 
 
 def sample(loop: int, *, text: str = "rw") -> dict[str, object]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle, found, newest_position
 
 GOLDEN = Path(__file__).parent.parent / "golden/rmf_dds"
 INPUTS = [GOLDEN / case / "input.json" for case in ("text_between_responses", "json_lines", "interval_late", "no_data")]

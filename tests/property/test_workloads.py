@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import csv_rows, formats, recognise
+from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.streams import Trickle, found
+from counterflow.collectors.text import csv_rows
+from tests.support.streams import Trickle, found
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.wrkdsksts import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.streams import Trickle, found
-from tests.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
+from tests.support.streams import Trickle, found
+from tests.support.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
 
 UNITS = [
     Unit(1, 14.2, 8.5, 9.1, 5.1, 7.2, 10.8, 3),

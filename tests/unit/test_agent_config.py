@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.config import Config, KafkaSource, Mistake, Secret, check, load
-from counterflow.errors import CounterflowError
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
 

@@ -27,7 +27,7 @@ from counterflow.pipelines.exporter.watched import EVIDENCE, WATCHED
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import link_notices, rules
 from counterflow.schemas.definition import datasets
-from tests.prometheus import REPOSITORY, run
+from tests.support.prometheus import REPOSITORY, run
 
 RULES = alerting.PROMETHEUS
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))

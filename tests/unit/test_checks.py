@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.errors import CounterflowError
-from counterflow.pipelines.checks import checks, communications, page, saves, vios
-from counterflow.pipelines.checks.definition import evaluate
-from counterflow.pipelines.checks.facts import Facts, System, load
-from counterflow.pipelines.checks.report import Inputs, known_inputs, measures, results, with_facts
+from counterflow.analysis.checks import checks, communications, page, saves, vios
+from counterflow.analysis.checks.definition import evaluate
+from counterflow.analysis.checks.facts import Facts, System, load
+from counterflow.analysis.checks.report import Inputs, known_inputs, measures, results, with_facts
+from counterflow.base.errors import CounterflowError
 
 VIOS, ISCSI, MIRRORED, SERVES = {"vios": True}, {"iscsi": True}, {"mirrored": True}, {"http_server": True}
 
@@ -329,5 +329,5 @@ def test_no_facts_file_is_said(tmp_path: Path) -> None:
 def test_the_page_lists_the_checks_as_they_are() -> None:
     head, begin, tables = page.PAGE.read_text(encoding="utf-8").partition(page.BEGIN)
     assert begin, f"{page.PAGE} lost its mark"
-    assert tables.strip() == page.tables().strip(), "run python -m counterflow.pipelines.checks.page"
+    assert tables.strip() == page.tables().strip(), "run python -m counterflow.analysis.checks.page"
     assert head

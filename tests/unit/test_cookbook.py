@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.errors import CounterflowError
-from counterflow.queries import Query, queries
-from counterflow.schemas.cookbook import cookbook
+from counterflow.analysis.cookbook import cookbook
+from counterflow.analysis.queries import Query, queries
+from counterflow.base.errors import CounterflowError
 
 
 def test_every_question_is_on_the_page_below_its_section() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._metrics import told
 from counterflow.dashboards import definition
 from counterflow.dashboards.build import dashboard, files, panel
@@ -23,8 +24,7 @@ from counterflow.dashboards.check import prometheus_panels
 from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings, prometheus_charts
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import Range, expand
-from counterflow.errors import CounterflowError
-from tests.prometheus import run
+from tests.support.prometheus import run
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"

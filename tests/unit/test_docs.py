@@ -13,10 +13,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
-from counterflow.queries import queries
-from tests.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
+from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
 WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
 

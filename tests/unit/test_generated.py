@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.schemas import agreement, artefacts
 from counterflow.schemas.clickhouse_ddl import migration
 from counterflow.schemas.definition import datasets

@@ -15,16 +15,16 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 
+from counterflow.analysis.studies.written import _harmless
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
 from counterflow.cli._table import table
 from counterflow.cli.summary import command as summary
-from counterflow.errors import CounterflowError
 from counterflow.pipelines.exporter.metrics import Told
 from counterflow.pipelines.jobs.definition import chosen
 from counterflow.pipelines.jobs.render import Period, render
-from counterflow.pipelines.studies.written import _harmless
 from counterflow.schemas.definition import datasets
-from tests.hostile import NAMES
+from tests.support.hostile import NAMES
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 NMON = "AAA,progname,nmon\nAAA,version,16n\nAAA,host,{name}\nAAA,interval,1\nAAA,time,08:00.00\nAAA,date,01-SEP-2026\n"

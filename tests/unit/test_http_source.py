@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, HttpSource, check, load
@@ -20,8 +21,7 @@ from counterflow.collectors.records import Record, Reject
 from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session, Target
-from counterflow.errors import CounterflowError
-from tests.dds import PASSWORD, USER, Authority, Dds
+from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 WRONG = """\
 agent_id: a

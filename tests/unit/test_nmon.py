@@ -15,8 +15,9 @@ import pytest
 
 from bench.generate_nmon import Shape, generate
 from counterflow.collectors.formats import recognise
-from counterflow.collectors.formats.nmon import FORMAT, semantics, topology
+from counterflow.collectors.formats.nmon import FORMAT, semantics
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text import device_names as topology
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
 

@@ -18,7 +18,7 @@ from counterflow.dashboards.report.figures import Figure, figure_of, table
 from counterflow.dashboards.report.series import palette, runs
 from counterflow.dashboards.report.words import figure as worded
 from counterflow.dashboards.report.words import plain
-from tests.reports import (
+from tests.support.reports import (
     BEGIN,
     END,
     EVIL,

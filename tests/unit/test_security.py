@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner
 from prometheus_client import CollectorRegistry, Gauge
 
-from counterflow import health
+from counterflow.base import health
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
+from counterflow.base.loopback import is_loopback
 from counterflow.cli.up import command as up
-from counterflow.clickhouse import ClickHouse
-from counterflow.errors import CounterflowError
-from counterflow.loopback import is_loopback
 from counterflow.stack import tls_relay
 from counterflow.stack.kafka_users import USERS, grants
 from counterflow.stack.settings import StackSettings
-from tests.dds import Authority
+from tests.support.dds import Authority
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from click.testing import CliRunner
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
-from counterflow.errors import CounterflowError
 from counterflow.pipelines.rules import rules
 from counterflow.simulate import Simulation, cases, simulate
 from counterflow.simulate.model import Run

@@ -1,6 +1,6 @@
 """Mapepire's own client against a server that speaks its protocol over TLS: trust, passwords, blocks of rows, losses.
 
-The server is ours, written from the protocol types of the client, in front of the database of `tests.ibmi_database`.
+The server is ours, written from the protocol types of the client, before the database of `tests.support.ibmi_database`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from counterflow.collectors.sources.sql.drivers import Target
 from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
-from tests import ibmi_database
-from tests.ibmi_database import PASSWORD, System
+from tests.support import ibmi_database
+from tests.support.ibmi_database import PASSWORD, System
 
 BLOCK_ROWS = 2
 

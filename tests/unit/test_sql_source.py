@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
@@ -28,9 +29,8 @@ from counterflow.collectors.sources.sql.members import Described, Follow, Member
 from counterflow.collectors.sources.sql.packs import PackError, Query
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
-from counterflow.errors import CounterflowError
-from tests import ibmi_database
-from tests.ibmi_database import PASSWORD, System, pool_rows
+from tests.support import ibmi_database
+from tests.support.ibmi_database import PASSWORD, System, pool_rows
 
 CONFIG = """\
 agent_id: a
@@ -586,7 +586,7 @@ def test_a_defect_stops_one_question_and_is_told_without_the_password(
 def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
     """A source `prod` that asks the system PROD01 for the pack db2_mirror; not started."""
     system.nrg(1)
-    monkeypatch.setitem(DRIVERS, "sqlite", "tests.ibmi_database")
+    monkeypatch.setitem(DRIVERS, "sqlite", "tests.support.ibmi_database")
     properties = f"properties: {{folder: {system.folder}}}"
     (tmp_path / "agent.yaml").write_text(
         CONFIG.replace("driver: mapepire", f"driver: sqlite, {properties}") + "    intervals: {NRG_INFO: 0.1}\n"

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from counterflow.analysis.studies import written
+from counterflow.analysis.studies.compare import Comparison, compare
+from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
+from counterflow.analysis.studies.runs import Run, RunError, found
 from counterflow.cli._table import table
-from counterflow.pipelines.studies import written
-from counterflow.pipelines.studies.compare import Comparison, compare
-from counterflow.pipelines.studies.figures import Figure, Key, Measured, measured
-from counterflow.pipelines.studies.runs import Run, RunError, found
 
 Rows = dict[str, list[dict[str, Any]]]
 

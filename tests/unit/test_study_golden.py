@@ -9,8 +9,8 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from counterflow.analysis.studies.golden import Check, Document, documents, evaluated, outcomes, totals
 from counterflow.cli import cli
-from counterflow.pipelines.studies.golden import Check, Document, documents, evaluated, outcomes, totals
 
 TOTALS = {"checks": 175, "reproduced": 162, "source_errors": 12, "counter_checks": 1, "failed": []}
 

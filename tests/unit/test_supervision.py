@@ -15,7 +15,7 @@ import psutil
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
-from counterflow import health
+from counterflow.base import health
 from counterflow.stack import supervision
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterflow.analysis.studies.mirror import Mix, Plan, distance_us, study
 from counterflow.cli import cli
-from counterflow.pipelines.studies.mirror import Mix, Plan, distance_us, study
 
 ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "grouping": "partition", "name": "*"}
 

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from counterflow.collectors.formats.hmc_lshwres import names
-from counterflow.collectors.formats.nmon.lines import Line, read_lines
-from counterflow.collectors.formats.nmon.text import text
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import Line, read_lines
 
 MAX_LINES = 100_000
 """Lines of one listing; an adapter has some hundred logical ports."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from counterflow.collectors.formats.documents import Documents, read_items
 from counterflow.collectors.formats.hmc_pcm.sample import Memory, items
 from counterflow.collectors.records import Context, Item, Position
+from counterflow.collectors.text.documents import Documents, read_items
 
 _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"systemUtil"\s{0,64}:'), '{"systemUtil": …}')
 """Two hours of a partition are about 10 MB."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from counterflow.collectors.formats.documents import Unusable
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.text.documents import Unusable
 
 PER_SECOND = {
     "out_packets": "sentPackets",

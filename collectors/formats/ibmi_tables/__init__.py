@@ -15,22 +15,13 @@ import orjson
 
 from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
+from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
-from counterflow.collectors.formats.ibmi_tables.text import (
-    FromEbcdic,
-    decode,
-    has_ebcdic,
-    is_ebcdic,
-    no_header,
-    recognise,
-    separator,
-    split,
-    table_of,
-    without_header,
-)
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
-from counterflow.collectors.formats.nmon.lines import Line, read_head, read_lines
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Record, Reject
+from counterflow.collectors.text.cells import separator, split
+from counterflow.collectors.text.codepages import FromEbcdic, decode, has_ebcdic, is_ebcdic
+from counterflow.collectors.text.lines import Line, read_head, read_lines
 
 __all__ = ["FORMAT", "read_alone", "read_rows"]
 

@@ -12,9 +12,11 @@ from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
-from counterflow.collectors.formats.ibmi_tables.times import iso, stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, number_of, system, text_of
+from counterflow.collectors.formats.ibmi_tables.times import stamp
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+from counterflow.collectors.text.numbers import number_of
+from counterflow.collectors.text.stamps import iso
 
 COLLECTION = ("QAPMCONF", "QAPMJOBWTD")
 

@@ -12,9 +12,11 @@ from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, re
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canonical, layout
-from counterflow.collectors.formats.ibmi_tables.times import Stamp, iso, stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, number_of, numbers_of, system, text_of
+from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+from counterflow.collectors.text.numbers import number_of, numbers_of
+from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for so long begins anew."""

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Literal
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.formats.nmon.topology import devices
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject
+from counterflow.collectors.text.device_names import devices
 
 Tree = dict[str, Any]
 

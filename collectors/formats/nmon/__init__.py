@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from counterflow.collectors.formats.nmon import order
-from counterflow.collectors.formats.nmon.lines import read_head
 from counterflow.collectors.formats.nmon.parser import Parser
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.text.lines import read_head
 
 _MARK = re.compile(
     rb"^(?:\xef\xbb\xbf)?(?:AAA[,;](?:progname|command|version|host|date|time|interval|build|runname|user)[,;]"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from counterflow.collectors.formats.nmon import stamps
-from counterflow.collectors.formats.nmon.lines import KEPT_BYTES, MAX_LINE_BYTES, Line
 from counterflow.collectors.formats.nmon.snapshot import Snapshot
-from counterflow.collectors.formats.nmon.text import text
 from counterflow.collectors.records import Item, Position, Reason, Reject
+from counterflow.collectors.text import stamps
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import KEPT_BYTES, MAX_LINE_BYTES, Line
 
 Kept = Literal["all", "part", "none"]
 

@@ -12,7 +12,9 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from counterflow.collectors.formats.nmon import semantics, stamps, topology
+from counterflow.collectors.formats.nmon import semantics
+from counterflow.collectors.text import device_names as topology
+from counterflow.collectors.text import stamps
 
 _CONTINUED = re.compile(r"([A-Z]+)\d+")
 _ENGINE = re.compile(r"(CPU|PCPU|SCPU)(\d+)")

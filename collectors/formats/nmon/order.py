@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
-from counterflow.collectors.formats.nmon.lines import BOM, Line, read_head, read_lines, with_commas
 from counterflow.collectors.formats.nmon.parser import TAG, Parser
 from counterflow.collectors.records import Context, Item, Position, Reason
+from counterflow.collectors.text.lines import BOM, Line, read_head, read_lines, with_commas
 
 Lines = Callable[..., Iterator[Line]]
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from counterflow.collectors.formats.nmon import stamps, values
+from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
-from counterflow.collectors.formats.nmon.lines import Line
 from counterflow.collectors.formats.nmon.reader import Reader
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot, records
-from counterflow.collectors.formats.nmon.text import names, pair, text
+from counterflow.collectors.formats.nmon.text import names, pair
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.text import stamps
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import Line
 
 TAG = re.compile(rb"T\d{4,16}")
 _STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d),(\d{1,2}-[A-Za-z]{3}-\d{2,4})\s*")

@@ -9,11 +9,12 @@ from typing import Any
 from counterflow.collectors.formats.nmon import partition, values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Cell, Headers, Layout, ProcessLayout, process_layout
-from counterflow.collectors.formats.nmon.lines import Line
 from counterflow.collectors.formats.nmon.rows import Row
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Process, Snapshot
-from counterflow.collectors.formats.nmon.text import names, text
+from counterflow.collectors.formats.nmon.text import names
 from counterflow.collectors.records import Reason
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import Line
 
 _UTILISATION = re.compile(rb"CPUUTIL(\d+)")
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import repeat
 
-from counterflow.collectors.formats.nmon import semantics, stamps
+from counterflow.collectors.formats.nmon import semantics
 from counterflow.collectors.formats.nmon.disks import disk_rows, reads_that_differ
 from counterflow.collectors.formats.nmon.headers import Cell, Headers
 from counterflow.collectors.formats.nmon.rows import Row, Values, amount
 from counterflow.collectors.records import Fields, Record
+from counterflow.collectors.text import stamps
 
 
 @dataclass(slots=True)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-
-def text(data: bytes) -> str:
-    """Return the text of UTF-8 bytes; of others every byte is one character (Latin-1)."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+from counterflow.collectors.text.codepages import text
 
 
 def pair(data: bytes) -> tuple[str, str]:

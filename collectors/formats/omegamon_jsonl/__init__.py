@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from counterflow.collectors.formats.ibmi_tables.times import iso
-from counterflow.collectors.formats.nmon.lines import BOM, Line, read_lines
 from counterflow.collectors.formats.omegamon_jsonl import known
 from counterflow.collectors.formats.omegamon_jsonl.mapping import Filling, Value, fillings, records, written
-from counterflow.collectors.formats.running_counts import Sample
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.running_counts import Sample
+from counterflow.collectors.text.stamps import iso
 
 STEP = 1000
 """Lines from one position to the next: each holds a copy of what is remembered."""

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from counterflow.collectors.formats.omegamon_jsonl.known import JOB, MEMBER, SUBSYSTEM
-from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.records import Fields, Reason, Record, Reject
+from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
 from counterflow.schemas.definition import datasets
 
 _FILLING = re.compile(r"(?:(?P<engine>\w+):)?(?P<table>(?:\w+\.)?\w+)\.(?P<field>\w+)")

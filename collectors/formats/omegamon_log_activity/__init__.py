@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from counterflow.collectors.formats.nmon.lines import Line, read_lines
-from counterflow.collectors.formats.nmon.text import text
 from counterflow.collectors.formats.omegamon_log_activity.blocks import (
     COUNTS,
     DELTAS,
@@ -20,9 +18,11 @@ from counterflow.collectors.formats.omegamon_log_activity.blocks import (
     is_log,
 )
 from counterflow.collectors.formats.omegamon_log_activity.pages import Pages
-from counterflow.collectors.formats.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.formats.zos_text import UnplacedError, iso
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.text.zos_listings import UnplacedError, iso
 
 SOURCE = "omegamon_log_activity"
 SECTION = "LOG ACTIVITY"

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from counterflow.collectors.formats.nmon.lines import Line
 from counterflow.collectors.records import Reason, Reject
+from counterflow.collectors.text.lines import Line
 
 DELTAS = {
     "LOG CI WRITTEN (LOG1&2)": "ci_written_delta",

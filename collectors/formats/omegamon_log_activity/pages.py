@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from counterflow.collectors.formats.nmon.stamps import to_utc
-from counterflow.collectors.formats.zos_text import Place, UnplacedError, located, sample_line
 from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.text.stamps import to_utc
+from counterflow.collectors.text.zos_listings import Place, UnplacedError, located, sample_line
 
 DATE_ORDER = "mdy"
 """Dates are mm/dd/yy unless DATEFORMAT says otherwise."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from counterflow.collectors.formats.documents import Documents, read_items
 from counterflow.collectors.formats.rmf_dds.items import Memory, items
 from counterflow.collectors.formats.rmf_dds.report import Newest, newest
 from counterflow.collectors.records import Context, Item, Position
+from counterflow.collectors.text.documents import Documents, read_items
 
 __all__ = ["FORMAT", "Newest", "newest"]
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from counterflow.collectors.formats.documents import Unusable
-from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.formats.rmf_dds import names
 from counterflow.collectors.formats.rmf_dds.names import Semantics
 from counterflow.collectors.formats.rmf_dds.report import (
@@ -26,6 +24,8 @@ from counterflow.collectors.formats.rmf_dds.report import (
     text,
 )
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.text import stamps
+from counterflow.collectors.text.documents import Unusable
 
 
 @dataclass

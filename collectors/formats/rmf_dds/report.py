@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from counterflow.collectors.formats.documents import Unusable
-from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.text import stamps
+from counterflow.collectors.text.documents import Unusable
 
 ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
 """Messages with which a report is still read: data missing or partial, a policy or cycle changed, an IPL, a filter."""

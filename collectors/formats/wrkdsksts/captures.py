@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Literal, NamedTuple
 
-from counterflow.collectors.formats.nmon.lines import Line, read_lines
-from counterflow.collectors.formats.nmon.text import text
 from counterflow.collectors.formats.wrkdsksts.rows import begins_with_a_unit, is_measured
 from counterflow.collectors.records import Reason, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import Line, read_lines
 
 MAX_LINE_BYTES = 1000
 """A print has 132 columns, a display at most 132."""

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple, TypedDict
 
-from counterflow.collectors.formats.nmon import stamps
 from counterflow.collectors.formats.wrkdsksts import rows
 from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
 from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.text import stamps
 
 TOLERANCE_S = 5
 """How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from counterflow.collectors.formats.ibmi_tables.times import iso
-from counterflow.collectors.formats.nmon.lines import KEPT_BYTES, Line, read_lines
-from counterflow.collectors.formats.nmon.text import text
 from counterflow.collectors.formats.ycsb import lines
 from counterflow.collectors.formats.ycsb.run import Run, Summary, of_status, of_summary
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.lines import KEPT_BYTES, Line, read_lines
+from counterflow.collectors.text.stamps import iso
 
 MAX_MESSAGES = 20
 """Messages of a file that are noted each; the others are counted."""

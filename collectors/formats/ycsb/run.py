@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from counterflow.collectors.formats.ibmi_tables.times import iso
-from counterflow.collectors.formats.nmon.stamps import to_utc
-from counterflow.collectors.formats.periods import missing_between, remembered
 from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+from counterflow.collectors.text.periods import missing_between, remembered
+from counterflow.collectors.text.stamps import iso, to_utc
 
 SOURCE = "ycsb"
 UNIT = "operations"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 _LONGEST_TEXT = 500
 

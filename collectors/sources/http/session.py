@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ConfigDict, Field
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.asking.session import AskError, Kind, Password
-from counterflow.errors import CounterflowError
 
 PATH = "/gpm/rmfm3"
 ROOT = "/gpm/root"

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.asking.session import AskError, Kind
-from counterflow.errors import CounterflowError
 
 TIMEOUT_S = 10.0
 """How long the cluster may take to say what it has."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from counterflow.errors import CounterflowError
+from counterflow.base.errors import CounterflowError
 
 DRIVERS = {
     "mapepire": "counterflow.collectors.sources.sql.mapepire",

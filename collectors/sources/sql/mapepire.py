@@ -7,8 +7,8 @@ import ssl
 from pathlib import Path
 from typing import cast
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, Connection, Target, client
-from counterflow.errors import CounterflowError
 
 PORT = 8076
 PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "transaction isolation": "none"}

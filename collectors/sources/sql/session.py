@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.asking.session import AskError, Kind, Password
 from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection, Driver, Target
-from counterflow.errors import CounterflowError
 
 FETCH_ROWS = 1000
 _ALIVE = "SELECT 1 FROM SYSIBM.SYSDUMMY1"

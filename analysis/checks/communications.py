@@ -1,0 +1,121 @@
+"""Communications: CPU for a throughput, connections, frames, TLS handshakes."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+
+from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+
+# Tables 2.6 and 2.8. Their header says "per server CPU"; the text's own arithmetic is per 1 % of a CPU.
+SECURITIES = (
+    "none",
+    "ssl_rc4_md5",
+    "ssl_rc4_sha1",
+    "ssl_aes128_sha1",
+    "ssl_aes256_sha1",
+    "ssl_tdes_sha1",
+    "vpn_ah_md5",
+    "vpn_esp_rc4_md5",
+    "vpn_esp_aes128_sha1",
+    "vpn_esp_tdes_sha1",
+)
+_RATES = {
+    "request_response": (1167, 565.4, 530.0, 479.6, 462.1, 202.2, 428.5, 322.9, 307.71, 148.4),
+    "connect_request_response": (249.7, 53.4, 48.0, 31.3, 27.4, 4.8, 49.9, 37.7, 32.7, 9.1),
+    "stream": (478.4, 55.7, 53.3, 36.9, 31.9, 6.5, 44.0, 31.0, 25.6, 5.4),
+}
+CAPACITY = {
+    f"{kind}/{security}": float(rate)
+    for kind, rates in _RATES.items()
+    for security, rate in zip(SECURITIES, rates, strict=True)
+}
+"""Transactions/s for 1 % of a server CPU, by `kind of traffic/security`."""
+
+RSA_PER_S = {1024: 1044.0, 2048: 462.0}
+"""RSA operations/s of one 4764, ten threads, by key length in bits."""
+PAIRS_IN_WAIT = 500 * 120
+
+
+def _known(traffic: dict[str, float]) -> dict[str, float]:
+    if unknown := sorted(set(traffic) - set(CAPACITY)):
+        near = get_close_matches(unknown[0], CAPACITY, 1)
+        raise ValueError(
+            f"`{unknown[0]}` is not in the tables; " + (f"did you mean `{near[0]}`?" if near else _EXAMPLE)
+        )
+    return traffic
+
+
+_EXAMPLE = "for example `request_response/none`"
+Traffic = Annotated[dict[str, NonNegative], AfterValidator(_known)]
+"""Transactions/s by a name of `CAPACITY`."""
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="% of a CPU",
+    source=f"{CAPABILITIES} 2.5, tables 2.6 and 2.8",
+    advice="Add CPU, keep connections open, or choose a cheaper cipher. A rough indicator only.",
+)
+def communications_cpu(planned_traffic: Traffic, processors: Positive, cpu_busy_max_pct: NonNegative) -> Figure:
+    """The traffic planned in addition fits in the CPU that the busiest interval leaves:
+    transactions/s / capacity of its kind and security.
+    """
+    cpu = sum(cpu_pct(rate, CAPACITY[kind]) for kind, rate in planned_traffic.items())
+    left = max(0.0, (100 - cpu_busy_max_pct) * processors)
+    return Figure(cpu, left, "the text's arithmetic: table values are per 1 % of a CPU")
+
+
+def cpu_pct(transactions_per_s: float, capacity: float) -> float:
+    """Return the percent of one CPU that a rate takes where 1 % does `capacity` transactions a second."""
+    return transactions_per_s / capacity
+
+
+def transactions_per_s(cpu_pct: float, capacity: float) -> float:
+    """Return the rate that a percentage of one CPU can do where 1 % does `capacity` transactions a second."""
+    return cpu_pct * capacity
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="connections/s",
+    source=f"{CAPABILITIES} 2.6",
+    advice="CHGTCPA TCPCLOTIMO: a socket pair cannot be used again for that long.",
+)
+def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Positive) -> Figure:
+    """New connections stay below what the closed connection time-out allows: about 500/s at its default of 120 s."""
+    note = "about 500/s at 120 s; in inverse proportion at others, which is inferred"
+    return Figure(new_connections_per_s, PAIRS_IN_WAIT / tcp_close_timeout_s, note)
+
+
+@check(
+    "system",
+    bound="at least",
+    unit="bytes",
+    source=f"{CAPABILITIES} 2.6",
+    advice="Set the frame size of the virtual Ethernet to jumbo frames, in all components on the way.",
+)
+def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> Figure:
+    """Virtual Ethernet uses jumbo frames: an MTU of 8,992 bytes."""
+    return Figure(virtual_ethernet_mtu, 8992.0)
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="handshakes/s",
+    source=f"{CAPABILITIES} 3.5; rates of the 4764 from 3.4",
+    advice="Have a cryptographic coprocessor do the RSA operations, and request client authentication only where "
+    "it is needed: it takes 2 to 3 times the CPU.",
+)
+def ssl_handshakes(
+    full_handshakes_per_s: NonNegative, crypto_coprocessors: NonNegative, rsa_key_bits: Literal[1024, 2048]
+) -> Figure:
+    """Full TLS handshakes stay below what the cryptographic coprocessors do; without any, below what one would do."""
+    limit = max(1.0, crypto_coprocessors) * RSA_PER_S[rsa_key_bits]
+    return Figure(full_handshakes_per_s, limit, "busiest interval; limit of the 4764 at ten threads")

@@ -1,0 +1,41 @@
+"""Disks and auxiliary storage pools."""
+
+from __future__ import annotations
+
+from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks.definition import Figure, NonNegative, Text, check
+
+
+@check(
+    "asp",
+    bound="at most",
+    unit="%",
+    source=f"PM for Power Systems graph reference; {CAPABILITIES} 4.1 compares at 40 %",
+    advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: look at disk_response.",
+)
+def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> Figure:
+    """No disk arm is busy more than 40 % of an interval: critical above, marginal from 30 %, good below 10 %."""
+    return Figure(busy_max_pct, 40.0, f"unit {busiest_disk}")
+
+
+@check(
+    "asp",
+    bound="at most",
+    unit="ms",
+    source="the site's own goal: the references print none",
+    advice="See `counterflow sql busiest_disks`, and whether the wait or the service is long.",
+)
+def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegative) -> Figure:
+    """The mean response of the pool's disks keeps the goal of the site in every interval."""
+    return Figure(response_max_ms, disk_response_goal_ms, "worst interval, service and wait")
+
+
+@check(
+    "system",
+    bound="is",
+    source=f"{CAPABILITIES} 6.2.2 (7)",
+    advice="Keep the receivers in an ASP of their own, on physical devices of their own.",
+)
+def journal_asp(journal_receivers_apart: bool) -> Figure:
+    """Journal receivers are in another ASP than the files they belong to."""
+    return Figure(journal_receivers_apart, True)

@@ -1,0 +1,165 @@
+"""What no counter holds: facts that a person states in a YAML or JSON file, with every mistake in it named by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from counterflow.analysis.checks.communications import SECURITIES, Traffic
+from counterflow.analysis.checks.definition import NonNegative, Positive, Subject, Text
+from counterflow.analysis.checks.saves import Data, DeviceClass
+from counterflow.base.errors import CounterflowError
+
+PoolNumber = Annotated[Text, AfterValidator(lambda number: number.lstrip("0 "))]
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+class Pool(_Facts):
+    """Facts of a memory pool."""
+
+    paging: Literal["*FIXED", "*CALC", "USRDFN"] | None = Field(
+        None, description="Paging option; `*CALC` is expert cache."
+    )
+    java: bool | None = Field(None, description="Java work runs in the pool.")
+    java_heap_mb: NonNegative | None = Field(None, description="Sum of the heaps of its Java virtual machines, MB.")
+
+
+class Save(_Facts):
+    """Facts of a save or restore."""
+
+    gb_per_h: NonNegative | None = Field(None, description="Its measured rate, GB/h.")
+    device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s: table 9.1.")
+    device_class: DeviceClass | None = Field(None, description="Performance of the device: headings of 9.5 to 9.7.")
+    data: Data | None = Field(None, description="What is saved, as the tables of 9.5 to 9.7 tell kinds apart.")
+    compaction: Positive | None = Field(None, description="Compaction factor: table 9.1; 1 without.")
+
+
+class Iop(_Facts):
+    """Facts of an I/O processor."""
+
+    iop_busy_pct: NonNegative | None = Field(None, description="Mean utilization, %.")
+
+
+class System(_Facts):
+    """Facts of one system."""
+
+    pools: dict[PoolNumber, Pool] = Field({}, description="Facts of a memory pool, by its number.")
+    saves: dict[str, Save] = Field({}, description="Facts of a save or restore, by a name of yours.")
+    iops: dict[str, Iop] = Field({}, description="Facts of an I/O processor, by its name.")
+    partitioned: bool | None = Field(None, description="The server has other partitions, with peaks at the same time.")
+    dedicated_processors: bool | None = Field(None, description="The partition's processors are dedicated.")
+    performance_adjustment: Literal[0, 1, 2, 3] | None = Field(None, description="System value QPFRADJ.")
+    disk_response_goal_ms: NonNegative | None = Field(None, description="Response of disks that your work needs, ms.")
+    full_opens_goal_per_s: NonNegative | None = Field(None, description="Full opens you accept, a second.")
+    vios: bool | None = Field(None, description="Disks come through a Virtual I/O Server.")
+    vios_processors: NonNegative | None = Field(None, description="Processors of the VIOS.")
+    vios_dedicated_processors: bool | None = Field(None, description="They are dedicated.")
+    vios_memory_mb: NonNegative | None = Field(None, description="Memory of the VIOS, MB.")
+    vios_disks_per_adapter: NonNegative | None = Field(
+        None, description="Virtual disks of the fullest virtual SCSI adapter."
+    )
+    vios_queue_depth: NonNegative | None = Field(None, description="`queue_depth` of its disks, the smallest.")
+    vios_num_cmd_elems: NonNegative | None = Field(None, description="`num_cmd_elems` of its adapter, the smallest.")
+    shares_physical_disks: bool | None = Field(None, description="Other partitions use the same physical disks.")
+    journal_receivers_apart: bool | None = Field(None, description="Journal receivers are in an ASP of their own.")
+    hosts_disks: bool | None = Field(None, description="The partition hosts virtual disks of others.")
+    hosted_disks: NonNegative | None = Field(
+        None, description="Disks of the ASP that holds the network storage spaces."
+    )
+    network_server_descriptions: Positive | None = Field(None, description="Network server descriptions for them.")
+    iscsi: bool | None = Field(None, description="Integrated servers are attached by iSCSI.")
+    iscsi_pool_mb: NonNegative | None = Field(
+        None, description="Size of the iSCSI shared data pool, MB; 0 without one."
+    )
+    iscsi_added_mb: NonNegative | None = Field(None, description="Memory added for iSCSI to machine and base pool, MB.")
+    iscsi_targets: NonNegative | None = Field(None, description="iSCSI targets.")
+    iscsi_nwsds: NonNegative | None = Field(None, description="Network server descriptions of integrated servers.")
+    iscsi_ops_per_s: NonNegative | None = Field(None, description="Disk operations of integrated servers, a second.")
+    iscsi_target: Literal["hardware", "software"] | None = Field(None, description="Kind of iSCSI target.")
+    iscsi_cpw: NonNegative | None = Field(None, description="CPW kept for the disk operations of integrated servers.")
+    iscsi_digests: bool | None = Field(None, description="iSCSI digests are enabled.")
+    iscsi_jumbo_frames: bool | None = Field(None, description="iSCSI uses jumbo frames.")
+    planned_traffic: Traffic | None = Field(
+        None,
+        description=f"Traffic to come, transactions/s by `request_response`, `connect_request_response` or `stream`, "
+        f"a slash, and {', '.join(f'`{name}`' for name in SECURITIES)}.",
+    )
+    new_connections_per_s: NonNegative | None = Field(None, description="New TCP connections at the peak, a second.")
+    tcp_close_timeout_s: Positive | None = Field(None, description="TCPCLOTIMO of CHGTCPA, s.")
+    virtual_ethernet_mtu: NonNegative | None = Field(None, description="MTU of the virtual Ethernet, bytes.")
+    crypto_coprocessors: NonNegative | None = Field(None, description="Cryptographic coprocessors that do RSA for TLS.")
+    rsa_key_bits: Literal[1024, 2048] | None = Field(None, description="RSA key length of the certificates.")
+    http_server: bool | None = Field(None, description="An HTTP server whose load matters runs here.")
+    http_max_threads: NonNegative | None = Field(None, description="Its maximum number of threads.")
+    http_cpw: NonNegative | None = Field(None, description="CPW used for it.")
+    http_keep_alive: bool | None = Field(None, description="KeepAlive is on.")
+    http_access_log: bool | None = Field(None, description="It writes an access log.")
+    http_file_system: Literal["root", "qopensys", "qdls", "qsys", "other"] | None = Field(
+        None, description="File system of most pages."
+    )
+    http_name_lookups: bool | None = Field(None, description="HostNameLookups is on.")
+    mirrored: bool | None = Field(
+        None, description="The system is a node of Db2 Mirror; counters of its groups say so too."
+    )
+    runs_applications: bool | None = Field(None, description="Applications run on this node as well as on the other.")
+    application_pool: PoolNumber | None = Field(None, description="Number of the memory pool of the application.")
+    qdbmsrvr_inljobs: NonNegative | None = Field(None, description="INLJOBS of the prestart job entry QDBMSRVR.")
+    qdbmsrvr_threshold: NonNegative | None = Field(None, description="THRESHOLD of it.")
+    qdbmsrvr_adljobs: NonNegative | None = Field(None, description="ADLJOBS of it.")
+    qdbmsrvr_maxuse: Text | None = Field(None, description="MAXUSE of it: `*NOMAX` or a number.")
+    journals_open_close: bool | None = Field(
+        None, description="Journals of mirrored files hold open and close entries."
+    )
+    journals_before_images: bool | None = Field(None, description="Journals of mirrored files hold before images.")
+    mirror_distance_km: NonNegative | None = Field(None, description="Length of the line between the nodes, km.")
+    storage: Literal["nvme", "ssd", "hdd"] | None = Field(None, description="What mirrored data is stored on.")
+
+
+INSTANCES: dict[Subject, type[BaseModel]] = {"pool": Pool, "save": Save, "iop": Iop}
+"""Subjects below a system that facts are stated of; `pools`, `saves` and `iops` hold them by name."""
+
+
+class Facts(_Facts):
+    """The whole file."""
+
+    systems: dict[str, System]
+
+
+def load(path: Path) -> Facts:
+    """Read a file of facts.
+
+    Raises
+    ------
+    CounterflowError : names file, line and what was expected of every mistake; exit code 2.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        tree, content = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+        return Facts.model_validate(content)
+    except OSError as error:
+        mistakes = [f"{path}: {error.strerror}"]
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        mistakes = [f"{path}: not YAML or JSON: {error}"]
+    except ValidationError as error:
+        mistakes = [
+            f"{path}:{_line(tree, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}"
+            for e in error.errors()
+        ]
+    raise CounterflowError("\n".join(mistakes), hint="docs/checkup.md lists the facts", exit_code=2)
+
+
+def _line(node: Any, place: tuple[int | str, ...]) -> int:
+    """Return the line of the deepest key of `place` that the file has."""
+    line = node.start_mark.line + 1 if node is not None else 1
+    for step in place:
+        found = [(key, value) for key, value in getattr(node, "value", ()) if key.value == str(step)]
+        if not found:
+            break
+        line, node = found[0][0].start_mark.line + 1, found[0][1]
+    return line

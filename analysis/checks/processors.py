@@ -1,0 +1,19 @@
+"""Processors of the partition."""
+
+from __future__ import annotations
+
+from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks.definition import Figure, NonNegative, check
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="%",
+    only={"partitioned": True},
+    source=f"{CAPABILITIES} 7.4",
+    advice="Stagger the peaks of the partitions, batch windows above all, or leave more CPU.",
+)
+def partition_peak(cpu_busy_max_pct: NonNegative) -> Figure:
+    """The peak leaves the 10 % of capacity that a partition loses when all of them run their peaks together."""
+    return Figure(cpu_busy_max_pct, 90.0, "busiest interval")

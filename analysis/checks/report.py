@@ -1,0 +1,123 @@
+"""From inputs, measured and stated, to results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from counterflow.analysis.checks import checks
+from counterflow.analysis.checks.definition import Check, Outcome, Status, Subject, Value, evaluate
+from counterflow.analysis.checks.facts import INSTANCES, Facts, System
+
+QUERIES = Path(__file__).parent / "queries"
+
+Inputs = dict[str, dict[tuple[Subject, str], dict[str, Any]]]
+"""Values by name, for each subject of each system; a system itself is the subject `("system", "")`."""
+
+
+class Measure(NamedTuple):
+    """A query for inputs: one row a subject, `system`, `subject` (not for systems) and the columns it documents."""
+
+    subject: Subject
+    columns: Mapping[str, str]
+    sql: str
+
+
+class Result(NamedTuple):
+    """What a check says of one subject, with all that a reader needs to judge it."""
+
+    system: str
+    check: str
+    subject: str
+    status: Status
+    value: Value | None
+    bound: str
+    limit: Value | None
+    unit: str
+    note: str
+    needs: Mapping[str, str]
+    rule: str
+    source: str
+    advice: str
+
+
+@cache
+def measures() -> list[Measure]:
+    """Return the queries; the first part of a file's name is its subject, its first lines say what the columns mean."""
+    found = []
+    for path in sorted(QUERIES.glob("*.sql")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        documented = [line[3:].split(": ", 1) for line in lines if line.startswith("-- ")]
+        statement = "\n".join(line for line in lines if not line.startswith("-- "))
+        subject: Any = path.stem.partition("_")[0]
+        found.append(Measure(subject, dict(documented), statement))
+    return found
+
+
+def with_facts(measured: Inputs, facts: Facts | None, systems: Collection[str] = ()) -> Inputs:
+    """Return the inputs of `systems` (empty: all), what is stated added to what is measured, which wins."""
+    stated = facts.systems if facts else {}
+    wanted = [s for s in sorted({*measured, *stated}) if not systems or s in systems]
+    return {s: _merged(measured.get(s, {}), stated.get(s)) for s in wanted}
+
+
+def _merged(
+    measured: Mapping[tuple[Subject, str], Mapping[str, Any]], facts: System | None
+) -> dict[tuple[Subject, str], dict[str, Any]]:
+    whole: tuple[Subject, str] = ("system", "")
+    merged: dict[tuple[Subject, str], dict[str, Any]] = {whole: _known(facts) if facts else {}}
+    for kind in INSTANCES if facts else ():
+        merged |= {(kind, name): _known(some) for name, some in getattr(facts, f"{kind}s").items()}
+    for subject, values in measured.items():
+        merged.setdefault(subject, {}).update({n: v for n, v in values.items() if v is not None})
+    return merged
+
+
+def _known(facts: Any) -> dict[str, Any]:
+    return {name: value for name, value in facts if value is not None}
+
+
+def results(inputs: Inputs) -> Iterator[Result]:
+    """Judge every subject by every check that applies to it; a check without any subject names what it needs."""
+    for system, subjects in inputs.items():
+        whole = subjects.get(("system", ""), {})
+        for check in checks().values():
+            named = {name: values for (kind, name), values in subjects.items() if kind == check.subject}
+            for name, values in sorted(named.items(), key=lambda of: (len(of[0]), of[0])) or [("", {})]:
+                if outcome := evaluate(check, {**whole, **values}):
+                    yield _result(system, check, f"{check.subject} {name}".rstrip(), outcome)
+
+
+def _result(system: str, check: Check, subject: str, outcome: Outcome) -> Result:
+    figure = outcome.figure
+    return Result(
+        system=system,
+        check=check.name,
+        subject=subject,
+        status=outcome.status,
+        value=figure.value if figure else None,
+        bound=check.bound,
+        limit=figure.limit if figure else None,
+        unit=check.unit,
+        note=figure.note if figure else "",
+        needs={name: "; ".join(filter(None, (why, known_inputs()[name]))) for name, why in outcome.needs.items()},
+        rule=check.rule,
+        source=check.source,
+        advice=check.advice,
+    )
+
+
+@cache
+def known_inputs() -> dict[str, str]:
+    """Return where each input comes from, in words, by its name."""
+    models: dict[str, type[BaseModel]] = {"": System, **{f"{kind}s.NAME.": model for kind, model in INSTANCES.items()}}
+    facts = {
+        name: f"fact `{place}{name}`: {field.description}"
+        for place, model in models.items()
+        for name, field in model.model_fields.items()
+    }
+    return {**facts, **{name: text for measure in measures() for name, text in measure.columns.items()}}

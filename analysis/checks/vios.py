@@ -1,0 +1,173 @@
+"""Disks through a Virtual I/O Server or a hosting IBM i partition."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+
+_THROUGH_VIOS = {"vios": True}
+
+Size = Annotated[float, Field(ge=0, le=256)]
+"""KB an operation, 0 where there is none; the table ends at 256."""
+SIZES_KB = (4, 8, 16, 32, 64, 128, 256)
+READ_US = (16, 22, 34, 57, 92, 163, 314)
+WRITE_US = (21, 26, 36, 54, 82, 148, 282)
+
+
+@check(
+    "system",
+    bound="at least",
+    unit="processors",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.2 (11)",
+    advice="Give the VIOS more processors; the ratio varies with the application.",
+)
+def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> Figure:
+    """The VIOS has one processor for every three of IBM i."""
+    return Figure(vios_processors, processors / 3, f"{processors:g} processors of IBM i")
+
+
+@check(
+    "system",
+    bound="is",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.3 (4)",
+    advice="Try dedicated processors for the VIOS and compare.",
+)
+def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> Figure:
+    """The VIOS of a partition of three processors or more has dedicated ones."""
+    return Figure(vios_dedicated_processors or processors < 3, True, f"{processors:g} processors of IBM i")
+
+
+@check(
+    "system",
+    bound="at least",
+    unit="MB",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.3 (5)",
+    advice="Give the VIOS 1 to 2 GB, more with substantial virtual LAN.",
+)
+def vios_memory(vios_memory_mb: NonNegative) -> Figure:
+    """The VIOS has 1 GB of memory or more."""
+    return Figure(vios_memory_mb, 1024.0, "1 to 2 GB suffice unless there is substantial virtual LAN")
+
+
+@check(
+    "asp",
+    bound="at least",
+    unit="disks",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.2 (8)",
+    advice="Make more and smaller virtual disks of one size, not more than there are physical ones.",
+)
+def virtual_disks(disks: NonNegative) -> Figure:
+    """An ASP has half a dozen virtual disks or more."""
+    return Figure(disks, 6.0)
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="disks",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.3 (3)",
+    advice="Configure another virtual SCSI adapter.",
+)
+def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> Figure:
+    """No virtual SCSI adapter carries more than 16 virtual disks."""
+    return Figure(vios_disks_per_adapter, 16.0)
+
+
+@check(
+    "system",
+    bound="at least",
+    unit="commands",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.3 (6)",
+    advice="chdev -dev hdiskN -attr queue_depth=32 on the VIOS; then try other values.",
+)
+def queue_depth(vios_queue_depth: NonNegative) -> Figure:
+    """The queue depth of the VIOS's disks is about 32."""
+    return Figure(vios_queue_depth, 32.0, "a starting point")
+
+
+@check(
+    "system",
+    bound="at least",
+    unit="commands",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.3 (6)",
+    advice="chdev -dev fcsN -attr num_cmd_elems=512 on the VIOS, if the adapter allows it.",
+)
+def adapter_queue(vios_num_cmd_elems: NonNegative) -> Figure:
+    """The queue of the VIOS's adapter (num_cmd_elems) has its larger value, often 512."""
+    return Figure(vios_num_cmd_elems, 512.0)
+
+
+@check(
+    "system",
+    bound="is",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.2 (10)",
+    advice="Give each partition physical disks of its own; partitions that share an arm fight for it unseen.",
+)
+def own_physical_disks(shares_physical_disks: bool) -> Figure:
+    """The partition shares no physical disk with another."""
+    return Figure(not shares_physical_disks, True)
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="processors",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.6.1",
+    advice="Give the VIOS more processors; the figure is of a 2.2 GHz POWER5, so scale it.",
+)
+def virtual_scsi_cpu(
+    reads_per_s: NonNegative,
+    kb_per_read: Size,
+    writes_per_s: NonNegative,
+    kb_per_write: Size,
+    vios_processors: NonNegative,
+) -> Figure:
+    """The VIOS has the CPU that its disk operations take at the peak: operations/s * µs an operation of that size."""
+    return Figure(
+        scsi_cpu(reads_per_s, kb_per_read, writes_per_s, kb_per_write),
+        vios_processors,
+        "2.2 GHz POWER5; the table's caption says milliseconds, its divisor makes them microseconds",
+    )
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="disks a description",
+    only={"hosts_disks": True},
+    source=f"{CAPABILITIES} 6.8",
+    advice="Create a network server description for every 2 to 4 disks of the ASP, one for each storage space.",
+)
+def network_server_descriptions(hosted_disks: NonNegative, network_server_descriptions: Positive) -> Figure:
+    """A hosting IBM i partition has a network server description for every 2 to 4 disks."""
+    return Figure(hosted_disks / network_server_descriptions, 4.0)
+
+
+def scsi_cpu(reads_per_s: float, kb_per_read: float, writes_per_s: float, kb_per_write: float) -> float:
+    """Return the processors (of 2.2 GHz POWER5) that virtual SCSI takes for so many operations of these sizes.
+
+    Between the sizes of the table the cost lies on the line between its neighbours; below 4 KB it is that of 4 KB.
+    Sizes are at most 256 KB.
+    """
+    return (reads_per_s * _cost_us(kb_per_read, READ_US) + writes_per_s * _cost_us(kb_per_write, WRITE_US)) / 1e6
+
+
+def _cost_us(kb: float, costs: tuple[int, ...]) -> float:
+    if kb <= SIZES_KB[0]:
+        return costs[0]
+    i = next(i for i, size in enumerate(SIZES_KB) if kb <= size)
+    step = (kb - SIZES_KB[i - 1]) / (SIZES_KB[i] - SIZES_KB[i - 1])
+    return costs[i - 1] + step * (costs[i] - costs[i - 1])

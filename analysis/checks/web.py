@@ -1,0 +1,83 @@
+"""HTTP server, and the I/O processors of communications."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks.definition import Figure, NonNegative, check
+
+_SERVES = {"http_server": True}
+
+
+@check(
+    "iop",
+    bound="at most",
+    unit="%",
+    source=f"{CAPABILITIES} 15.1 (13)",
+    advice="Spread the lines over more I/O processors, keep connections open, raise the MTU.",
+)
+def iop_utilization(iop_busy_pct: NonNegative) -> Figure:
+    """An I/O processor is used 60 % or less on average."""
+    return Figure(iop_busy_pct, 60.0)
+
+
+@check(
+    "system",
+    bound="at most",
+    unit="threads",
+    only=_SERVES,
+    source=f"{CAPABILITIES} 15.1 (10a)",
+    advice="Start from CPW / 20; threads far beyond need cause activity that does nothing.",
+)
+def http_threads(http_max_threads: NonNegative, http_cpw: NonNegative) -> Figure:
+    """The HTTP server has no more threads than the CPW used for it / 20."""
+    return Figure(http_max_threads, http_cpw / 20, "a starting point")
+
+
+@check(
+    "system",
+    bound="is",
+    only=_SERVES,
+    source=f"{CAPABILITIES} 15.1 (5, 6)",
+    advice="Switch KeepAlive on: without it secure transactions take 7 times the CPU or more.",
+)
+def http_keep_alive(http_keep_alive: bool) -> Figure:
+    """The HTTP server keeps connections open."""
+    return Figure(http_keep_alive, True)
+
+
+@check(
+    "system",
+    bound="is",
+    only=_SERVES,
+    source=f"{CAPABILITIES} 15.1 (7, 10e)",
+    advice="Switch off logs that nobody reads: they take 5 to 10 % of CPU.",
+)
+def http_logging(http_access_log: bool) -> Figure:
+    """The HTTP server writes no access log."""
+    return Figure(not http_access_log, True)
+
+
+@check(
+    "system",
+    bound="is",
+    only=_SERVES,
+    source=f"{CAPABILITIES} 15.1 (12)",
+    advice="Serve from ROOT or QOpenSys: QDLS and QSYS have a half to a fifth of the capacity.",
+)
+def http_file_system(http_file_system: Literal["root", "qopensys", "qdls", "qsys", "other"]) -> Figure:
+    """Pages are served from the ROOT or QOpenSys file system."""
+    return Figure(http_file_system in ("root", "qopensys"), True, f"from {http_file_system}")
+
+
+@check(
+    "system",
+    bound="is",
+    only=_SERVES,
+    source=f"{CAPABILITIES} 15.1 (10f)",
+    advice="Set HostNameLookups Off.",
+)
+def http_name_lookups(http_name_lookups: bool) -> Figure:
+    """The HTTP server asks no name server for each transaction."""
+    return Figure(not http_name_lookups, True)

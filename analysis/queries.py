@@ -1,0 +1,62 @@
+"""Questions people ask, each a `.sql` file: `counterflow sql NAME` runs it, the demo and `watch` show it.
+
+The first line says the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
+`{systems:Array(String)}` narrows it to systems, empty means all; `{since:DateTime64(3)}` to intervals that end after
+it and `{until:DateTime64(3)}` to those that end by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
+
+FOLDER = Path(__file__).parent / "questions"
+_QUESTION, _SECTION = "-- ", "-- section: "
+
+
+class Query(NamedTuple):
+    """A stored question: its name, the question in words, its section of the cookbook, and the statement."""
+
+    name: str
+    question: str
+    section: str
+    sql: str
+
+
+def queries(folder: Path = FOLDER) -> dict[str, Query]:
+    """Return the stored queries by name.
+
+    Raises
+    ------
+    CounterflowError : a file does not begin with a question and a section.
+    """
+    found = {}
+    for path in sorted(folder.glob("*.sql")):
+        first, second, statement = (path.read_text(encoding="utf-8") + "\n\n").split("\n", 2)
+        if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
+            raise CounterflowError(
+                f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",
+                hint="look at one of the files beside it",
+                exit_code=2,
+            )
+        question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)
+        found[path.stem] = Query(path.stem, question, section, statement.strip())
+    return found
+
+
+BEGINNING = "2000-01-01 00:00:00"
+END = "2200-01-01 00:00:00"
+
+
+def ask(
+    client: ClickHouse, query: Query, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
+) -> list[dict[str, Any]]:
+    """Return the rows of a stored query for `systems` (empty: all), after `since` and up to `until`.
+
+    Both are UTC, `YYYY-MM-DD hh:mm:ss`.
+    """
+    return client.rows(query.sql, {"param_systems": sorted(systems), "param_since": since, "param_until": until})

@@ -1,0 +1,465 @@
+"""The figures of one run, from its intervals: means over its time, each with how many intervals and how far apart.
+
+An interval counts where it lies in the run as a whole, after the warm-up. Means are weighted by time, means of units of
+work by units, ratios are sums over sums. Percentiles are of a whole run or not at all: they do not average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from counterflow.analysis.studies import work
+from counterflow.analysis.studies.percentages import Number, per, share_pct, total
+from counterflow.analysis.studies.runs import Row, Run, RunError
+
+SLACK_S = 1.0
+"""Clocks of recorders are a second apart."""
+
+Rows = Mapping[str, Sequence[Row]]
+"""Rows of the queries beside this module, by the name of the query."""
+
+
+class Key(NamedTuple):
+    """What a figure is: its table, the system, of what there, and its name with the unit in it."""
+
+    table: str
+    system: str
+    of: str
+    name: str
+
+
+class Figure(NamedTuple):
+    """A figure over a run; a value that is None has a reason.
+
+    Parameters
+    ----------
+    n : intervals it is made of; 0 where it is made of other figures.
+    sd, low, high : standard deviation, least and greatest of the intervals.
+    """
+
+    value: Number
+    unit: str
+    n: int = 0
+    sd: Number = None
+    low: Number = None
+    high: Number = None
+    reason: str | None = None
+
+
+class Work(NamedTuple):
+    """What a run did: units of what a second. `reason` says why it is not known."""
+
+    unit: str
+    units_per_s: Number
+    reason: str | None
+
+    def a_unit(self, of: str) -> str:
+        """Return the unit of `of` for a unit of work: `ms/account`."""
+        ends = {"ies": "y", "s": ""}
+        end = next((end for end in ends if self.unit.endswith(end)), "")
+        return f"{of}/{self.unit.removesuffix(end) + ends.get(end, '') if self.unit else 'unit of work'}"
+
+
+class Measured(NamedTuple):
+    """A run with its figures; `engines` (by system and kind) and `users` say what it ran on and under what load."""
+
+    run: Run
+    work: Work
+    figures: dict[Key, Figure]
+    engines: dict[tuple[str, str], float]
+    users: Number
+    notes: tuple[str, ...]
+
+
+def measured(run: Run, rows: Rows) -> Measured:
+    """Return what a run shows.
+
+    Raises
+    ------
+    RunError : nothing is recorded in its time.
+    """
+    kept = {name: list(_inside(run, some)) for name, some in rows.items()}
+    done, finals, why = _workload(run, kept, rows.get("work", ()))
+    whole = [row for row in done if not row["operation"]]
+    did = _did(whole, [row for row in finals if not row["operation"]], why)
+    processors, recorded = kept.get("processors", []), kept.get("recorded", [])
+    workloads = {row["workload"] for row in chain(done, finals)}
+    accounts = [row for row in kept.get("accounts", ()) if row["workload"] in workloads]
+    figures = dict(
+        chain(
+            _throughput(did, whole),
+            _responses(done, finals),
+            _processors(run, did, processors),
+            _accounts(did, accounts),
+            _log(did, kept.get("log", [])),
+            _disks(did, kept.get("disks", [])),
+            *(
+                _components(name, run, did, kept.get(name, []), recorded, processors)
+                for name in ("components", "parts")
+            ),
+            _replication(kept.get("replication", [])),
+        )
+    )
+    engines = {
+        (key.system, key.of): figure.value
+        for key, figure in figures.items()
+        if (key.table, key.name) == ("cpu", "engines") and figure.value is not None
+    }
+    if all(figure.value is None for figure in figures.values()):
+        raise RunError(
+            f"nothing is recorded of run `{run.name}`, {run.seconds:g} s on {', '.join(run.systems)}",
+            "check its systems, begin and end: counterflow sql 'SELECT system, min(ts), max(ts) "
+            "FROM counterflow.manifest GROUP BY system'",
+        )
+    users = mean(((row["users"], row["seconds"]) for row in whole), "users").value
+    return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, whole)))
+
+
+def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not recorded") -> Figure:
+    """Return the mean of values with their weights; without one, the reason."""
+    known = [(value, weight) for value, weight in samples if value is not None and weight]
+    weight = math.fsum(w for _, w in known)
+    if not weight:
+        return Figure(None, unit, reason=reason)
+    centre = math.fsum(value * w for value, w in known) / weight
+    n = len(known)
+    square = math.fsum(w * (value - centre) ** 2 for value, w in known) / weight
+    values = [value for value, _ in known]
+    return Figure(centre, unit, n, math.sqrt(square * n / (n - 1)) if n > 1 else None, min(values), max(values))
+
+
+def ratio(pairs: Iterable[tuple[Number, Number]], unit: str, reason: str) -> Figure:
+    """Return the sum of the first over the sum of the second, of the intervals that have both."""
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    value = per(math.fsum(a for a, _ in known), math.fsum(b for _, b in known))
+    each = [a / b for a, b in known if b]
+    if value is None:
+        return Figure(None, unit, reason=reason)
+    without_end = any(a and not b for a, b in known)
+    return Figure(value, unit, len(known), None, min(each), None if without_end else max(each))
+
+
+def _sum(values: Iterable[Number], unit: str) -> Figure:
+    known = [value for value in values if value is not None]
+    return Figure(math.fsum(known), unit, len(known)) if known else Figure(None, unit, reason="not recorded")
+
+
+def _made(value: Number, unit: str, reason: str | None) -> Figure:
+    """Return a figure made of others; the reason is given where one of them is missing."""
+    return Figure(value, unit, reason=None if value is not None else reason or "not recorded")
+
+
+def _inside(run: Run, rows: Iterable[Row]) -> Iterator[Row]:
+    first = run.begin_s + run.warm_up_s - SLACK_S
+    for row in rows:
+        seconds = row["seconds"]
+        if seconds and row["end_s"] - seconds >= first and row["end_s"] <= run.end_s + SLACK_S:
+            yield row
+
+
+def _by(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[column] for column in columns)].append(row)
+    return groups
+
+
+# -- work
+
+
+def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
+    """Return the intervals and the summaries of the run's workload, or the reason why there is none.
+
+    A summary is of the whole run, wherever it ends. Where no workload is recorded, transactions that jobs count are it.
+    """
+    done = [row for row in kept.get("work", ()) if not row["final"]]
+    finals = [row for row in work_rows if row["final"]]
+    if not done and not finals and any(row["units"] for row in kept.get("transactions", ())):
+        done = list(kept["transactions"])
+    names = sorted({row["workload"] for row in chain(done, finals)})
+    if run.workload is not None:
+        names = [name for name in names if name == run.workload]
+    if not names:
+        return [], [], "no workload recorded" if run.workload is None else f"workload {run.workload} is not recorded"
+    if len(names) > 1:
+        return [], [], f"several workloads ({', '.join(names)}): name one in the list `runs`"
+    done, finals = ([row for row in some if row["workload"] == names[0]] for some in (done, finals))
+    return done, finals, None
+
+
+def _units(row: Row) -> Number:
+    """Return the units of an interval; a count that went backwards gives none."""
+    units = row["units"]
+    if units is None and row["done_per_s"] is not None:
+        units = row["done_per_s"] * row["seconds"]
+    return None if units is None or units < 0 else float(units)
+
+
+def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
+    if why is not None:
+        return Work("", None, why)
+    unit = next((row["unit_of_work"] for row in [*rows, *finals]), "")
+    rates = []
+    for some in _by(rows, "system").values():  # drivers side by side add up, intervals of one follow each other
+        known = [(units, row["seconds"]) for row in some if (units := _units(row)) is not None]
+        rates.append(per(math.fsum(u for u, _ in known), math.fsum(s for _, s in known)))
+    if not rates:
+        rates = [row["done_per_s"] for row in finals]
+    units_per_s = total(*rates) if rates else None
+    reason = None
+    if units_per_s is None:
+        reason = "no interval tells what was done"
+    elif not units_per_s:
+        units_per_s, reason = 0.0, "nothing was done"
+    return Work(unit, units_per_s, reason)
+
+
+def _throughput(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    each = [(per(units, row["seconds"]), row["seconds"]) for row in rows if (units := _units(row)) is not None]
+    spread = mean(each, "")
+    one = len({row["system"] for row in rows}) <= 1
+    key = Key("throughput", "", "", "")
+    for name, unit, factor in (("units_per_s", "s", 1.0), ("units_per_h", "h", 3600.0)):
+        value = None if did.units_per_s is None else did.units_per_s * factor
+        sd, low, high = (None if x is None or not one else x * factor for x in (spread.sd, spread.low, spread.high))
+        reason = None if value is not None else did.reason
+        yield key._replace(name=name), Figure(value, f"{did.unit or 'units'}/{unit}", spread.n, sd, low, high, reason)
+    yield key._replace(name="units"), _sum((_units(row) for row in rows), did.unit or "units")
+
+
+def _responses(rows: Sequence[Row], finals: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    for (operation,), some in sorted(_by([*rows, *finals], "operation").items()):
+        key = Key("response", "", operation, "")
+        intervals = [row for row in some if not row["final"]]
+        whole = [row for row in some if row["final"]]
+        if any(row["response_ms"] is not None for row in intervals):
+            weighted = ((row["response_ms"], _units(row)) for row in intervals)
+            yield key._replace(name="response_ms"), mean(weighted, "ms")
+        elif any(row["response_ms"] is not None for row in whole):
+            yield key._replace(name="response_ms"), _summary(whole, "response_ms", "several summaries in one run")
+        for name in ("response_p95_ms", "response_p99_ms"):
+            if any(row[name] is not None for row in some):
+                why = "percentiles of intervals do not average, and there is not one summary of the whole run"
+                yield key._replace(name=name), _summary(whole, name, why)
+
+
+def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
+    known = [row[name] for row in whole if row[name] is not None]
+    return Figure(known[0], "ms", 1) if len(known) == 1 else Figure(None, "ms", reason=why)
+
+
+# -- processors
+
+
+def _engines(run: Run, row: Row) -> Number:
+    """Return how many processors 100 % is of."""
+    if row["engine_type"] in run.engines:
+        return run.engines[row["engine_type"]]
+    known: Number = row["virtual_engines"]
+    return known if known is not None else row["logical_engines"]
+
+
+def _busy_pct(run: Run, row: Row) -> Number:
+    """Return the utilisation; the share of a floating base is none, that of virtual processors is."""
+    if row["cpu_base"] == "floating":
+        busy = total(row["physical_user_cores"], row["physical_sys_cores"])
+        of = run.engines.get(row["engine_type"], row["virtual_engines"])
+        return work.busy_pct(row["physical_consumed_cores"] if busy is None else busy, of)
+    if row["configured_cpu_ms"]:
+        return share_pct(row["cpu_ms"], row["configured_cpu_ms"])
+    if row["busy_pct"] is not None:
+        known: float = row["busy_pct"]
+        return known
+    return total(row["user_pct"], row["sys_pct"]) if row["cpu_base"] == "logical" else None
+
+
+def _cores(run: Run, row: Row) -> Number:
+    if row["physical_consumed_cores"] is not None:
+        consumed: float = row["physical_consumed_cores"]
+        return consumed
+    if row["cpu_ms"] is not None:
+        return per(row["cpu_ms"], 1000 * row["seconds"])
+    return work.busy_cores(_busy_pct(run, row), _engines(run, row))
+
+
+def _processors(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    for (system, kind), some in sorted(_by(rows, "system", "engine_type").items()):
+        key = Key("cpu", system, kind, "")
+        weight = "configured_cpu_ms" if all(row["configured_cpu_ms"] for row in some) else "seconds"
+        floating = any(row["cpu_base"] == "floating" for row in some)
+        why = "the base of CPU_ALL floats (uncapped partition) and the virtual processors are not known"
+        busy = mean(((_busy_pct(run, row), row[weight]) for row in some), "%", why if floating else "not recorded")
+        cores = mean(((_cores(run, row), row["seconds"]) for row in some), "cores", "the processors are not counted")
+        engines = mean(((_engines(run, row), row["seconds"]) for row in some), "engines")
+        yield key._replace(name="busy_pct"), busy
+        yield key._replace(name="cores"), cores
+        yield key._replace(name="engines"), engines
+        a_unit = work.ms_per_unit(cores.value, did.units_per_s)
+        yield key._replace(name="lpar_ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
+
+
+# -- disks
+
+
+def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    for (system,), some in sorted(_by(rows, "system").items()):
+        key = Key("io", system, "", "")
+        for name in ("read_mb", "written_mb"):
+            rates = ((per(row[name], row["seconds"]), row["seconds"]) for row in some)
+            per_s = mean(rates, "MiB/s")
+            yield key._replace(name=f"{name}_s"), per_s
+            yield key._replace(name=name), _sum((row[name] for row in some), "MiB")
+            kb = None if per_s.value is None else per(1024 * per_s.value, did.units_per_s)
+            yield (
+                key._replace(name=name.replace("_mb", "_kb_per_unit")),
+                _made(kb, did.a_unit("KiB"), per_s.reason or did.reason),
+            )
+        both = ((row["read_mb"], row["written_mb"]) for row in some)
+        yield key._replace(name="rw_ratio"), ratio(both, "read/written", "nothing was written, or it is not recorded")
+        transfers = mean(((row["transfers_per_s"], row["seconds"]) for row in some), "transfers/s")
+        yield key._replace(name="transfers_per_s"), transfers
+        moved = [(row["response_ms"], (row["transfers_per_s"] or 0.0) * row["seconds"]) for row in some]
+        yield key._replace(name="response_ms"), mean(moved, "ms", "no transfer, or no service time")
+
+
+# -- components
+
+
+def _components(
+    table: str, run: Run, did: Work, rows: Sequence[Row], recorded: Sequence[Row], processors: Sequence[Row]
+) -> Iterator[tuple[Key, Figure]]:
+    times = {system: some for (system,), some in _by(recorded, "system").items()}
+    machines = {system: some for (system,), some in _by(processors, "system").items()}
+    bases: dict[tuple[str, str | None], Number] = {}
+    unknown = "how long processes were recorded is not known"
+    for (system, command), some in sorted(_by(rows, "system", "command").items()):
+        key = Key(table, system, command, "")
+        used = {row["end_s"]: row["cpu_ms"] for row in some}
+        intervals = times.get(system, [])
+        samples = [(per(used.get(row["end_s"], 0.0), 1000 * row["seconds"]), row["seconds"]) for row in intervals]
+        cores = mean(samples, "cores", unknown)
+        base = next((row["cpu_base"] for row in some if row["cpu_base"]), None)
+        if (system, base) not in bases:
+            bases[system, base] = _base(run, base, machines.get(system, ()))
+        shares = [(work.busy_pct(busy, bases[system, base]), seconds) for busy, seconds in samples]
+        why = None if intervals else unknown
+        yield key._replace(name="cores"), cores
+        yield key._replace(name="busy_pct"), mean(shares, "%", why or f"the {base or ''} processors are not counted")
+        a_unit = work.ms_per_unit(cores.value, did.units_per_s)
+        yield key._replace(name="ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
+        yield key._replace(name="memory_mb"), mean(((row["memory_mb"], row["seconds"]) for row in some), "MiB")
+
+
+def _with_parts(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of systems that have a part of replication: where all is `other` there is nothing to tell."""
+    having = {row["system"] for row in rows if row["command"] != "other"}
+    return [row for row in rows if row["system"] in having]
+
+
+def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
+    """Return how many of the processors there are in which commands are counted."""
+    column = "logical_engines"
+    if base == "physical":
+        if "core" in run.engines:
+            return run.engines["core"]
+        column = "virtual_engines"
+    return mean(((row[column], row["seconds"]) for row in processors), "").value
+
+
+# -- the log of Db2
+
+
+def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    for (system,), some in sorted(_by(rows, "system").items()):
+        rates: list[Number] = []
+        for (subsystem,), of in sorted(_by(some, "subsystem").items()):
+            key = Key("log", system, subsystem, "")
+            # written, created and reported rates are not the same figure: each has a name of its own
+            bases = sorted(_by((row for row in of if row["rate_basis"]), "rate_basis").items())
+            for (basis,), based in bases:
+                rate = mean(((row["rate_mb_s"], row["seconds"]) for row in based), "MB/s")
+                yield key._replace(name=f"{basis}_mb_s"), rate
+                rates.append(rate.value if len(bases) == 1 else None)
+            for name, unit in (("waiting_threads", "threads"), ("zhl_sync_pct", "%")):
+                if any(row[name] is not None for row in of):
+                    yield key._replace(name=name), mean(((row[name], row["seconds"]) for row in of), unit)
+            waits = [(per(row["waits_delta"], row["seconds"]), row["seconds"]) for row in of]
+            yield key._replace(name="buffer_waits_per_s"), mean(waits, "waits/s")
+        a_unit = work.bytes_per_unit(total(*rates) if rates else None, did.units_per_s)
+        key = Key("log", system, "", "log_bytes_per_unit")
+        yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log, or rates of several kinds")
+
+
+# -- what the job account_cpu says
+
+
+def _accounts(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    columns = (
+        ("gcp", "gcp_ms_per_account", "captured_ms_per_unit"),
+        ("gcp", "ziip_on_cp_ms_per_account", "captured_ziip_on_cp_ms_per_unit"),
+        ("ziip", "ziip_ms_per_account", "captured_ms_per_unit"),
+    )
+    for (system,), some in sorted(_by(rows, "system").items()):
+        captured = [row for row in some if row["basis"] == "captured"]
+        for of, column, name in columns:
+            if any(row[column] is not None for row in captured):
+                figure = mean(((row[column], row["accounts"]) for row in captured), did.a_unit("ms"))
+                yield Key("cpu", system, of, name), figure
+    batches = {row["batch_units"] for row in rows if row["batch_units"] is not None}
+    if batches:
+        rate = None if did.units_per_s is None else 3600 * did.units_per_s
+        hours = work.elapsed(batches.pop(), rate) if len(batches) == 1 else None
+        yield Key("throughput", "", "", "batch_h"), _made(hours, "h", did.reason or "several sizes of the batch")
+
+
+# -- replication
+
+
+def _replication(rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+    for (system, component), some in sorted(_by(rows, "system", "component").items()):
+        key = Key("replication", system, "", "")
+        if component == "capture":
+            lag = mean(((row["log_latency_s"], row["seconds"]) for row in some), "s", "idle, or not recorded")
+            yield key._replace(name="log_latency_s"), lag
+            continue
+        why = "no transaction was applied, or they are not counted"
+        for name in ("end_to_end_ms", "capture_ms", "queue_ms", "apply_ms"):
+            yield key._replace(name=name), mean(((row[name], row["transactions"]) for row in some), "ms", why)
+        queues = list(_by(some, "queue").values())
+        for column, unit in (("row_count", "rows"), ("transactions", "transactions")):
+            yield key._replace(name=unit), _sum((row[column] for row in some), unit)
+            rates = [mean(((per(row[column], row["seconds"]), row["seconds"]) for row in q), "") for q in queues]
+            only = rates[0] if len(rates) == 1 else Figure(None, "")
+            together = Figure(total(*(r.value for r in rates)), f"{unit}/s", sum(r.n for r in rates))
+            reason = None if together.value is not None else "not recorded"
+            around = together._replace(sd=only.sd, low=only.low, high=only.high, reason=reason)
+            yield key._replace(name=f"{unit}_per_s"), around
+        both = ((row["row_count"], row["transactions"]) for row in some)
+        yield key._replace(name="rows_per_transaction"), ratio(both, "rows/transaction", "no transaction was applied")
+
+
+# -- what the reader should know
+
+
+def _notes(run: Run, kept: Mapping[str, Sequence[Row]], done: Sequence[Row]) -> Iterator[str]:
+    name = run.name
+    stated = {row["unit_of_work"] for row in done if run.units and row["unit_of_work"] != run.units}
+    if stated:
+        yield f"{name}: units of work are {', '.join(sorted(stated))}, the configuration says {run.units}"
+    executions = {row["run_id"] for row in done}
+    if len(executions) > 1:
+        yield f"{name}: {len(executions)} executions of the workload in one run: was the label used twice?"
+    backwards = sum(row["units"] is not None and row["units"] < 0 for row in done)
+    if backwards:
+        yield f"{name}: the count of units of work went backwards in {backwards} intervals, which are left out"
+    for (system, kind), some in sorted(_by(kept.get("processors", ()), "system", "engine_type").items()):
+        seconds = math.fsum(row["seconds"] for row in some)
+        if run.seconds and seconds < 0.95 * run.seconds:
+            share = 100 * seconds / run.seconds
+            yield f"{name}: processors ({kind}) of {system} are recorded for {share:.0f} % of the run"
+        if seconds > 1.05 * run.seconds + SLACK_S:
+            yield f"{name}: intervals of {system} ({kind}) overlap: two recorders?"

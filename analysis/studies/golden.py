@@ -1,0 +1,254 @@
+"""Published figures recomputed: what a document prints, and what the formulas of this product make of its own numbers.
+
+The facts are beside this module, a YAML file a document, and in the tables that `simulate` makes counters of. A check
+names a function and what it is given: a number, a cell, or another function. Nothing of the computed side is taken from
+what is expected.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, model_validator
+
+from counterflow.analysis.studies import latency, links, mirror, percentages, price, storage, work
+from counterflow.schemas.definition import load_yaml
+from counterflow.simulate.published import Row, table
+
+PUBLISHED = Path(__file__).parent / "published"
+
+Kind = Literal["reproduced", "cut", "source_error", "counter_check"]
+
+FORMULAS: dict[str, Callable[..., Any]] = {
+    formula.__name__: formula
+    for formula in (
+        latency.end_to_end,
+        links.bytes_of_gibits,
+        links.bytes_per_message,
+        mirror.distance_us,
+        mirror.row_bytes_per_s,
+        percentages.change_pct,
+        percentages.difference,
+        percentages.per,
+        percentages.reduction_pct,
+        percentages.share_pct,
+        percentages.total,
+        price.performance_per_price_gain_pct,
+        price.price_performance_pct,
+        storage.gb,
+        storage.kib,
+        storage.log_bytes_per_s,
+        storage.mib,
+        storage.pcie_gb_per_s,
+        storage.raid10_bytes,
+        storage.tib,
+        work.busy_cores,
+        work.busy_pct,
+        work.bytes_per_unit,
+        work.cores_needed,
+        work.cores_of_work,
+        work.elapsed,
+        work.mb_of_work,
+        work.ms_per_unit,
+        work.of_millions_per_hour,
+        work.rate,
+    )
+}
+
+# a number, a cell, or one formula with its arguments
+Expression = float | StrictStr | Annotated[dict[str, Any], Field(min_length=1, max_length=1)]
+Cells = Mapping[str, str]
+
+_DUST = 1e-9
+"""Binary fractions of decimals that lie on a limit."""
+
+
+class Check(BaseModel):
+    """A published figure, or one a row of `each`.
+
+    Parameters
+    ----------
+    each : tables whose rows, side by side, have the cells; rows that lack one are left out.
+    computed : what it is made of.
+    published : as printed, or the cell where it is printed; within half of its last digit unless `tolerance` says so.
+    range : where nothing is printed, or a rough figure: from and to.
+    expect : `cut`: printed without its decimals instead of rounded; `source_error`: the document errs, and its own
+        numbers give another figure; `counter_check`: a formula that must not fit.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    what: str
+    place: str
+    each: tuple[str, ...] = ()
+    computed: Expression
+    published: StrictStr | None = None
+    range: tuple[float, float] | None = None
+    tolerance: float | None = None
+    unit: str
+    expect: Kind = "reproduced"
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _has_one_limit(self) -> Check:
+        if (self.published is None) == (self.range is None):
+            raise ValueError(f"{self.id}: expected either `published` or `range`")
+        if self.range and self.expect != "reproduced":
+            raise ValueError(f"{self.id}: a range can but be reproduced")
+        return self
+
+
+class Document(BaseModel):
+    """What one document publishes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    document: str
+    checks: tuple[Check, ...]
+
+
+class Outcome(NamedTuple):
+    """What comes of one check; `ok` says whether it is as expected, which an error of the document is by differing."""
+
+    document: str
+    id: str
+    what: str
+    place: str
+    unit: str
+    computed: float | None
+    published: str | None
+    range: tuple[float, float] | None
+    expect: Kind
+    ok: bool
+    note: str
+
+
+@cache
+def documents() -> tuple[Document, ...]:
+    """Return the facts of all documents, in order of their files' names."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(PUBLISHED.glob("*.yaml")))
+    return tuple(Document.model_validate(load_yaml(text)) for text in texts)
+
+
+def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
+    """Recompute every check."""
+    for document in facts:
+        for check in document.checks:
+            if not check.each:
+                yield _outcome(document.document, check, check.id, {})
+                continue
+            for rows in zip(*map(_rows, check.each), strict=True):
+                cells = ChainMap(*rows)
+                if _wanted(check) <= cells.keys():
+                    yield _outcome(document.document, check, f"{check.id}/{_row_name(rows[0])}", cells)
+
+
+def totals(found: Iterable[Outcome]) -> dict[str, Any]:
+    """Return how many there are of each kind; what is not as expected is in `failed` alone."""
+    every = list(found)
+    kinds = [outcome.expect for outcome in every if outcome.ok]
+    return {
+        "checks": len(every),
+        "reproduced": kinds.count("reproduced") + kinds.count("cut"),
+        "source_errors": kinds.count("source_error"),
+        "counter_checks": kinds.count("counter_check"),
+        "failed": [outcome.id for outcome in every if not outcome.ok],
+    }
+
+
+def _outcome(document: str, check: Check, name: str, cells: Cells) -> Outcome:
+    computed = evaluated(check.computed, cells)
+    printed = check.published
+    if printed is not None and not _is_number(printed):
+        printed = _cell(printed, cells)
+    ok = computed is not None and _as_expected(check, computed, printed)
+    known = (check.what, check.place, check.unit, computed, printed, check.range, check.expect, ok, check.note)
+    return Outcome(document, name, *known)
+
+
+def _as_expected(check: Check, computed: float, printed: str | None) -> bool:
+    if printed is None:
+        low, high = check.range or (computed, computed)
+        return low <= computed <= high
+    digit = Decimal(1).scaleb(int(Decimal(printed).as_tuple().exponent))
+    if check.expect == "cut":
+        return Decimal(repr(computed)).quantize(digit, ROUND_DOWN) == Decimal(printed)
+    tolerance = float(digit) / 2 if check.tolerance is None else check.tolerance
+    near = abs(computed - float(printed)) <= tolerance + _DUST
+    return near == (check.expect == "reproduced")
+
+
+def evaluated(expression: Expression, cells: Cells) -> float | None:
+    """Return what an expression comes to over the cells of a row.
+
+    Raises
+    ------
+    LookupError : there is no such formula or cell; names it.
+    """
+    if isinstance(expression, str):
+        return float(_cell(expression, cells))
+    if not isinstance(expression, dict):
+        return float(expression)
+    ((name, arguments),) = expression.items()
+    if name not in FORMULAS:
+        raise LookupError(f"there is no formula `{name}`")
+    if isinstance(arguments, dict):
+        named = {key: evaluated(value, cells) for key, value in arguments.items()}
+        result = FORMULAS[name](**named)
+    else:
+        result = FORMULAS[name](*(evaluated(value, cells) for value in arguments))
+    return None if result is None else float(result)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        return False
+    return True
+
+
+def _cell(reference: str, cells: Cells) -> str:
+    """Return a cell: a column of the row, or `table/first cells of the row/column`."""
+    if "/" not in reference:
+        if reference not in cells:
+            raise LookupError(f"there is no cell `{reference}` in the row")
+        return cells[reference]
+    name, *first, column = reference.split("/")
+    found = [row[column] for row in _rows(name) if list(row.values())[: len(first)] == first and column in row]
+    if len(found) != 1:
+        raise LookupError(f"`{reference}` names {len(found)} cells, expected one")
+    return found[0]
+
+
+def _wanted(check: Check) -> set[str]:
+    """Return the columns that a row must have."""
+    wanted = set(_references(check.computed))
+    return wanted if check.published is None or _is_number(check.published) else wanted | {check.published}
+
+
+def _references(expression: Any) -> Iterator[str]:
+    if isinstance(expression, str):
+        yield expression
+    elif isinstance(expression, dict):
+        for value in expression.values():
+            yield from _references(value)
+    elif isinstance(expression, list):
+        for value in expression:
+            yield from _references(value)
+
+
+@cache
+def _rows(name: str) -> list[Row]:
+    return table(name)
+
+
+def _row_name(row: Cells) -> str:
+    """Return what tells a row of a table from the others: its name, or the capacity and the threads of table 7-4."""
+    return row["run"] if "run" in row else f"{row['capacity_pct']}-{row['threads']}"

@@ -1,0 +1,58 @@
+"""What a unit of work costs: an account, a transaction, a query. Rates are a second; None as in `percentages`."""
+
+from __future__ import annotations
+
+import math
+
+from counterflow.analysis.studies.percentages import Number, per
+
+
+def busy_cores(busy_pct: Number, cores: Number) -> Number:
+    """Return the processors kept busy: utilisation * processors."""
+    return None if busy_pct is None or cores is None else busy_pct / 100 * cores
+
+
+def busy_pct(cores_busy: Number, cores: Number) -> Number:
+    """Return the utilisation of `cores` processors of which that many were busy: `busy_cores` the other way round."""
+    share = per(cores_busy, cores)
+    return None if share is None else 100 * share
+
+
+def ms_per_unit(cores_busy: Number, units_per_s: Number) -> Number:
+    """Return processor time for a unit of work, ms: a busy processor spends 1000 ms a second."""
+    return None if cores_busy is None else per(1000 * cores_busy, units_per_s)
+
+
+def cores_of_work(ms_a_unit: Number, units_per_s: Number) -> Number:
+    """Return the processors that work of this rate keeps busy: `ms_per_unit` the other way round."""
+    return None if ms_a_unit is None or units_per_s is None else ms_a_unit * units_per_s / 1000
+
+
+def bytes_per_unit(mb_per_s: Number, units_per_s: Number) -> Number:
+    """Return bytes for a unit of work; MB are 10⁶ bytes."""
+    return None if mb_per_s is None else per(mb_per_s * 1e6, units_per_s)
+
+
+def mb_of_work(bytes_a_unit: Number, units_per_s: Number) -> Number:
+    """Return MB/s of work of this rate: `bytes_per_unit` the other way round."""
+    return None if bytes_a_unit is None or units_per_s is None else bytes_a_unit * units_per_s / 1e6
+
+
+def of_millions_per_hour(millions: Number) -> Number:
+    """Return a rate of millions an hour as a rate a second."""
+    return None if millions is None else millions * 1e6 / 3600
+
+
+def elapsed(units: Number, rate: Number) -> Number:
+    """Return how long `units` take, in the time of the rate: hours for a rate an hour."""
+    return per(units, rate)
+
+
+def rate(units: Number, time: Number) -> Number:
+    """Return units for a unit of that time."""
+    return per(units, time)
+
+
+def cores_needed(cores: float, rate_now: float, rate_wanted: float) -> int:
+    """Return the whole processors for another rate, where each does what it does now."""
+    return math.ceil(cores * rate_wanted / rate_now)

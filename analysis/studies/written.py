@@ -1,0 +1,169 @@
+"""A comparison as text: Markdown, CSV and JSON. Names come from data: none is taken for markup or for a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from counterflow.analysis.studies.compare import ABSENT, Comparison, Row
+from counterflow.analysis.studies.figures import Figure, Measured
+from counterflow.analysis.studies.percentages import Number
+from counterflow.analysis.studies.price import FORMULA
+from counterflow.base.inert import inert
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for a formula."""
+
+_RUN = ("table", "system", "of", "figure", "unit", "run", "value", "intervals", "sd", "min", "max")
+_COLUMNS = (*_RUN, "difference", "difference_pct", "reason")
+
+
+def worded(value: Number) -> str:
+    """Return a number for a reader: four digits that mean something; a missing one is a dash."""
+    if value is None:
+        return "-"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 1e-3 or not value else f"{value:.3e}"
+
+
+def with_spread(figure: Figure) -> str:
+    """Return a figure with the standard deviation, the least and the greatest of its intervals."""
+    if figure.value is None or figure.sd is None or figure.sd <= 1e-9 * abs(figure.value):  # the dust of sums
+        return worded(figure.value)
+    deviation = worded(float(f"{figure.sd:.2g}"))
+    return f"{worded(figure.value)} ±{deviation} ({worded(figure.low)} to {worded(figure.high)})"
+
+
+def named(row: Row) -> str:
+    """Return what a figure is of, and its name."""
+    return " ".join(filter(None, (row.key.system, row.key.of, row.key.name)))
+
+
+def tables(comparison: Comparison) -> dict[str, list[Row]]:
+    """Return the rows by their table, in order."""
+    found: dict[str, list[Row]] = {}
+    for row in comparison.rows:
+        found.setdefault(row.key.table, []).append(row)
+    return found
+
+
+def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
+    """Yield what is to be known of each run before its figures."""
+    for run in runs:
+        yield {
+            "run": run.run.name,
+            "systems": ", ".join(run.run.systems),
+            "from": _iso(run.run.begin_s + run.run.warm_up_s),
+            "to": _iso(run.run.end_s),
+            "compared, s": worded(run.run.seconds),
+            "warm-up, s": worded(run.run.warm_up_s),
+            "work": run.work.unit or "-",
+        }
+
+
+def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+    """Yield the cells of a row under their headings, numbers worded: for a terminal and for Markdown."""
+    yield "figure", named(row)
+    yield "unit", row.unit
+    base, *others = row.figures
+    yield f"baseline {runs[0].run.name}", with_spread(base)
+    for number, (run, figure, apart) in enumerate(zip(runs[1:], others, row.differences, strict=True), 1):
+        several = f" {number}" if len(others) > 1 else ""  # headings are keys: no two the same
+        yield f"scenario{several} {run.run.name}", with_spread(figure)
+        yield f"diff{several}", worded(apart.value)
+        yield f"diff{several} %", "-" if apart.pct is None else f"{apart.pct:+.1f}"
+    yield "intervals", "/".join(str(figure.n) if figure.n else "-" for figure in row.figures)
+    reasons = dict.fromkeys(figure.reason for figure in row.figures if figure.reason)
+    reasons |= dict.fromkeys(apart.reason for apart in row.differences if apart.reason)
+    reasons.pop(ABSENT, None)  # the dash says it
+    yield "note", "; ".join(reason for reason in reasons if reason)
+
+
+def markdown(comparison: Comparison) -> str:
+    """Return the comparison as Markdown: runs, warnings, and a table a topic."""
+    out = ["# Runs", "", *_table(header(comparison.runs)), ""]
+    out += [line for text in comparison.warnings for line in (f"> **Not comparable without care:** {_text(text)}", "")]
+    for name, rows in tables(comparison).items():
+        out += [f"## {name}", "", *_table(dict(cells(row, comparison.runs)) for row in rows), ""]
+    if comparison.formulas:
+        out += [_text(FORMULA), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
+    return "\n".join(out)
+
+
+def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
+    for number, row in enumerate(rows):
+        if not number:
+            yield "| " + " | ".join(map(_text, row)) + " |"
+            yield "|" + "---|" * len(row)
+        yield "| " + " | ".join(map(_text, row.values())) + " |"
+
+
+def _text(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", inert(text))
+
+
+def as_csv(comparison: Comparison) -> str:
+    """Return a line a figure and run, unrounded; a text that a spreadsheet would take for a formula begins with `'`."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in comparison.rows:
+        apart = (None, *row.differences)
+        for run, figure, diff in zip(comparison.runs, row.figures, apart, strict=True):
+            reason = figure.reason or (diff.reason if diff else None) or ""
+            writer.writerow(
+                [_harmless(text) for text in (*row.key, figure.unit, run.run.name)]
+                + [figure.value, figure.n, figure.sd, figure.low, figure.high]
+                + [diff.value if diff else None, diff.pct if diff else None, _harmless(reason)]
+            )
+    return out.getvalue()
+
+
+def _harmless(text: str) -> str:
+    return "'" + text if text.lstrip(" \n").startswith(_FORMULA_STARTS) else text
+
+
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return the comparison as JSON knows it, unrounded."""
+    return {
+        "runs": [
+            {
+                "run": run.run.name,
+                "systems": run.run.systems,
+                "begin": _iso(run.run.begin_s),
+                "end": _iso(run.run.end_s),
+                "warm_up_s": run.run.warm_up_s,
+                "seconds": run.run.seconds,
+                "unit_of_work": run.work.unit or None,
+                "users": run.users,
+            }
+            for run in comparison.runs
+        ],
+        "warnings": comparison.warnings,
+        "formulas": [FORMULA, *comparison.formulas] if comparison.formulas else [],
+        "rows": [
+            {
+                **row.key._asdict(),
+                "unit": row.unit,
+                "runs": [
+                    {"run": run.run.name, **figure._asdict()}
+                    for run, figure in zip(comparison.runs, row.figures, strict=True)
+                ],
+                "differences": [
+                    {"run": run.run.name, **apart._asdict()}
+                    for run, apart in zip(comparison.runs[1:], row.differences, strict=True)
+                ],
+            }
+            for row in comparison.rows
+        ],
+    }
+
+
+def _iso(moment_s: float) -> str:
+    return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,97 @@
+"""Which table an export holds: by its header, its first rows, or the name of its file.
+
+An export names its columns only with ADDCOLNAM(*SQL).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+
+from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
+from counterflow.collectors.formats.ibmi_tables.layout import canonical
+from counterflow.collectors.formats.ibmi_tables.values import Unusable
+from counterflow.collectors.records import Reason
+from counterflow.collectors.text.cells import SEPARATORS, separator, split
+from counterflow.collectors.text.codepages import FROM_EBCDIC, decode, is_ebcdic
+from counterflow.collectors.text.lines import BOM
+
+_BEGINNING = re.compile(
+    r'"?\s*\d{1,5}\s*"?[,;\t]\s*"?(?:\d{12}|\d{4}-\d\d-\d\d[-T ]\d\d[.:]\d\d[.:]\d\d)'  # INTNUM and a time
+    r'|"?\s{0,4}"?[,;\t]"?1 ?"?[,;\t]"?\d{7}\s*"?$'  # QAPMCONF, key 1
+)
+
+
+def table_of(cells: Sequence[str], file: str) -> Description | None:
+    """Return the table whose header the cells are; the name of the file decides between tables with equal columns."""
+    if len(cells) < 2:
+        return None
+    known = tables()
+    by_name = known.get(table_in(file) or "")
+    found = [table for table in known.values() if table.recognised_by and _has(table, cells)]
+    if by_name is not None and by_name.joins and any(table.table in by_name.joins for table in found):
+        return by_name
+    if found:
+        return by_name if by_name in found else max(found, key=lambda table: len(table.recognised_by))
+    if by_name is not None and not by_name.recognised_by and _is_header(cells, 1):
+        return by_name
+    return None
+
+
+def without_header(cells: Sequence[str], file: str) -> Description | None:
+    """Return the table whose rows begin like `cells`, if all its columns are known in their order."""
+    name = table_in(file)
+    if name is None and not _BEGINNING.match(",".join(cells)):
+        return None
+    for table in tables().values():
+        if table.complete and len(cells) == len(table.time) + len(table.fields) and name in (None, table.table):
+            return table
+    return None
+
+
+def no_header(cells: Sequence[str], file: str) -> Unusable:
+    """Return why a file that begins with `cells` cannot be read, and the way out."""
+    found = ", ".join(cells[:8])[:200]
+    way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
+    if _is_header(cells):
+        return Unusable(f"expected the columns of {table_in(file) or 'a table of IBM i'}, found {found}")
+    if _BEGINNING.match(",".join(cells)):
+        detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
+        return Unusable(detail, Reason.NO_HEADER)
+    return Unusable(f"expected the names of columns of a table of IBM i, found {found!r}: {way_out}")
+
+
+def table_in(file: str) -> str | None:
+    """Return the table that the name of a file has in it."""
+    name = file.replace("\\", "/").rsplit("/", 1)[-1].upper()
+    for table in sorted(tables(), key=len, reverse=True):
+        at = name.find(table)
+        if at >= 0 and not name[at - 1 : at].isalnum() and not name[at + len(table) :][:1].isalnum():
+            return table
+    return None
+
+
+def recognise(head: bytes) -> bool:
+    """Say whether `head` begins like an export: with a header of one of the tables, or with rows of one."""
+    if is_ebcdic(head):
+        head = head.translate(FROM_EBCDIC)
+    first = decode(head.removeprefix(BOM).split(b"\n", 1)[0][:32_768]).strip()
+    if not any(between in first for between in SEPARATORS):
+        return False
+    try:
+        cells = split(first, separator(first))
+    except csv.Error:
+        return False
+    return table_of(cells, "") is not None or _is_header(cells) or _BEGINNING.match(first) is not None
+
+
+def _has(table: Description, cells: Sequence[str]) -> bool:
+    return set(table.recognised_by) <= set(canonical(table, cells))
+
+
+def _is_header(cells: Sequence[str], least: int = 2) -> bool:
+    """Say whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
+    names = {cell.strip().upper() for cell in cells}
+    least = 1 if "SAMPLE_TIME" in names or any(name.startswith("SM") for name in names) else least
+    return len(names & set(TIME_FIELDS)) >= least

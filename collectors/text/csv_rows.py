@@ -1,0 +1,201 @@
+"""Rows of a CSV file by the names of their columns, each with its place.
+
+For files whose columns are named in a line before the rows, and whose rows stand on a line each. Separator, quotes and
+code page are those of exports of tables (`cells`, `codepages`). A header may come again, with other columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.cells import separator, split
+from counterflow.collectors.text.codepages import decode
+from counterflow.collectors.text.lines import BOM, Line, read_lines
+
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+
+STEP = 1000
+"""Lines from one position to the next: each holds a copy of what is remembered."""
+
+
+class Row(NamedTuple):
+    """The values of one line by the names of their columns, in lower case."""
+
+    line: Line
+    values: dict[str, str]
+
+    def placed(self, item: Record | Reject) -> Record | Reject:
+        """Return the item; a reject is told its place, and keeps the line where nothing of it was kept."""
+        return _placed(item, self.line) if isinstance(item, Reject) else item
+
+
+@dataclass
+class CsvRows:
+    """One reading of a file, resumed at `position`.
+
+    `is_header(names)` says whether names in lower case are those of the columns. `known` are the columns that are
+    read; others are noted (None: all are). `unnamed(cells)` returns the columns where a file begins with a row, else
+    None; `way_out` is told then. `memory` is what the format needs to know of the rows before: JSON values.
+    """
+
+    stream: BinaryIO
+    context: Context
+    position: Position | None
+    is_header: Callable[[Collection[str]], bool]
+    way_out: str
+    known: Collection[str] | None = None
+    unnamed: Callable[[list[str]], list[str] | None] = lambda cells: None
+    columns: list[str] | None = field(init=False)
+    memory: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take up what the position says."""
+        at = self.position or Position(0, 0)
+        state = orjson.loads(orjson.dumps(at.state))
+        self.columns = state.get("columns")
+        self.memory = state.get("memory", {})
+        self._separator: str = state.get("separator", ",")
+        self._read_to = (at.byte_offset, at.line)
+
+    def items(self) -> Iterator[Row | Reject | Position]:
+        """Yield every row and every line that is none; a position covers what came before it.
+
+        The last line is a row without a line end only where the data is complete.
+        """
+        if self.context.system is None:
+            detail = "the file does not name its system: set `system` of the source, or --system"
+            yield Reject(Reason.BAD_HEADER, detail, "none")
+            return
+        begun = self._read_to
+        for line in read_lines(self.stream, *begun):
+            if line.fault is Reason.CUT_LINE and not self.context.complete:
+                break
+            self._read_to = (line.end, line.number)
+            for item in self._items(line):
+                yield _placed(item, line) if isinstance(item, Reject) else item
+            if line.number % STEP == 0:
+                yield self._position()
+        if self._read_to != begun:
+            yield self._position()
+        elif begun == (0, 0) and self.context.complete:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+    def _position(self) -> Position:
+        state = {"columns": self.columns, "separator": self._separator, "memory": self.memory}
+        return Position(*self._read_to, orjson.loads(orjson.dumps(state)))
+
+    def _items(self, line: Line) -> Iterator[Row | Reject]:
+        text = decode(line.data).strip("\x00\x1a\r\n")
+        if line.fault is Reason.LINE_TOO_LONG:
+            yield Reject(line.fault, "the line is longer than any row", "none")
+            return
+        if not text.strip():
+            return
+        if text.count('"') % 2:
+            yield Reject(Reason.UNKNOWN_LINE, "a value in quotes does not end in its line", "none")
+            return
+        try:
+            cells = split(text, self._separator if self.columns else separator(text))
+            if self.columns is None or len(cells) != len(self.columns) or _name(cells[0]) in self.columns:
+                names = [_name(cell) for cell in split(text, separator(text))]
+                if self.is_header(names):
+                    self._separator = separator(text)
+                    yield from self._begin(names)
+                    return
+        except csv.Error as error:
+            yield Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
+            return
+        if self.columns is None and (unnamed := self.unnamed(cells)):
+            self._separator = separator(text)
+            yield from self._begin(unnamed)
+        if self.columns is None:
+            yield Reject(Reason.NO_HEADER, f"expected {self.way_out}", "none")
+        elif len(cells) != len(self.columns) and line.fault is Reason.CUT_LINE:
+            yield Reject(Reason.CUT_LINE, "the file ends within a row", "none")
+        elif len(cells) != len(self.columns):
+            yield Reject(Reason.FIELD_COUNT, f"expected {len(self.columns)} values, found {len(cells)}", "none")
+        else:
+            if line.fault is Reason.CUT_LINE:
+                detail = "the last line has no line end: read as it is, its last value may be cut"
+                yield Reject(Reason.CUT_LINE, detail, "all")
+            yield Row(line, dict(zip(self.columns, (cell.strip() for cell in cells), strict=True)))
+
+    def _begin(self, names: list[str]) -> Iterator[Reject]:
+        self.columns = None
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            detail = f"expected each column once, found {', '.join(twice)} again: its rows are refused"
+            yield Reject(Reason.BAD_HEADER, detail, "none")
+            return
+        self.columns = names
+        if self.known is not None and (strange := [name for name in names if name not in self.known]):
+            detail = f"columns that are not read: {', '.join(strange)}; known are {', '.join(self.known)}"
+            yield Reject(Reason.BAD_HEADER, detail, "part")
+
+
+def is_csv_of(head: bytes, is_header: Callable[[Collection[str]], bool]) -> bool:
+    """Say whether the first line of `head` names columns that `is_header` knows."""
+    first = first_line(head)
+    try:
+        return is_header([_name(cell) for cell in split(first, separator(first))])
+    except csv.Error:
+        return False
+
+
+def first_line(head: bytes) -> str:
+    """Return the first line of a file that begins with `head`."""
+    return decode(head.removeprefix(BOM).lstrip().split(b"\n", 1)[0][:32_768]).strip()
+
+
+def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
+    """Yield what `records` makes of the values of each row, in their order."""
+    for item in rows.items():
+        if isinstance(item, Row):
+            for found in records(item.values):
+                yield item.placed(found)
+        else:
+            yield item
+
+
+def utc(written: str) -> datetime:
+    """Return the time of an ISO 8601 stamp to the millisecond; without an offset it is UTC.
+
+    Raises
+    ------
+    ValueError : it is none.
+    """
+    text = written.upper()
+    if not _INSTANT.fullmatch(text):
+        raise ValueError(f"expected a time in UTC as 2025-11-21T01:00:00Z, found {written[:40]!r}")
+    found = datetime.fromisoformat(text)
+    return as_kept(found if found.tzinfo else found.replace(tzinfo=UTC))
+
+
+def as_kept(instant: datetime) -> datetime:
+    """Return the instant in UTC as a record holds it: to the millisecond.
+
+    Raises
+    ------
+    ValueError : a record cannot hold it.
+    """
+    if not 2000 <= instant.year < 2300:
+        raise ValueError(f"expected a year from 2000, found {instant.year}")
+    return instant.astimezone(UTC).replace(microsecond=instant.microsecond // 1000 * 1000)
+
+
+def _name(cell: str) -> str:
+    return cell.strip().lower()
+
+
+def _placed(reject: Reject, line: Line) -> Reject:
+    reject.line, reject.byte_offset = line.number, line.offset
+    reject.raw = line.raw if reject.kept == "none" else b""
+    return reject

@@ -1,0 +1,75 @@
+"""Running counts beside those of the sample before, so that a job needs no state: `prev_ts`, `prev_<count>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple, TypedDict
+
+from counterflow.collectors.records import Fields, Reason
+from counterflow.collectors.text.stamps import iso
+
+GAP = 2.0
+"""Samples that are further apart than this many usual intervals have one missing between them."""
+_USUAL_OF = 2
+
+
+class Sample(TypedDict):
+    """The sample before: JSON values. `apart_s` are its distances from the samples before it, newest last."""
+
+    ts: str
+    counts: dict[str, float]
+    apart_s: list[float]
+
+
+class Beside(NamedTuple):
+    """What a sample says beside the one before.
+
+    `fields` holds `interval_s`, `prev_ts` and the counts before, or nothing where they do not belong together: `reason`
+    and `detail` then say why, and are None for a first sample.
+    """
+
+    fields: Fields
+    sample: Sample
+    reason: Reason | None = None
+    detail: str | None = None
+
+
+class NotLaterError(ValueError):
+    """The sample is not later than the one before."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Keep the reason."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]) -> Beside:
+    """Set the counts of a sample beside those before; the usual interval is the shorter of the last two.
+
+    A count that is less than before says that they began anew, and a sample that is missing leaves no rate that could
+    be taken for one interval's: in both cases there is no sample before.
+
+    Raises
+    ------
+    NotLaterError : the sample is of the same time as the one before, or earlier.
+    """
+    ts = iso(instant)
+    if before is None:
+        return Beside({}, Sample(ts=ts, counts=dict(counts), apart_s=[]))
+    apart_s = round((instant - datetime.fromisoformat(before["ts"])).total_seconds(), 3)
+    if apart_s == 0:
+        raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a sample of {ts} already")
+    if apart_s < 0:
+        raise NotLaterError(Reason.LATE_ROW, f"the sample before is of {before['ts']}: sort by time")
+    usual_s = min(before["apart_s"], default=apart_s)
+    sample = Sample(ts=ts, counts=dict(counts), apart_s=[*before["apart_s"], apart_s][-_USUAL_OF:])
+    fallen = [name for name, value in counts.items() if value < before["counts"].get(name, value)]
+    if fallen:
+        detail = f"{', '.join(fallen)} less than at {before['ts']}: the counts began anew, nothing is set beside them"
+        return Beside({}, sample, Reason.RESTARTED, detail)
+    if apart_s > GAP * usual_s:
+        detail = f"{apart_s:g} s since the sample before, usually {usual_s:g} s: no amount is given across the gap"
+        return Beside({}, sample, Reason.SAMPLE_MISSING, detail)
+    previous = {f"prev_{name}": value for name, value in before["counts"].items() if name in counts}
+    return Beside({"interval_s": apart_s, "prev_ts": before["ts"], **previous}, sample)

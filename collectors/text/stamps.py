@@ -1,0 +1,126 @@
+"""From the recorder's local times to UTC, and how long a snapshot is (nmon reference: 1.2, 1.3).
+
+No nmon file names its time zone, so the zone comes from the configuration. The repeated hour at the end of summer
+time is resolved by order: of two instants with the same local time, the first one after the preceding snapshot.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple
+
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+
+_TIME = re.compile(r"\s*(\d{1,2}):(\d\d)[:.](\d\d)\s*")  # Linux writes 01:41.17 in AAA,time
+_DATE = re.compile(r"\s*(\d{1,2})-([A-Za-z]{3})-(\d{4}|\d\d)\s*")
+
+_TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)[.:](\d\d)(?:[.,](\d{1,6})\d*)?Z?")
+
+_HOUR = 3600.0
+
+
+def local_time(time: str, date: str) -> datetime | None:
+    """Return the local time that AAA,time and AAA,date or a ZZZZ line state, or None where they are malformed."""
+    t, d = _TIME.fullmatch(time), _DATE.fullmatch(date)
+    if t is None or d is None or d[2].upper() not in _MONTHS:
+        return None
+    month, year = _MONTHS.index(d[2].upper()) + 1, int(d[3])
+    if len(d[3]) == 2:
+        year += 1900 if year >= 70 else 2000
+    if not 1990 <= year < 2300:  # before the recorder, or beyond what a record holds
+        return None
+    try:
+        return datetime(year, month, int(d[1]), int(t[1]), int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
+    except ValueError:
+        return None
+
+
+def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:
+    """Return the instant of a local time in `zone`, and whether it is one of two that nothing decides between.
+
+    `after` is the preceding instant of the same recording: a repeated local time is its first occurrence after it.
+    """
+    first = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    second = local.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    if second <= first:  # no fold, or a local time that the clock skipped
+        return first, False
+    if after is None:
+        return first, True
+    return (first, False) if first > after else (second, False)
+
+
+def iso(instant: datetime) -> str:
+    """Return the instant as records carry it: ISO 8601, UTC, with milliseconds where it has any."""
+    spec = "milliseconds" if instant.microsecond else "seconds"
+    return instant.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
+
+
+def from_iso(text: str) -> datetime:
+    """Return the instant that `iso` wrote."""
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+
+
+def timestamp(value: object) -> datetime:
+    """Return the time of a timestamp of Db2, in its own spelling or that of ISO 8601; `Z` is read over.
+
+    Raises
+    ------
+    ValueError : it is none, or of a year that a record cannot hold.
+    """
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    found = _TIMESTAMP.fullmatch(str(value).strip())
+    if found is None:
+        raise ValueError(f"expected a timestamp as YYYY-MM-DD-hh.mm.ss, found {str(value)[:40]!r}")
+    *date, hour, minute, second = (int(part) for part in found.groups()[:6])
+    microsecond = int((found[7] or "").ljust(6, "0"))
+    return moment(date[0], date[1], date[2], hour, minute, second) + timedelta(microseconds=microsecond)
+
+
+def moment(year: int, month: int, day: int, hour: int, minute: int, second: int) -> datetime:
+    """Return a local time; 24:00:00 is the beginning of the next day."""
+    if not 2000 <= year < 2300:  # what a record holds
+        raise ValueError(f"expected a year from 2000, found {year}")
+    midnight = (hour, minute, second) == (24, 0, 0)
+    moment = datetime(year, month, day, 0 if midnight else hour, minute, second)  # noqa: DTZ001 - local by design
+    return moment + timedelta(days=1) if midnight else moment
+
+
+class Interval(NamedTuple):
+    """Length of a snapshot in seconds (None: not known), and what has to be said about it."""
+
+    seconds: float | None
+    note: str | None = None
+
+
+def interval(before: datetime, now: datetime, steps: int, nominal: float | None) -> Interval:
+    """Return how long the snapshot at `now` is, `steps` snapshots after the one at `before`.
+
+    The difference of the stamps counts: recorders drift, and a suspended machine really has a long interval. Only
+    where the clock itself moved - backwards, or by the hour of a daylight saving change that the configured zone
+    does not have - is it the nominal interval of the recording.
+    """
+    elapsed = (now - before).total_seconds()
+    if elapsed <= 0:
+        return Interval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
+    if nominal is not None:
+        excess = elapsed - steps * nominal
+        tolerance = max(nominal / 2, 2.0)
+        if excess and abs(abs(excess) - _HOUR) <= tolerance:
+            return Interval(nominal, f"the clock moved by an hour: {elapsed:g} s since the preceding snapshot")
+    if steps > 1:
+        return Interval(round(elapsed / steps, 3))
+    return Interval(elapsed)
+
+
+def between(before: datetime, after: datetime, part: int, steps: int, nominal: float | None) -> datetime | None:
+    """Return the instant `part` of `steps` equal intervals after `before`, or None where they are not equal.
+
+    They are equal where the whole is `steps` nominal intervals, give or take a tenth of one (a second at least):
+    then a lost stamp is certain within that.
+    """
+    elapsed = (after - before).total_seconds()
+    if nominal is None or abs(elapsed - steps * nominal) > max(nominal / 10, 1.0):
+        return None
+    return before + timedelta(seconds=round(elapsed * part / steps))

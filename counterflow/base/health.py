@@ -1,0 +1,115 @@
+"""What a process of ours says of itself: `/metrics`, and `/healthz` with what is wrong.
+
+It answers on 127.0.0.1, or on the address that COUNTERFLOW_METRICS_ADDRESS names, then by TLS alone, and to those alone
+who show a certificate; without one `/healthz` says whether all is well, not what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+import threading
+from collections.abc import Callable, Iterable
+from socket import socket
+from typing import cast
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.exposition import ThreadingWSGIServer
+
+from counterflow.base.errors import CounterflowError
+from counterflow.base.loopback import is_loopback
+
+_PATHS = {"/healthz", "/health"}
+_KNOWN = "counterflow.known"
+_PREFIX = "COUNTERFLOW_METRICS_"
+
+VARIABLES = tuple(f"{_PREFIX}{name}" for name in ("ADDRESS", "CERTIFICATE", "CLIENT_CA", "PLAIN"))
+"""Of the environment: where it answers, by which certificate, whose it accepts, and that nobody else comes there."""
+
+Problems = Callable[[], Iterable[str]]
+"""Says what is wrong now, a sentence each; asked in a thread of its own."""
+
+
+def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
+    """Answer in a thread of its own.
+
+    `/metrics` is what `registry` holds. `/healthz` is `ok` with status 200, or a problem a line with status 503.
+
+    Raises
+    ------
+    OSError : the port is taken.
+    CounterflowError : others could reach it, and nothing says how they prove who they are.
+    """
+    address = os.environ.get(f"{_PREFIX}ADDRESS") or "127.0.0.1"
+    trust = _trust(address)
+    metrics = make_wsgi_app(registry)
+
+    def app(environ: dict[str, object], start_response: Callable[..., object]) -> Iterable[bytes]:
+        known = trust is None or bool(environ[_KNOWN])
+        if environ["PATH_INFO"] in _PATHS:
+            found = sorted(problems())
+            status = "503 Service Unavailable" if found else "200 OK"
+            lines = (found if known else ["not well"]) if found else ["ok"]
+        elif known:
+            return cast("Iterable[bytes]", metrics(environ, start_response))
+        else:
+            status, lines = "403 Forbidden", ["show a certificate"]
+        start_response(status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")])
+        return ["".join(f"{line}\n" for line in lines).encode()]
+
+    server = make_server(address, port, app, _Server, _Handler)
+    server.trust = trust
+    threading.Thread(target=server.serve_forever, name="health", daemon=True).start()
+
+
+def _trust(address: str) -> ssl.SSLContext | None:
+    """Return who is let in, None where everybody is who gets there."""
+    certificate, authority = (os.environ.get(f"{_PREFIX}{name}") for name in ("CERTIFICATE", "CLIENT_CA"))
+    if not (certificate and authority):
+        if is_loopback(address) or os.environ.get(f"{_PREFIX}PLAIN") == "1":
+            return None
+        raise CounterflowError(
+            f"{_PREFIX}ADDRESS is {address}, which others reach: "
+            f"it needs {_PREFIX}CERTIFICATE and {_PREFIX}CLIENT_CA, by which both sides prove who they are",
+            hint="docs/security.md tells how to make them; on 127.0.0.1 neither is needed",
+            exit_code=2,
+        )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.verify_mode = ssl.CERT_OPTIONAL  # one that is shown is checked
+    try:
+        context.load_cert_chain(certificate)
+        context.load_verify_locations(authority)
+    except OSError as error:  # ssl.SSLError is one
+        raise CounterflowError(
+            f"{certificate} with {authority}: {error.strerror or error}",
+            hint="both are PEM files; the first holds the private key and the certificate",
+            exit_code=2,
+        ) from None
+    return context
+
+
+class _Server(ThreadingWSGIServer):
+    trust: ssl.SSLContext | None = None
+
+    def finish_request(self, request: socket | tuple[bytes, socket], client_address: object) -> None:
+        """Greet whoever comes in the thread that serves him: one who says nothing holds up nobody else."""
+        if self.trust is None or not isinstance(request, socket):
+            super().finish_request(request, client_address)
+            return
+        request.settimeout(30)
+        with self.trust.wrap_socket(request, server_side=True) as greeted:
+            super().finish_request(greeted, client_address)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Write no line for whoever is not let in, or goes away."""
+
+
+class _Handler(WSGIRequestHandler):
+    def get_environ(self) -> dict[str, object]:
+        """Add whether the client showed a certificate."""
+        shown = isinstance(self.connection, ssl.SSLSocket) and self.connection.getpeercert()
+        return {**super().get_environ(), _KNOWN: bool(shown)}
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write no line a request."""

@@ -1,0 +1,123 @@
+"""How a Kafka cluster is reached: the one description that agent, lander, exporter, jobs and commands share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from confluent_kafka import KafkaException, Producer
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from counterflow.base.errors import CounterflowError
+
+# What the guarantees rest on, so not to be set from outside.
+_OWN = re.compile(
+    r"^(metadata\.broker\.list|bootstrap\.servers|transactional\.id|transaction\.timeout\.ms|enable\.idempotence|acks"
+    r"|request\.required\.acks|isolation\.level|group\.id|enable\.auto\.commit|max\.in\.flight.*|retries|.*_cb)$"
+)
+_SECRET = re.compile(r"(password|secret|\.pem$|oauthbearer\.config)")
+# Without these librdkafka refuses a protocol that is right.
+_BESIDE: dict[str, dict[str, Any]] = {
+    "security.protocol": {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
+}
+
+
+class Strict(BaseModel):
+    """A part of a configuration: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def raise_all(mistakes: Mapping[Any, str]) -> None:
+    """Raise mistakes of the entries of a mapping or list in one error, if there are any."""
+    if mistakes:
+        raise PydanticCustomError("entries", "{entries}", {"entries": dict(mistakes)})
+
+
+class Secret(Strict):
+    """Where a secret is kept: a file, or a variable of the environment. Never the secret itself."""
+
+    file: Path | None = None
+    env: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Secret:
+        if (self.file is None) == (self.env is None):
+            raise PydanticCustomError("secret", "give either `file: PATH` or `env: NAME`")
+        return self
+
+    def read(self) -> str:
+        """Return the secret.
+
+        Raises
+        ------
+        CounterflowError : the file is not readable or the variable is not set.
+        """
+        if self.env is not None:
+            if (value := os.environ.get(self.env)) is None:
+                raise CounterflowError(f"the variable {self.env} is not set", hint=f"export {self.env}=…", exit_code=2)
+            return value
+        path = cast(Path, self.file)
+        try:
+            return path.read_text().rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            what = getattr(error, "strerror", None) or "not text"
+            raise CounterflowError(
+                f"{path}: the secret cannot be read: {what}",
+                hint="give the user of the agent the right to read it",
+                exit_code=2,
+            ) from None
+
+
+class Kafka(Strict):
+    """The broker, and how to prove who we are.
+
+    `settings` are properties of librdkafka handed through as they are; those that hold secrets stand in `secrets`.
+    """
+
+    bootstrap: str = Field(min_length=1)
+    settings: dict[str, str | int | float | bool] = {}
+    secrets: dict[str, Secret] = {}
+
+    @field_validator("settings")
+    @classmethod
+    def _properties_exist(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        raise_all({name: text for name, value in settings.items() if (text := _property_mistake(name, value))})
+        return settings
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What a configuration says of it: places of secrets, no secrets."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    @property
+    def client(self) -> dict[str, Any]:
+        """Connection settings of librdkafka, secrets read.
+
+        Raises
+        ------
+        CounterflowError : a secret cannot be read.
+        """
+        return {
+            "bootstrap.servers": self.bootstrap,
+            **self.settings,
+            **{name: secret.read() for name, secret in self.secrets.items()},
+        }
+
+
+def _property_mistake(name: str, value: Any) -> str | None:
+    if _SECRET.search(name):
+        return f"this is a secret; name its place instead, `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
+    if _OWN.search(name):
+        return "is set by counterflow, whose guarantees rest on it; remove the line"
+    if name.startswith(("ssl.", "sasl.")) and name != "sasl.mechanism":
+        return None  # librdkafka judges these together, when it connects
+    try:
+        Producer({name: value, "log_level": 0, **_BESIDE.get(name, {})})
+    except KafkaException as error:
+        return f"{error.args[0].str()}; see CONFIGURATION.md of librdkafka"
+    return None

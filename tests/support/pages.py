@@ -1,0 +1,97 @@
+"""The pages that people read, and the code that stands in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = (*sorted(REPOSITORY.glob("docs/**/*.md")), REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md")
+
+
+class Block(NamedTuple):
+    """A fenced block, or a piece of code within a line (`language` is then empty)."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(*languages: str) -> list[Block]:
+    """The fenced blocks of all pages in one of the languages, in their order."""
+    return [block for block in _code() if block.language in languages]
+
+
+def shown(language: str) -> list[tuple[Block, Block]]:
+    """The blocks in a language that a block `text` follows on their page: what comes of them."""
+    fenced = [block for block in _code() if block.language]
+    return [
+        (one, two)
+        for one, two in pairwise(fenced)
+        if (one.language, two.language) == (language, "text") and one.page == two.page
+    ]
+
+
+def commands() -> list[tuple[Block, str]]:
+    """Every `counterflow …` that a page names, in blocks and within lines."""
+    found = []
+    for block in _code():
+        lines = block.text.replace("\\\n", " ").splitlines() if block.language in ("", "sh", "console") else []
+        for line in lines:
+            words = line.removeprefix("$ ").removeprefix(".venv/bin/")
+            if re.match("counterflow [a-z]", words) and (block.language != "console" or line.startswith("$ ")):
+                found.append((block, words))
+    return found
+
+
+def words(command: str) -> list[str]:
+    """Split a command as the shell does, up to a pipe, a redirection or a comment."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    found = []
+    for word in lexer:
+        if set(word) <= set("|&;<>()"):
+            break
+        found.append(word)
+    return found
+
+
+def sessions() -> list[tuple[Block, str, str]]:
+    """Every command of the blocks `console` with what it prints."""
+    return [
+        (block, command, output)
+        for block in blocks("console")
+        for part in ("\n" + block.text).split("\n$ ")[1:]
+        for command, _, output in [part.partition("\n")]
+    ]
+
+
+def agrees(printed: str, got: str) -> bool:
+    """Say whether a page shows what came; `…` stands for anything."""
+    return OutputChecker().check_output(printed.replace("…", "..."), got, ELLIPSIS | NORMALIZE_WHITESPACE)
+
+
+@cache
+def _code() -> list[Block]:
+    found = []
+    for path in PAGES:
+        page = str(path.relative_to(REPOSITORY))
+        for token in MarkdownIt().enable("table").parse(path.read_text(encoding="utf-8")):
+            line = token.map[0] + 1 if token.map else 0
+            if token.type == "fence":
+                found.append(Block(page, line, token.info or "none", token.content))
+            for child in token.children or ():
+                if child.type == "code_inline":
+                    found.append(Block(page, line, "", child.content))
+    return found

@@ -1,0 +1,35 @@
+"""Rows put straight into ClickHouse, where a test is of what is asked and not of how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+
+from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.schemas.migrations import migrate
+from counterflow.stack.settings import StackSettings
+
+
+@contextmanager
+def empty_tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """Give the administrator of an engine with all tables and no rows; takes the rows away afterwards."""
+    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+        migrate(client)
+        _empty(client)
+        yield client
+        _empty(client)
+
+
+def _empty(client: ClickHouse) -> None:
+    filled = "database = 'counterflow' AND name != 'migration' AND engine LIKE '%MergeTree' AND total_rows > 0"
+    for table in client.rows(f"SELECT name FROM system.tables WHERE {filled}"):
+        client.post(f"TRUNCATE TABLE counterflow.{table['name']} SYNC")
+
+
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
+    """Insert rows; a column that the table does not have is refused."""
+    best_effort: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 0}
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
