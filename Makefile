@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium helm demo screenshots test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon prometheus chromium chart helm demo screenshots test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -66,6 +66,9 @@ $(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum
 	@echo "building kube-apiserver and etcd once: a quarter of an hour" && cd helm/tools/server && \
 	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
 	@mv $(CHART_TOOLS)/server $(CHART_TOOLS)/etcd && touch $@
+
+chart: setup ## what the Helm chart carries of the rest: run it before you install, upgrade or package from a checkout
+	@$(RUN) helm
 
 helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS)),$(CHART_TOOLS)/.server) ## the chart and the containers, checked; ARGS=--server asks a real API server too
 	@$(RUN) pytest tests/helm $(ARGS)

@@ -1,8 +1,7 @@
-"""`python -m helm`: write what is generated for the chart, and its examples as Helm renders them."""
+"""`python -m helm`, which `make chart` runs: write what the chart carries of the rest of the repository."""
 
 from __future__ import annotations
 
-from helm import examples, files
+from helm import files
 
 files.write()
-examples.write()

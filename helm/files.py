@@ -1,7 +1,7 @@
 """What the chart carries of the rest of the repository, since a chart cannot read outside its folder.
 
-`python -m helm.files` writes `counterflow/files/`; a test compares. So a new job, topic, dashboard or alert needs no
-edit in the chart.
+`make chart` writes `counterflow/files/`, which Git ignores, and so do the tests of the chart. So a new job, topic,
+dashboard or alert needs no edit in the chart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from counterflow.stack.kafka_users import Grant, grants
 
 FOLDER = Path(__file__).parent / "counterflow" / "files"
 
-_HEAD = "# Made by `python -m helm.files`.\n"
+_HEAD = "# Made by `make chart`.\n"
 _RESOURCES = {
     ResourceType.TOPIC: "topic",
     ResourceType.GROUP: "group",
@@ -88,16 +88,12 @@ def _yaml(content: dict[str, Any]) -> str:
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
 
 
-def write() -> None:
-    """Write every file, and remove what is no more."""
+def write(folder: Path = FOLDER) -> None:
+    """Write every file, and remove what is no more; nothing is touched before all of them are made."""
     made = dict(files())
-    for path in FOLDER.rglob("*"):
-        if path.is_file() and path.relative_to(FOLDER).as_posix() not in made:
+    for path in folder.rglob("*"):
+        if path.is_file() and path.relative_to(folder).as_posix() not in made:
             path.unlink()
     for name, text in made.items():
-        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
-        (FOLDER / name).write_text(text)
-
-
-if __name__ == "__main__":
-    write()
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
-FOLDER = Path(__file__).parent / "kinds"
+FOLDER = Path(__file__).parents[1] / "tests/helm/kinds"
 KUBERNETES = "1.34.0"
 """Whose schemas are used: the oldest release that is still maintained takes what newer ones take."""
 _PACKAGE = "kubernetes-validate==1.37.0"
@@ -185,5 +185,6 @@ def _text(schema: Json) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        for path, text in _download(Path(temporary)):
-            (FOLDER / path).write_text(text)
+        made = dict(_download(Path(temporary)))  # all of them, before one is replaced
+    for path, text in made.items():
+        (FOLDER / path).write_text(text)

@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from helm import files
+
+
+@pytest.fixture(scope="session")
+def chart_files() -> None:
+    """What the chart carries of the rest of the repository, as it is now."""
+    files.write()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--server", action="store_true", help="Ask a real kube-apiserver with etcd, too.")

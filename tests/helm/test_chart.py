@@ -21,21 +21,30 @@ from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas import topics
 from helm import files
-from helm.examples import CHART, EXAMPLES, rendered, run, schema_location, template, values_of
+from helm.examples import CHART, EXAMPLES, run, schema_location, template, values_of
 from helm.schemas import KUBERNETES
 from tests.support import prometheus
 from tests.support.command_line import parse
 
 Json = dict[str, Any]
 
-WRITE = "write it anew: .venv/bin/python -m helm"
+pytestmark = pytest.mark.usefixtures("chart_files")
 
 
-def test_the_chart_carries_what_the_repository_says() -> None:
-    made = dict(files.files())
-    found = {path.relative_to(files.FOLDER).as_posix() for path in files.FOLDER.rglob("*") if path.is_file()}
-    assert found == set(made), WRITE
-    assert [name for name, text in made.items() if (files.FOLDER / name).read_text() != text] == [], WRITE
+def test_files_of_the_chart_are_replaced_and_those_of_no_use_removed(tmp_path: Path) -> None:
+    (tmp_path / "dashboards").mkdir()
+    (tmp_path / "dashboards/gone.json").write_text("{}")
+    (tmp_path / "jobs.yaml").write_text("jobs: []")
+    files.write(tmp_path)
+    found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == dict(files.files())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_chart_without_its_files_names_the_command_that_makes_them(example: str, tmp_path: Path) -> None:
+    chart = shutil.copytree(CHART, tmp_path / "counterflow", ignore=shutil.ignore_patterns("files"))
+    with pytest.raises(RuntimeError, match=r"the chart has no files/.*: run `make chart`"):
+        run("helm", "template", ".", "--kube-version", KUBERNETES, "--values", values_of(example), chart=chart)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -44,13 +53,6 @@ class TestExample:
         said = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, "--values", values_of(example))
         assert "1 chart(s) linted, 0 chart(s) failed" in said
         assert not re.search(r"^\[(WARNING|ERROR)\]", said, re.MULTILINE), said
-
-    def test_is_rendered_as_checked_in(self, example: str) -> None:
-        folder = CHART / "examples" / example / "rendered"
-        found = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.yaml")}
-        now = rendered(example)
-        assert found.keys() == now.keys(), WRITE
-        assert [name for name in now if found[name] != now[name]] == [], WRITE
 
     def test_every_object_is_valid_by_the_schema_of_its_kind(self, example: str) -> None:
         text = template(values_of(example))

@@ -11,6 +11,8 @@ from helm.examples import EXAMPLES, template, values_of
 from helm.server import Server, definitions, running
 from tests.helm.test_chart import objects
 
+pytestmark = pytest.mark.usefixtures("chart_files")
+
 NAMESPACE = "counterflow"
 
 

@@ -22,6 +22,11 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
+{{/* Text of a file that the repository makes: (dict "root" $ "file" "files/jobs.yaml"). */}}
+{{- define "counterflow.file" -}}
+{{- .root.Files.Get .file | required (printf "the chart has no %s: run `make chart` in the repository, which writes it" .file) -}}
+{{- end -}}
+
 {{/* Image of a role: (dict "root" $ "role" "lander"). */}}
 {{- define "counterflow.image" -}}
 {{- $image := .root.Values.image -}}
@@ -53,7 +58,7 @@ query has changed is another, which begins anew, and state is only ever restored
 {{- define "counterflow.jobs" -}}
 {{- $chosen := list -}}
 {{- if .Values.flink.enabled -}}
-{{- $all := (.Files.Get "files/jobs.yaml" | fromYaml).jobs -}}
+{{- $all := (include "counterflow.file" (dict "root" . "file" "files/jobs.yaml") | fromYaml).jobs -}}
 {{- range $all -}}
 {{- $own := index $.Values.flink.jobs .name | default dict -}}
 {{- if ne (toString $own.enabled) "false" -}}{{- $chosen = append $chosen (merge (dict "own" $own) .) -}}{{- end -}}

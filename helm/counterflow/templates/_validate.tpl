@@ -14,7 +14,7 @@
 {{- fail "lander.replicas is set beside lander.autoscaling.enabled: set minReplicas" -}}
 {{- end -}}
 {{- $jobs := list -}}
-{{- range (.Files.Get "files/jobs.yaml" | fromYaml).jobs -}}{{- $jobs = append $jobs .name -}}{{- end -}}
+{{- range (include "counterflow.file" (dict "root" . "file" "files/jobs.yaml") | fromYaml).jobs -}}{{- $jobs = append $jobs .name -}}{{- end -}}
 {{- range $name, $job := .Values.flink.jobs -}}
 {{- if not (has $name $jobs) -}}
 {{- fail (printf "flink.jobs.%s: there is no such job; jobs are %s" $name (join ", " $jobs)) -}}

@@ -1,6 +1,6 @@
 {{/* Route and inhibitions of the example, in the words of an AlertmanagerConfig. */}}
 {{- define "counterflow.alertmanager" -}}
-{{- $example := .Files.Get "files/alertmanager.example.yml" | fromYaml -}}
+{{- $example := include "counterflow.file" (dict "root" . "file" "files/alertmanager.example.yml") | fromYaml -}}
 route: {{- include "counterflow.route" $example.route | nindent 2 }}
 inhibitRules:
   {{- range $example.inhibit_rules }}
