@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,7 +165,11 @@ def of_kubernetes(folder: Path, kind: str) -> Json:
 
 def _download(into: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file."""
-    install = (os.environ.get("UV", "uv"), "pip", "install", "--quiet", "--no-deps", "--target", "python", _PACKAGE)
+    cargo = _program("cargo", "sudo apt-get install cargo")
+    uv = _program(
+        os.environ.get("UV", "uv"), "make setup, then UV=.counterflow/uv/bin/uv .venv/bin/python -m helm.schemas"
+    )
+    install = (uv, "pip", "install", "--quiet", "--no-deps", "--target", "python", _PACKAGE)
     subprocess.run(install, cwd=into, check=True)
     kubernetes = into / f"python/kubernetes_validate/kubernetes-json-schema/v{KUBERNETES}-local-strict"
     for kind in _KINDS:
@@ -172,7 +178,7 @@ def _download(into: Path) -> Iterator[tuple[str, str]]:
     (into / "src").mkdir()
     (into / "src/lib.rs").touch()
     (into / "Cargo.toml").write_text(f'[package]\nname = "x"\nversion = "0.0.0"\n[dependencies]\n{needed}')
-    subprocess.run(["cargo", "vendor", "--quiet"], cwd=into, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([cargo, "vendor", "--quiet"], cwd=into, check=True, stdout=subprocess.DEVNULL)
     for crate in _CRATES:
         for name in crate.files:
             kind, schema = of_crate((into / "vendor" / crate.name / "src" / f"{name}.rs").read_text())
@@ -181,6 +187,15 @@ def _download(into: Path) -> Iterator[tuple[str, str]]:
 
 def _text(schema: Json) -> str:
     return json.dumps(schema, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def _program(name: str, hint: str) -> str:
+    """Return the path of a program; ends with status 2 where it is not installed."""
+    path = shutil.which(name)
+    if path is None:
+        print(f"error: {name} downloads the schemas, and is not installed\nhint: {hint}", file=sys.stderr)
+        sys.exit(2)
+    return str(Path(path).absolute())
 
 
 if __name__ == "__main__":
