@@ -55,6 +55,35 @@ class Column(_Strict):
         return self
 
 
+class Figure(_Strict):
+    """One metric of Prometheus made from a row: `factor` times the sum of `columns`; unknown where one of them is null.
+
+    `factor` converts the unit of the columns into the base unit that the name of the metric ends with.
+    """
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    factor: float = 1.0
+    text: str
+
+
+class Watched(_Strict):
+    """What the exporter publishes of the newest row of each thing in a dataset.
+
+    `labels` are the columns that name the thing, `where` the values that a column must have for a row to count, and
+    `figures` the metrics by their names without the prefix `counterflow_`. Without figures the exporter publishes only
+    how new the dataset is.
+    """
+
+    labels: tuple[str, ...] = ()
+    where: dict[str, tuple[str, ...]] = {}
+    figures: dict[str, Figure] = {}
+
+    @property
+    def columns(self) -> set[str]:
+        """Every column that is read."""
+        return {*self.labels, *self.where, *(name for figure in self.figures.values() for name in figure.columns)}
+
+
 class Dataset(_Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
 
@@ -65,7 +94,7 @@ class Dataset(_Strict):
     `ordered` is for a result that is judged: a key's partition follows from the whole key, so its topic has one, in
     which the intervals of an entity stay as they were written.
     `columns` are those of the dataset alone; `all_columns` adds the envelope of the role. `sources` says for each
-    source which of its counters fills a column.
+    source which of its counters fills a column. `watched` says what alerts may use of it; None: nothing.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -76,6 +105,7 @@ class Dataset(_Strict):
     metric: tuple[str, ...] = ()
     version: int = 1
     ordered: bool = False
+    watched: Watched | None = None
     columns: dict[str, Column]
     sources: dict[str, dict[str, str]]
 
@@ -94,8 +124,10 @@ class Dataset(_Strict):
         known = self.all_columns
         filled = {name for counters in self.sources.values() for name in counters}
         named = (*self.key, *((self.instance,) if self.instance else ()), *self.metric)
+        watched = self.watched.columns if self.watched else set()
         mistakes = [
             *(f"key column `{name}` is not a column" for name in named if name not in known),
+            *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
             *([] if self.key[-1:] == ("ts",) else ["`ts` ends the key"]),
             *(["a result has no `instance`: its rows are replaced"] if self.instance and self.role == "result" else []),

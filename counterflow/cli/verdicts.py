@@ -52,7 +52,7 @@ def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, 
     from counterflow.pipelines.exporter.jobs import Jobs
     from counterflow.pipelines.exporter.metrics import Told, serve
     from counterflow.pipelines.exporter.reader import read
-    from counterflow.pipelines.exporter.watched import VERDICT, WATCHED
+    from counterflow.pipelines.exporter.watched import VERDICT, watched
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 
@@ -68,7 +68,7 @@ def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, 
     ProcessCollector(registry=registry)
     read(
         stack.kafka("reader"),
-        {datasets()[name].topic: name for name in (VERDICT, *WATCHED)},
+        {datasets()[name].topic: name for name in (VERDICT, *watched())},
         time.time() - stale_s,
         told,
         stop,

@@ -16,8 +16,9 @@ from prometheus_client.registry import Collector
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.exporter.newest import Newest
-from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, WATCHED, evidence
+from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, counts, evidence, value, watched
 from counterflow.pipelines.rules import rules
+from counterflow.schemas.definition import datasets
 
 _PREFIX = "counterflow_"
 
@@ -45,7 +46,7 @@ class Told(Collector):
         self._lock = threading.Lock()
         self._verdicts: Newest[Verdict] = Newest(stale_s, most)
         self._intervals: Newest[None] = Newest(stale_s, most)
-        self._figures: dict[str, Newest[tuple[float | None, ...]]] = {name: Newest(stale_s, most) for name in WATCHED}
+        self._figures: dict[str, Newest[tuple[float | None, ...]]] = {name: Newest(stale_s, most) for name in watched()}
         self._unreadable: Counter[str] = Counter()
 
     def take(self, dataset: str, record: bytes | None) -> None:
@@ -54,14 +55,13 @@ class Told(Collector):
             return
         try:
             row = orjson.loads(record)
-            ts_s, n = _seconds(row["ts"]), int(row["n"])
+            ts_s, n = _seconds(row["ts"]), int(row["n"]) if datasets()[dataset].role == "result" else 1
             with self._lock:
                 if dataset == VERDICT:
                     self._verdicts.take(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
-                elif WATCHED[dataset].where(row):
-                    watched = WATCHED[dataset]
-                    entity = tuple(_text(row.get(label, "")) for label in watched.labels)
-                    values = tuple([_number(figure.of(row)) for figure in watched.figures])
+                elif counts(row, of := watched()[dataset]):
+                    entity = tuple(_text(row.get(label, "")) for label in of.labels)
+                    values = tuple([value(row, figure) for figure in of.figures.values()])
                     self._figures[dataset].take(entity, ts_s, n, values)
                 self._intervals.take((dataset, _text(row["system"])), ts_s, n, None)
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -87,8 +87,8 @@ class Told(Collector):
                 state.add_metric([*entity, possible], possible == kept.value.state)
             ts.add_metric(entity, kept.ts_s)
             stale.add_metric(entity, kept.value.stale)
-            for name, value in kept.value.evidence.items():
-                figure.add_metric([*entity, name], value)
+            for name, number in kept.value.evidence.items():
+                figure.add_metric([*entity, name], number)
         yield from (state, ts, stale, figure)
 
     def _of_results(self) -> Iterator[GaugeMetricFamily]:
@@ -96,12 +96,12 @@ class Told(Collector):
         for entity, kept in self._intervals.items():
             ts.add_metric(entity, kept.ts_s)
         yield ts
-        for dataset, watched in WATCHED.items():
-            families = [_gauge(figure.name, figure.text, *watched.labels) for figure in watched.figures]
+        for dataset, of in watched().items():
+            families = [_gauge(name, figure.text, *of.labels) for name, figure in of.figures.items()]
             for entity, found in self._figures[dataset].items():
-                for family, value in zip(families, found.value, strict=True):
-                    if value is not None:
-                        family.add_metric(entity, value)
+                for family, number in zip(families, found.value, strict=True):
+                    if number is not None:
+                        family.add_metric(entity, number)
             yield from families
 
     def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
@@ -147,10 +147,6 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected a text, found {value!r}")
     return value
-
-
-def _number(value: object) -> float | None:
-    return None if value is None else float(value)  # type: ignore[arg-type]  # a TypeError for what is none
 
 
 def _gauge(name: str, text: str, *labels: str, value: float | None = None) -> GaugeMetricFamily:

@@ -1,73 +1,32 @@
-"""What is told of each result: the columns that name a thing, and its figures in Prometheus' units. Pure."""
+"""What the exporter publishes of each row: figures by the definition of its dataset, evidence of verdicts. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from counterflow.schemas.definition import Figure, Watched, datasets
 
 Row = Mapping[str, Any]
 
 
-class Figure(NamedTuple):
-    """One metric: its name without prefix, what it means, and its value in a row; None is unknown."""
-
-    name: str
-    text: str
-    of: Callable[[Row], float | None]
+@cache
+def watched() -> dict[str, Watched]:
+    """Return what is published of each dataset whose definition has `watched`."""
+    return {name: dataset.watched for name, dataset in datasets().items() if dataset.watched is not None}
 
 
-class Watched(NamedTuple):
-    """What is told of a dataset: the columns that become labels, the figures, and of which rows."""
-
-    labels: tuple[str, ...]
-    figures: tuple[Figure, ...]
-    where: Callable[[Row], bool] = lambda _: True
+def counts(row: Row, of: Watched) -> bool:
+    """Return a predicate's answer: is the row one of those that are published?"""
+    return all(row.get(column) in allowed for column, allowed in of.where.items())
 
 
-def _column(name: str, factor: float = 1.0) -> Callable[[Row], float | None]:
-    def value(row: Row) -> float | None:
-        found = row.get(name)
-        return None if found is None else found * factor
+def value(row: Row, figure: Figure) -> float | None:
+    """Return the figure of a row, None where one of its columns is missing."""
+    found = [row.get(column) for column in figure.columns]
+    return None if None in found else figure.factor * sum(found)  # type: ignore[arg-type]  # a TypeError for no number
 
-    return value
-
-
-def _capacity_used(row: Row) -> float | None:
-    """Own bytes, the mean of OUT and IN, of the guaranteed share of the line, as the notice `cap_headroom` has it."""
-    out, in_ = row.get("out_capacity_pct"), row.get("in_capacity_pct")
-    return None if out is None or in_ is None else (out + in_) / 200
-
-
-_LINK = (
-    Figure("link_out_bytes_per_second", "Bytes the link sent a second.", _column("own_out_bytes_s")),
-    Figure("link_in_bytes_per_second", "Bytes the link received a second.", _column("own_in_bytes_s")),
-    Figure("link_capacity_used_ratio", "Mean of bytes sent and received of the guaranteed share.", _capacity_used),
-    Figure("link_port_used_ratio", "Busier direction of the physical port.", _column("phys_line_pct", 0.01)),
-)
-_REPLICATION = (
-    Figure("replication_delay_seconds", "Commit at source to commit at target.", _column("end_to_end_ms", 1e-3)),
-    Figure("replication_log_delay_seconds", "How far Capture is behind the log.", _column("log_latency_s")),
-    Figure("replication_queue_used_ratio", "How full the queue is.", _column("queue_full_pct", 0.01)),
-)
-_POOL = (
-    Figure("pool_interactive_fault_ratio", "Faults in a response.", _column("interactive_fault_pct", 0.01)),
-    Figure("pool_batch_fault_ratio", "Faults of faults and CPU.", _column("batch_fault_to_work_pct", 0.01)),
-)
-_DISK = (
-    Figure("disk_response_seconds", "Service and wait of a transfer, all leaf disks.", _column("response_ms", 1e-3)),
-    Figure("disk_transfers_per_second", "Reads and writes a second.", _column("transfers_per_s")),
-)
-
-WATCHED: Mapping[str, Watched] = {
-    "disk_load": Watched(("system",), _DISK, lambda row: row["disk"] == "*"),
-    "link_load": Watched(
-        ("system", "link_type", "link", "group"), _LINK, lambda row: row["link_type"] in ("nrg", "rdma_link")
-    ),
-    "log_load": Watched((), (), lambda _: False),
-    "pool_faulting": Watched(("system", "pool"), _POOL),
-    "replication_lag": Watched(("system", "component", "queue"), _REPLICATION),
-}
-"""By dataset. Of one without figures only its newest interval is told."""
 
 VERDICT = "verdict"
 OF_VERDICT = ("rule", "system", "entity_type", "entity")

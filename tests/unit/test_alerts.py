@@ -23,10 +23,9 @@ from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import Told
 from counterflow.pipelines.exporter.newest import Newest
-from counterflow.pipelines.exporter.watched import EVIDENCE, WATCHED
+from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import link_notices, rules
-from counterflow.schemas.definition import datasets
 from tests.support.prometheus import REPOSITORY, run
 
 RULES = alerting.PROMETHEUS
@@ -341,7 +340,7 @@ def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
         "replication_lag": [{"component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}],
         "log_load": [{"subsystem": "DBP1"}],
     }
-    assert rows.keys() == WATCHED.keys()
+    assert rows.keys() == watched().keys()
     for dataset, of_dataset in rows.items():
         for row in of_dataset:
             told.take(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
@@ -356,25 +355,6 @@ def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
     assert found["counterflow_replication_queue_used_ratio"] == [pytest.approx(0.4)]
     assert len(found["counterflow_result_timestamp_seconds"]) == len(rows)
     assert not any(found["counterflow_exporter_unreadable_records_total"])
-
-
-def test_what_is_read_of_a_result_is_a_column_of_it() -> None:
-    for dataset, watched in WATCHED.items():
-        columns = datasets()[dataset].all_columns
-        asked: set[str] = set()
-
-        class Asked(dict[str, Any]):
-            def get(self, name: str, default: Any = None, asked: set[str] = asked) -> Any:  # type: ignore[override]
-                asked.add(name)
-                return default
-
-            def __missing__(self, name: str, asked: set[str] = asked) -> Any:
-                asked.add(name)
-
-        watched.where(Asked())
-        for figure in watched.figures:
-            figure.of(Asked())
-        assert asked | set(watched.labels) <= columns.keys(), dataset
 
 
 def test_what_is_too_old_is_forgotten_and_makes_room() -> None:

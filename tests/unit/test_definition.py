@@ -45,6 +45,7 @@ def test_all_mistakes_are_named_at_once() -> None:
     wrong = with_changes(key=["ts", "drvie"], instance="mounts")
     wrong["columns"]["idle"] = {"type": "Float64", "unit": "s", "text": "Idle."}
     wrong["sources"]["rmf"]["bosy"] = "BSY"
+    wrong["watched"] = {"figures": {"tape_mounts_total": {"columns": ["muonts"], "text": "Mounts."}}}
     with pytest.raises(ValidationError) as caught:
         Dataset.model_validate(wrong)
     for mistake in (
@@ -53,6 +54,7 @@ def test_all_mistakes_are_named_at_once() -> None:
         "`ts` ends the key",
         "source `rmf` fills `bosy`, which is not a column",
         "no source fills `idle`",
+        "watched column `muonts` is not a column",
     ):
         assert mistake in str(caught.value)
 
