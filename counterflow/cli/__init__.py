@@ -15,6 +15,9 @@ import click
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 
+_EXTRAS = {"jinja2": "report", "markupsafe": "report", "vl_convert": "report", "psutil": "stack", "supervisor": "stack"}
+"""Which extra of the distribution installs a module that not every command needs."""
+
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -35,7 +38,10 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a `CounterflowError` ends as `error:` and `hint:` lines and its exit code."""
+    """Run the command line; a `CounterflowError` ends as `error:` and `hint:` lines and its exit code.
+
+    A command whose extra is not installed ends the same way, with status 2.
+    """
     try:
         cli()
     except CounterflowError as error:
@@ -43,3 +49,10 @@ def main() -> None:
         if error.hint:
             click.echo(inert(f"hint: {error.hint}", keep="\n"), err=True)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        click.echo(f"error: this command needs {error.name}, which is not installed", err=True)
+        click.echo(f"hint: pip install 'counterflow[{extra}]'", err=True)
+        sys.exit(2)

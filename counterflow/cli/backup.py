@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from counterflow.cli._stack import stack_extra
-
 
 @click.command()
 @click.argument("name")
@@ -15,8 +13,7 @@ def command(name: str) -> None:
     Nothing lands meanwhile; Kafka keeps it. What of Kafka is in the copy is written beside it, so that `restore` loses
     and doubles nothing.
     """
-    with stack_extra():
-        from counterflow.stack.backup import backup
+    from counterflow.stack.backup import backup
     from counterflow.stack.settings import StackSettings
 
     click.echo(backup(StackSettings.load(), name))

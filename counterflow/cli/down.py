@@ -6,17 +6,13 @@ from pathlib import Path
 
 import click
 
-from counterflow.cli._stack import stack_extra
-
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Of the stack to stop. [default: ./.counterflow]")
 def command(home: Path | None) -> None:
     """Stop the stack and leave nothing running; its data stays."""
     from counterflow.cli._table import console
-
-    with stack_extra():
-        from counterflow.stack.lifecycle import down
+    from counterflow.stack.lifecycle import down
     from counterflow.stack.settings import StackSettings
 
     out = console(soft_wrap=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from counterflow.cli._stack import stack_extra
-
 
 @click.command()
 @click.argument("name")
@@ -15,8 +13,7 @@ def command(name: str) -> None:
 
     What landed since is taken from Kafka again, as far as it still has it; `counterflow audit` says whether it had all.
     """
-    with stack_extra():
-        from counterflow.stack.backup import restore
+    from counterflow.stack.backup import restore
     from counterflow.stack.settings import StackSettings
 
     again = restore(StackSettings.load(), name)

@@ -7,16 +7,13 @@ from pathlib import Path
 
 import click
 
-from counterflow.cli._stack import stack_extra
-
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Of the stack to look at. [default: ./.counterflow]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(home: Path | None, as_json: bool) -> None:
     """Show the parts of the stack; exit status 1 when one of them is not running."""
-    with stack_extra():
-        from counterflow.stack.lifecycle import status
+    from counterflow.stack.lifecycle import status
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load(home=home)

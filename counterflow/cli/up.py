@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._stack import stack_extra
 
 if TYPE_CHECKING:
     from counterflow.stack.settings import StackSettings
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
     from counterflow.cli._table import console
-
-    with stack_extra():
-        from counterflow.stack.lifecycle import status, up
+    from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
     out = console(soft_wrap=True)

@@ -22,20 +22,49 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command = [os.environ.get("UV", "uv"), "--quiet", *map(str, arguments)]
         subprocess.run(command, cwd=REPOSITORY, env=clean, check=True)
 
-    uv("build", "--wheel", "--out-dir", folder / "dist")
+    uv("build", "--out-dir", folder / "dist")  # the source distribution, then the wheel from it
     uv("venv", "--python", sys.executable, folder / "venv")
     wheel = next((folder / "dist").glob("*.whl"))
     uv("pip", "install", "--python", folder / "venv/bin/python", wheel)
     return folder / "venv"
 
 
-def test_the_wheel_parses_a_recording_outside_the_checkout(bare: Path, tmp_path: Path) -> None:
-    recording = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
-    run = subprocess.run(
-        [bare / "bin/counterflow", "summary", "--json", recording], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
-    assert '"snapshots":30' in run.stdout
+def run(bare: Path, folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [bare / "bin/counterflow", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--help"], "Performance counters in, answers out."),
+        (["summary", "--json", RECORDING], '"snapshots":30'),
+        (["parse", RECORDING], '"dataset":"disk"'),
+        (["simulate", "nvme-story", "--out", "stories"], "nvme"),
+        (["report", "--help"], "--out"),
+        (["demo", "--help"], "--keep"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else None,
+)
+def test_the_wheel_works_outside_the_checkout(
+    bare: Path, tmp_path: Path, arguments: list[str | Path], expected: str
+) -> None:
+    done = run(bare, tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"), [("demo", "stack"), ("up", "stack"), ("status", "stack"), ("report", "report")]
+)
+def test_a_command_names_the_extra_that_it_lacks(bare: Path, tmp_path: Path, command: str, extra: str) -> None:
+    done = run(bare, tmp_path, command)
+    assert done.returncode == 2
+    assert f"pip install 'counterflow[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_nothing_bare_and_nothing_heavy_is_installed(bare: Path) -> None:
