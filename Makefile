@@ -105,7 +105,6 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 
 golden: setup ## rewrite the expected records of the golden cases; review the difference
 	@$(RUN) tests.golden.rewrite
-	@git --no-pager diff --stat -- tests/golden
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict

@@ -1,6 +1,8 @@
 """Golden cases: `<format>/<case>/{input*, context.yaml, expected.jsonl, rejects.jsonl}`.
 
-`context.yaml` holds what the format is told: `zone`, and where they matter `system`, `date_order` and `complete`.
+`<format>/context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`
+and `complete`. A case that differs has a `context.yaml` with its differences; null takes a value away. A case without
+`expected.jsonl` expects no records, one without `rejects.jsonl` no rejects.
 """
 
 from __future__ import annotations
@@ -30,8 +32,13 @@ class Case(NamedTuple):
 
     @property
     def given(self) -> dict[str, Any]:
-        given: dict[str, Any] = yaml.safe_load((self.folder / "context.yaml").read_text(encoding="utf-8"))
-        return given
+        given = {**_context(self.folder.parent), **_context(self.folder)}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def expected(self, name: str) -> str:
+        """Return what the file `name` holds, nothing where there is none."""
+        file = self.folder / name
+        return file.read_text(encoding="utf-8") if file.exists() else ""
 
     @property
     def input(self) -> Path:
@@ -62,7 +69,13 @@ class Case(NamedTuple):
 
 def cases() -> list[Case]:
     """All cases of all formats."""
-    return [Case(path.parent) for path in sorted(FOLDER.glob("*/*/context.yaml"))]
+    return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
+
+
+def _context(folder: Path) -> dict[str, Any]:
+    file = folder / "context.yaml"
+    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return found
 
 
 def _reject(reject: Reject) -> dict[str, Any]:
