@@ -133,5 +133,8 @@ class Format(Protocol):
 
         `stream` is seekable and may return short reads; parsing starts at `position`, or at the beginning. Never
         raises on data, never guesses a value; memory is bounded by one snapshot and the longest accepted line.
+
+        A format that knows how many rows an interval has also yields a record of the dataset `manifest` a dataset and
+        interval: without it nobody can report that a result lacks rows.
         """
         ...

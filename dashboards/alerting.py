@@ -62,11 +62,23 @@ class _Strict(BaseModel):
 
 
 class Sql(_Strict):
-    """The alert as Grafana asks it: one number and texts as labels; it fires above `above`."""
+    """The alert as Grafana queries it: one number and texts as labels; it fires `above` a limit, or `below` one."""
 
     sql: str
-    above: float
+    above: float | None = None
+    below: float | None = None
     description: str
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Self:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("expected one of `above` and `below`")
+        return self
+
+    @property
+    def evaluator(self) -> Json:
+        """The condition as Grafana writes it."""
+        return {"type": "lt", "params": [self.below]} if self.above is None else {"type": "gt", "params": [self.above]}
 
 
 class Alert(_Strict):
@@ -239,7 +251,7 @@ def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
                 "model": {
                     "refId": "C",
                     **condition,
-                    "conditions": [{"evaluator": {"type": "gt", "params": [asked.above]}}],
+                    "conditions": [{"evaluator": asked.evaluator}],
                 },
             },
         ],
