@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from counterflow.schemas.clickhouse_ddl import baseline
 from counterflow.schemas.definition import FOLDER, datasets
 from counterflow.schemas.dictionary import data_dictionary
 from counterflow.schemas.flink_ddl import flink_sql
@@ -13,11 +14,13 @@ from counterflow.schemas.json_schema import json_schema
 
 CHECKOUT = FOLDER.resolve().parent
 _GENERATED = "schemas/generated"
+_BASELINE = "schemas/clickhouse/baseline"
 
 
 def artefacts() -> dict[str, str]:
     """Return the text of every file that is made of the definitions, by its path in the checkout."""
     files = {"docs/data-dictionary.md": data_dictionary(datasets().values())}
+    files |= {f"{_BASELINE}/{name}": text for name, text in baseline(datasets().values()).items()}
     for name, dataset in datasets().items():
         schema = json.dumps(json_schema(dataset), indent=2, ensure_ascii=False)
         files[f"{_GENERATED}/json/{name}.schema.json"] = schema + "\n"

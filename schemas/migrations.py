@@ -1,4 +1,7 @@
-"""Numbered migrations: `schemas/clickhouse/NNNN_name.sql`, applied once each, in order.
+"""The baseline, `schemas/clickhouse/baseline/*.sql`, then numbered migrations, `schemas/clickhouse/NNNN_name.sql`.
+
+Each is applied once, in order. The baseline may change until the version that it belongs to is released: a database of
+another baseline is refused.
 
 ClickHouse has no transactional DDL, so every statement can be repeated (`IF NOT EXISTS`) and a migration is recorded
 after its last statement.
@@ -16,6 +19,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 
 FOLDER = Path(__file__).parent / "clickhouse"
+BASELINE = "baseline"
 
 _STATEMENT = re.compile(r"(?:'(?:\\.|[^'\\])*'|--[^\n]*|[^;'-]|-)+", re.DOTALL)
 
@@ -40,7 +44,7 @@ class Migration(NamedTuple):
 
 
 def migrations(folder: Path = FOLDER) -> list[Migration]:
-    """Return the migrations of a folder in the order of their numbers.
+    """Return the baseline of a folder, then its migrations in the order of their numbers.
 
     Raises
     ------
@@ -55,7 +59,11 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
             hint=f"give the newer file the number {_next_number(folder)}",
             exit_code=2,
         )
-    return [Migration(path.stem, path.read_text(encoding="utf-8")) for path in paths]
+    baseline = sorted((folder / BASELINE).glob("*.sql"))
+    return [
+        *(Migration(f"{BASELINE}/{path.stem}", path.read_text(encoding="utf-8")) for path in baseline),
+        *(Migration(path.stem, path.read_text(encoding="utf-8")) for path in paths),
+    ]
 
 
 def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = None) -> list[str]:
@@ -63,7 +71,7 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
 
     Raises
     ------
-    CounterflowError : an applied migration was edited; nothing was changed then.
+    CounterflowError : an applied migration was edited, or the database has another baseline; it is unchanged then.
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
     setup = Migration("", _SETUP)
@@ -71,6 +79,14 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
         client.post(statement)
     applied = {row["id"]: row["sha256"] for row in client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")}
     found = migrations(folder)
+    baseline = {m.id: m.sha256 for m in found if m.id.startswith(f"{BASELINE}/")}
+    known = {id_: sha256 for id_, sha256 in applied.items() if id_ in baseline}
+    if applied and baseline and (not known or any(baseline[id_] != sha256 for id_, sha256 in known.items())):
+        raise CounterflowError(
+            "the database `counterflow` was made by an older checkout, of which nothing was released",
+            hint="one machine: counterflow down, then remove .counterflow; elsewhere: DROP DATABASE counterflow",
+            exit_code=2,
+        )
     if edited := [m.id for m in found if applied.get(m.id, m.sha256) != m.sha256]:
         raise CounterflowError(
             f"{folder}: {', '.join(edited)}: edited after it was applied to this server",

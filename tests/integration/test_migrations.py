@@ -95,14 +95,40 @@ def test_an_edited_migration_is_refused_and_a_new_one_is_applied(admin: ClickHou
     folder = tmp_path / "clickhouse"
     shutil.copytree(FOLDER, folder)
     migrate(admin, folder=folder)
-    (folder / "0999_new.sql").write_text(
-        "CREATE TABLE IF NOT EXISTS counterflow.new (x UInt8) ENGINE = MergeTree ORDER BY x"
-    )
+    new = folder / "0999_new.sql"
+    new.write_text("CREATE TABLE IF NOT EXISTS counterflow.new (x UInt8) ENGINE = MergeTree ORDER BY x")
     assert migrate(admin, folder=folder) == ["0999_new"]
-    first = next(folder.glob("0001_*.sql"))
-    first.write_text(first.read_text() + "-- edited\n")
-    with pytest.raises(CounterflowError, match=f"{first.stem}: edited after it was applied"):
+    new.write_text(new.read_text() + "-- edited\n")
+    with pytest.raises(CounterflowError, match="0999_new: edited after it was applied"):
         migrate(admin, folder=folder)
+
+
+def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: ClickHouse, tmp_path: Path) -> None:
+    folder = tmp_path / "clickhouse"
+    shutil.copytree(FOLDER, folder)
+    migrate(admin, folder=folder)
+    first = folder / "baseline/1_counters.sql"
+    first.write_text(first.read_text() + "-- changed before the release\n")
+    with pytest.raises(CounterflowError, match="made by an older checkout") as caught:
+        migrate(admin, folder=folder)
+    assert caught.value.exit_code == 2
+    assert "remove .counterflow" in str(caught.value.hint)
+
+
+def test_a_database_from_before_the_baseline_is_refused(admin: ClickHouse, tmp_path: Path) -> None:
+    (tmp_path / "0001_ledger.sql").write_text("SELECT 1")
+    migrate(admin, folder=tmp_path)
+    with pytest.raises(CounterflowError, match="made by an older checkout"):
+        migrate(admin)
+
+
+def test_a_baseline_that_was_interrupted_is_completed(admin: ClickHouse, tmp_path: Path) -> None:
+    half = tmp_path / "clickhouse"
+    shutil.copytree(FOLDER, half)
+    for later in ("3_rollups", "4_feeds", "5_views"):
+        (half / f"baseline/{later}.sql").unlink()
+    migrate(admin, folder=half)
+    assert migrate(admin) == ["baseline/3_rollups", "baseline/4_feeds", "baseline/5_views"]
 
 
 def test_a_refused_statement_is_said_and_tried_again(admin: ClickHouse, tmp_path: Path) -> None:

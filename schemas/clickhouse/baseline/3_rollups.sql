@@ -1,0 +1,224 @@
+-- What views keep beside the datasets: the ledger of sequence numbers, sums by minute, hour and day, and what feeds them.
+
+-- What arrived, by sequence number, although ReplacingMergeTree merges duplicates away.
+-- One row an agent, dataset and day of reading; filled by a view on every table that agents fill.
+CREATE TABLE IF NOT EXISTS counterflow.ledger {on_cluster}
+(
+  agent_id LowCardinality(String) COMMENT 'Agent that published the rows.' CODEC(ZSTD(1)),
+  dataset LowCardinality(String) COMMENT 'Dataset of the rows; deadletter where a record was refused on the way.' CODEC(ZSTD(1)),
+  day Date COMMENT 'Day on which the agent read the rows, UTC.',
+  rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted, duplicates counted.' CODEC(T64, ZSTD(1)),
+  seqs AggregateFunction(groupBitmap, UInt64) COMMENT 'Their sequence numbers, as a set.' CODEC(ZSTD(1))
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (agent_id, dataset, day)
+TTL day + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
+COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
+
+-- Every number of every dataset that has an instance, by minute. Always aggregate again when reading:
+-- sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes. A row counts in the minute its interval ends in.
+CREATE TABLE IF NOT EXISTS counterflow.metric_1m {on_cluster}
+(
+  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  instance LowCardinality(String) COMMENT 'The thing measured; several key columns are joined by a slash.' CODEC(ZSTD(1)),
+  ts DateTime('UTC') COMMENT 'End of the minute, UTC.' CODEC(Delta, ZSTD(1)),
+  n SimpleAggregateFunction(sum, UInt64) COMMENT 'Values in the minute.' CODEC(T64, ZSTD(1)),
+  total SimpleAggregateFunction(sum, Float64) COMMENT 'Their sum.' CODEC(ZSTD(1)),
+  lo SimpleAggregateFunction(min, Float64) COMMENT 'The smallest.' CODEC(ZSTD(1)),
+  hi SimpleAggregateFunction(max, Float64) COMMENT 'The largest.' CODEC(ZSTD(1)),
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of them was inserted, UTC.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMMDD(ts)
+ORDER BY (metric, system, instance, ts)
+TTL landed_at + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+COMMENT 'One-minute rollup of every metric.';
+
+-- Which systems there are, and since when and until when each has data: a row a system and day, so that a year of a
+-- thousand systems is listed at once. Always aggregate again when reading.
+CREATE TABLE IF NOT EXISTS counterflow.system_day {on_cluster}
+(
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  day Date COMMENT 'Day of the intervals, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'End of the first interval of the day, UTC.',
+  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (day, system)
+TTL day + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Systems by day, from the manifests.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_day {on_cluster} TO counterflow.system_day AS
+SELECT system, toDate(ts, 'UTC') AS day, min(ts) AS first_ts, max(ts) AS last_ts
+FROM counterflow.manifest
+GROUP BY system, day;
+
+-- The rollup of minutes by hour, for ranges of months and many systems; read it as metric_1m. A row counts in the hour
+-- its minute ends in. metric_day lists which metrics there are.
+CREATE TABLE IF NOT EXISTS counterflow.metric_1h {on_cluster}
+(
+  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  instance LowCardinality(String) COMMENT 'The thing measured; several key columns are joined by a slash.' CODEC(ZSTD(1)),
+  ts DateTime('UTC') COMMENT 'End of the hour, UTC.' CODEC(Delta, ZSTD(1)),
+  n SimpleAggregateFunction(sum, UInt64) COMMENT 'Values in the hour.' CODEC(T64, ZSTD(1)),
+  total SimpleAggregateFunction(sum, Float64) COMMENT 'Their sum.' CODEC(ZSTD(1)),
+  lo SimpleAggregateFunction(min, Float64) COMMENT 'The smallest.' CODEC(ZSTD(1)),
+  hi SimpleAggregateFunction(max, Float64) COMMENT 'The largest.' CODEC(ZSTD(1)),
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of them was inserted, UTC.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(ts)
+ORDER BY (metric, system, instance, ts)
+TTL landed_at + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
+COMMENT 'One-hour rollup of every metric.';
+
+CREATE TABLE IF NOT EXISTS counterflow.metric_day {on_cluster}
+(
+  day Date COMMENT 'Day of the intervals, UTC.',
+  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1))
+)
+ENGINE = {engine_prefix}ReplacingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (day, metric)
+TTL day + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Metrics by day: what there is to choose from.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.metric_1h_to_day {on_cluster} TO counterflow.metric_day AS
+SELECT DISTINCT toDate(ts - toIntervalSecond(1), 'UTC') AS day, metric
+FROM counterflow.metric_1h;
+
+-- Measurement runs: those of the site file, and labels of recordings, which the manifests carry. Reading all manifests
+-- for the few that have a label would take long: labels are kept by day.
+CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
+(
+  run LowCardinality(String) COMMENT 'Label of the run.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  day Date COMMENT 'Day of the intervals, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
+  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (run, system, day)
+TTL day + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Labelled runs by system and day, from the manifests.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_run_day {on_cluster} TO counterflow.run_day AS
+SELECT
+  assumeNotNull(m.run) AS run, system, toDate(ts, 'UTC') AS day,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
+FROM counterflow.manifest AS m
+WHERE m.run IS NOT NULL
+GROUP BY run, system, day;
+
+-- How long intervals were under way from the agent to the tables, by hour: what a long range shows of the pipeline.
+-- Always aggregate again when reading.
+CREATE TABLE IF NOT EXISTS counterflow.arrival {on_cluster}
+(
+  hour DateTime('UTC') COMMENT 'End of the hour that the intervals end in, UTC.' CODEC(Delta, ZSTD(1)),
+  dataset LowCardinality(String) COMMENT 'Dataset that arrived.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  intervals SimpleAggregateFunction(sum, UInt64) COMMENT 'Intervals that arrived; one that came again counts again.' CODEC(T64, ZSTD(1)),
+  row_count SimpleAggregateFunction(sum, UInt64) COMMENT 'Their rows.' CODEC(T64, ZSTD(1)),
+  delay_s SimpleAggregateFunction(sum, Float64) COMMENT 'Seconds from reading to landing, all intervals together.' CODEC(ZSTD(1)),
+  longest_s SimpleAggregateFunction(max, Float64) COMMENT 'Seconds of the interval that took longest.' CODEC(ZSTD(1)),
+  newest_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the newest interval, UTC.' CODEC(Delta, ZSTD(1)),
+  collected_at SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'When an agent last read one of them, UTC.' CODEC(Delta, ZSTD(1)),
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) COMMENT 'When one of them last landed, UTC.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(hour)
+ORDER BY (hour, dataset, system)
+TTL landed_at + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Landing of manifests by hour, dataset and system.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_arrival {on_cluster} TO counterflow.arrival AS
+SELECT
+  toDateTime(toStartOfHour(ts + toIntervalMillisecond(3599999)), 'UTC') AS hour,
+  counted AS dataset, system, count() AS intervals, sum(m.row_count) AS row_count,
+  sum(greatest(0, toFloat64(now64(3, 'UTC') - m.collected_at))) AS delay_s,
+  max(greatest(0, toFloat64(now64(3, 'UTC') - m.collected_at))) AS longest_s,
+  max(ts) AS newest_ts, max(m.collected_at) AS collected_at, now() AS landed_at
+FROM counterflow.manifest AS m
+GROUP BY hour, dataset, system;
+
+-- How busy processors are by hour, for ranges of months and many systems: processor_load works it out of each row.
+-- Always aggregate again when reading: sum(busy_pct_s) / sum(seconds) is the mean.
+CREATE TABLE IF NOT EXISTS counterflow.processor_load_1h {on_cluster}
+(
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  engine_type LowCardinality(String) COMMENT 'Type of its processors, as in system_cpu.' CODEC(ZSTD(1)),
+  ts DateTime('UTC') COMMENT 'End of the hour, UTC; an interval counts in the hour it ends in.' CODEC(Delta, ZSTD(1)),
+  seconds SimpleAggregateFunction(sum, Float64) COMMENT 'Length of its intervals together.' CODEC(ZSTD(1)),
+  busy_pct_s SimpleAggregateFunction(sum, Float64) COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
+  busy_pct_max SimpleAggregateFunction(max, Float64) COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1))
+)
+ENGINE = {engine_prefix}AggregatingMergeTree
+PARTITION BY toYYYYMM(ts)
+ORDER BY (system, engine_type, ts)
+TTL ts + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Processors of a system by hour: processor_load over long ranges.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_cpu_to_processor_load_1h {on_cluster} TO counterflow.processor_load_1h AS
+SELECT
+  system, engine_type, hour AS ts, sum(took_s) AS seconds, sum(busy * took_s) AS busy_pct_s, max(busy) AS busy_pct_max
+FROM
+(
+  SELECT
+    system, engine_type, toStartOfHour(toDateTime(c.ts + toIntervalMillisecond(3599999))) AS hour,
+    assumeNotNull(interval_s) AS took_s,
+    multiIf(
+      busy_pct IS NOT NULL, busy_pct,
+      cpu_base = 'logical', user_pct + sys_pct,
+      100 * physical_consumed_cores / nullIf(entitled_cores, 0)
+    ) AS busy_or_null,
+    assumeNotNull(busy_or_null) AS busy
+  FROM counterflow.system_cpu AS c
+  WHERE engine = 'all' AND interval_s > 0 AND busy_or_null IS NOT NULL
+)
+GROUP BY system, engine_type, hour;
+
+-- Which systems have which counters, by day: a board lists those that it has something to show of.
+CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
+(
+  day Date COMMENT 'Day of the intervals, UTC.',
+  dataset LowCardinality(String) COMMENT 'Dataset of the counters.' CODEC(ZSTD(1)),
+  source LowCardinality(String) COMMENT 'Format they were read from.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1))
+)
+ENGINE = {engine_prefix}ReplacingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (dataset, source, system, day)
+TTL day + INTERVAL 430 DAY
+SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+COMMENT 'Systems by day and counters that they have, from the manifests.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
+SELECT DISTINCT toDate(ts, 'UTC') AS day, counted AS dataset, source, system
+FROM counterflow.manifest;
+
+-- What became of dead letters. They are never changed or deleted before their time: each that was published again, or
+-- dropped for a reason, has a row here.
+CREATE TABLE IF NOT EXISTS counterflow.deadletter_handled {on_cluster}
+(
+  id String COMMENT 'Dead letter, as the view deadletter_open names it.' CODEC(ZSTD(1)),
+  action LowCardinality(String) COMMENT '`replayed` or `dropped`.' CODEC(ZSTD(1)),
+  reason String COMMENT 'Why it was dropped, or where it was published: topic.' CODEC(ZSTD(1)),
+  handled_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When, UTC.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(handled_at)
+ORDER BY id
+TTL toDateTime(handled_at) + INTERVAL 430 DAY
+COMMENT 'Dead letters that were published again or dropped.';

@@ -1,0 +1,619 @@
+-- What people and panels read: each view has FINAL inside, so that a replaced row never counts twice.
+
+-- A record that was refused and landed later, published again by `counterflow deadletter replay`, is a landed one: its
+-- dead letter counts no more, and it is not doubled.
+CREATE OR REPLACE VIEW counterflow.loss {on_cluster} AS
+SELECT
+  agent_id,
+  bitmapMin(arrived) AS first_seq,
+  bitmapMax(arrived) AS last_seq,
+  row_count AS landed,
+  bitmapCardinality(arrived) - bitmapCardinality(of_tables) AS deadletters,
+  last_seq - first_seq + 1 - bitmapCardinality(arrived) AS lost,
+  row_count - bitmapCardinality(of_tables) AS duplicates
+FROM
+(
+  SELECT
+    agent_id,
+    sumIf(rows, dataset != 'deadletter') AS row_count,
+    groupBitmapMergeStateIf(seqs, dataset != 'deadletter') AS of_tables,
+    groupBitmapMergeState(seqs) AS arrived
+  FROM counterflow.ledger
+  WHERE agent_id != 'unknown' -- dead letters in which no agent and no seq could be read
+  GROUP BY agent_id
+)
+COMMENT 'Records lost and doubled between an agent and the tables, by sequence number; what is still under way counts as lost until it has landed.';
+
+ALTER TABLE counterflow.loss {on_cluster}
+  COMMENT COLUMN `agent_id` 'Agent that published the records.',
+  COMMENT COLUMN `first_seq` 'Smallest sequence number that arrived.',
+  COMMENT COLUMN `last_seq` 'Largest sequence number that arrived.',
+  COMMENT COLUMN `landed` 'Rows that are in the tables, duplicates counted. [records; delta]',
+  COMMENT COLUMN `deadletters` 'Records that were refused on the way, are dead letters and in no other table. [records; delta]',
+  COMMENT COLUMN `lost` 'Sequence numbers between the first and the last that are nowhere; what is under way is among them until it lands. [records; gauge]',
+  COMMENT COLUMN `duplicates` 'Rows of the tables beyond one for each sequence number. [records; gauge]';
+
+-- Manifests of Collection Services name the file too, ibmi_tables.QAPMJOBMI: results that only that format feeds are found
+-- by the beginning of their source.
+CREATE OR REPLACE VIEW counterflow.provisional {on_cluster} AS
+SELECT dataset, system, ts, coalesce(result.n, 0) AS n, published AS row_count
+FROM
+(
+  -- Which results count the rows of a manifest.
+  SELECT
+    arrayJoin(multiIf(
+      counted = 'db_log', ['log_load'],
+      counted = 'disk', if(startsWith(source, 'ibmi_tables'), ['disk_load', 'pool_faulting'], ['disk_load']),
+      counted = 'job' AND startsWith(source, 'ibmi_tables'), ['footprint', 'io_mix', 'job_cpu', 'pool_faulting'],
+      counted = 'job', ['footprint'],
+      counted = 'link', ['link_load'],
+      counted = 'pool' AND startsWith(source, 'ibmi_tables'), ['pool_faulting'],
+      counted = 'replication', ['replication_lag'],
+      counted = 'wait', ['wait_signature'],
+      counted = 'workload', ['account_cpu'],
+      []
+    )) AS dataset,
+    system, ts, sum(row_count) AS published
+  FROM counterflow.manifest FINAL
+  GROUP BY dataset, system, ts
+  HAVING dataset != 'pool_faulting' OR sumIf(row_count, counted = 'pool') > 0
+) AS manifest
+LEFT JOIN
+(
+  SELECT 'account_cpu' AS dataset, system, ts, sum(samples) AS n FROM counterflow.account_cpu FINAL
+  WHERE basis = 'lpar' GROUP BY system, ts
+  UNION ALL
+  SELECT 'disk_load' AS dataset, system, ts, n FROM counterflow.disk_load FINAL WHERE disk = '*'
+  UNION ALL
+  SELECT 'footprint' AS dataset, system, ts, sum(n) AS n FROM counterflow.footprint FINAL GROUP BY system, ts
+  UNION ALL
+  SELECT 'io_mix' AS dataset, system, ts, n FROM counterflow.io_mix FINAL WHERE grouping = 'partition'
+  UNION ALL
+  SELECT 'job_cpu' AS dataset, system, ts, n FROM counterflow.job_cpu FINAL WHERE grouping = 'partition'
+  UNION ALL
+  SELECT 'link_load' AS dataset, system, ts, count() AS n FROM counterflow.link_load FINAL GROUP BY system, ts
+  UNION ALL
+  SELECT 'log_load' AS dataset, system, ts, count() AS n FROM counterflow.log_load FINAL GROUP BY system, ts
+  UNION ALL
+  -- the disk rows are the same for every pool
+  SELECT 'pool_faulting' AS dataset, system, ts, toUInt64(sum(n) - sum(disks) + max(disks)) AS n
+  FROM counterflow.pool_faulting FINAL GROUP BY system, ts
+  UNION ALL
+  SELECT 'replication_lag' AS dataset, system, ts, count() AS n FROM counterflow.replication_lag FINAL GROUP BY system, ts
+  UNION ALL
+  -- the job is one row of n, and of another manifest
+  SELECT 'wait_signature' AS dataset, system, ts, toUInt64(sum(n) - countIf(job IS NOT NULL)) AS n
+  FROM counterflow.wait_signature FINAL GROUP BY system, ts
+) AS result USING (dataset, system, ts)
+WHERE n < row_count
+COMMENT 'Results that are still made of fewer input rows than their manifests say; n is 0 where there is no result yet.';
+
+ALTER TABLE counterflow.provisional {on_cluster}
+  COMMENT COLUMN `dataset` 'Dataset of the result.',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `n` 'Input rows that the result is made of; 0 where there is no result yet. [rows; gauge]',
+  COMMENT COLUMN `row_count` 'Input rows that were published, by their manifests. [rows; gauge]';
+
+-- Waits of the system and of groups of jobs: additive, so that a period is a sum over its rows.
+CREATE VIEW IF NOT EXISTS counterflow.wait_profile {on_cluster} AS
+SELECT
+  ts, interval_s, system, grouping, name, wait_group, seconds, waits,
+  seconds / nullIf(interval_s, 0) AS tasks_avg,
+  100 * seconds / nullIf(arraySum(group_seconds), 0) AS share_pct
+FROM
+(
+  SELECT
+    w.ts AS ts, max(w.interval_s) AS interval_s, w.system AS system, grouping, assumeNotNull(group_name) AS name,
+    sumForEach([
+      dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s, operating_system_contention_s, lock_contention_s,
+      ineligible_s, other_s
+    ]) AS group_seconds,
+    sumForEach([
+      dispatched_cpu_waits, cpu_queueing_waits, disk_waits, journaling_waits, operating_system_contention_waits,
+      lock_contention_waits, ineligible_waits, other_waits
+    ]) AS group_waits
+  FROM counterflow.wait_signature AS w FINAL
+  ARRAY JOIN
+    if(task = '*', ['system'], ['subsystem', 'user', 'job', 'generic_job']) AS grouping,
+    if(task = '*', ['*'], [subsystem, job_user, job_name, left(job_name, 6)]) AS group_name
+  WHERE group_name IS NOT NULL
+  GROUP BY ts, system, grouping, name
+)
+ARRAY JOIN
+  [
+    'dispatched_cpu', 'cpu_queueing', 'disk', 'journaling', 'operating_system_contention', 'lock_contention',
+    'ineligible', 'other'
+  ] AS wait_group,
+  group_seconds AS seconds,
+  group_waits AS waits
+COMMENT 'Seconds and waits of the system, and by subsystem, user, job name and generic job, in each wait group over one interval; tasks_avg is the tasks in it on average (normalised time), share_pct its share of the name''s time.';
+
+ALTER TABLE counterflow.wait_profile {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `grouping` 'By what: system (all of it), subsystem, user, job (name) or generic_job (first six characters of the name). Each is the same time again.',
+  COMMENT COLUMN `name` 'Name of the group; * for the system.',
+  COMMENT COLUMN `wait_group` 'One of dispatched_cpu, cpu_queueing, disk, journaling, operating_system_contention, lock_contention, ineligible or other; other holds idle waits.',
+  COMMENT COLUMN `seconds` 'Time in the wait group, of all tasks together. [s; delta]',
+  COMMENT COLUMN `waits` 'Waits that ended in the wait group. [waits; delta; null: not reported]',
+  COMMENT COLUMN `tasks_avg` 'Tasks that were in the wait group, on average: seconds over the length of the interval. [tasks; gauge; null: interval_s is null]',
+  COMMENT COLUMN `share_pct` 'Share of the time of the name in all wait groups. [%; percent; null: no time in any]';
+
+-- The same figures from three arrays of numbers an interval: an array of tuples, sorted, took twice as long.
+CREATE OR REPLACE VIEW counterflow.disk_latency {on_cluster} AS
+SELECT
+  ts, interval_s, system, disk, operation, operations, mean_ms,
+  if(isFinite(upper_us), (lower_us + (upper_us - lower_us) * (wanted - before) / counts[holds]) / 1000, NULL) AS p95_ms
+FROM
+(
+  SELECT
+    *,
+    0.95 * operations AS wanted,
+    arrayFirstIndex(cumulated -> cumulated >= wanted AND cumulated > 0, arrayCumSum(counts)) AS holds,
+    arraySum(arraySlice(counts, 1, holds - 1)) AS before,
+    if(holds = 1, 0, uppers_us[holds - 1]) AS lower_us,
+    if(holds = 0, inf, uppers_us[holds]) AS upper_us
+  FROM
+  (
+    SELECT
+      b.ts AS ts, max(b.interval_s) AS interval_s, b.system AS system, b.disk AS disk, b.operation AS operation,
+      groupArray(b.bucket) AS buckets,
+      arraySort((one, bucket) -> bucket, groupArray(assumeNotNull(b.operations)), buckets) AS counts,
+      -- an array leaves out what is null
+      arraySort((one, bucket) -> bucket, groupArray(coalesce(b.upper_us, inf)), buckets) AS uppers_us,
+      arraySum(counts) AS operations,
+      sum(b.response_ms) / nullIf(operations, 0) AS mean_ms
+    FROM counterflow.disk_bucket AS b FINAL
+    WHERE b.operations IS NOT NULL
+    GROUP BY ts, system, disk, operation
+  )
+)
+COMMENT 'Mean and 95th percentile of the response time of the reads, writes or all operations of one disk over one interval.';
+
+ALTER TABLE counterflow.disk_latency {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `disk` 'Name of the device as in the dataset disk.',
+  COMMENT COLUMN `operation` 'read, write, or any where the source does not part them.',
+  COMMENT COLUMN `operations` 'Operations of the interval. [operations; delta]',
+  COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weigh it by operations. [ms; gauge; null: no operations or no response time]',
+  COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations keep; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
+
+-- Processors that the I/O of a disk would take if it were virtual. Power Systems Performance Capabilities Reference:
+-- virtual SCSI   6.6.1: transactions/s x time of one / 1,000,000. The table calls the times milliseconds; the divisor and
+--                its example (10,000 reads/s of 16 KB take .34 processors) make them microseconds. Between two sizes the
+--                time is interpolated; below 4 KB it is that of 4 KB; above 256 KB the table ends and it is null.
+-- iSCSI          17.6: CPW for 1,000 operations/s, 230 with a hardware target, 275 with a software target.
+CREATE VIEW IF NOT EXISTS counterflow.virtual_io {on_cluster} AS
+WITH
+  [4., 8, 16, 32, 64, 128, 256] AS sizes,
+  [[16., 22, 34, 57, 92, 163, 314], [21., 26, 36, 54, 82, 148, 282]] AS read_and_write_us,
+  arrayMap(kb -> if(kb > 256, NULL, greatest(kb, 4.)), [kb_per_read, kb_per_write]) AS in_table,
+  arrayMap(kb -> greatest(arrayFirstIndex(size -> size >= kb, sizes), 2), in_table) AS above,
+  arrayMap(
+    (kb, i, us) -> us[i - 1] + (us[i] - us[i - 1]) * (kb - sizes[i - 1]) / (sizes[i] - sizes[i - 1]),
+    in_table, above, read_and_write_us
+  ) AS microseconds
+SELECT
+  ts, interval_s, system, disk, reads_per_s, writes_per_s,
+  1024 * read_mb / nullIf(reads_per_s * interval_s, 0) AS kb_per_read,
+  1024 * written_mb / nullIf(writes_per_s * interval_s, 0) AS kb_per_write,
+  microseconds[1] AS read_us,
+  microseconds[2] AS write_us,
+  if(reads_per_s = 0, 0, reads_per_s * read_us / 1e6) + if(writes_per_s = 0, 0, writes_per_s * write_us / 1e6)
+    AS virtual_scsi_processors,
+  transfers_per_s * 230 / 1000 AS iscsi_hardware_target_cpw,
+  transfers_per_s * 275 / 1000 AS iscsi_software_target_cpw
+FROM counterflow.disk_load FINAL
+WHERE leaf AND disk != '*'
+COMMENT 'What the I/O of a leaf disk over one interval would take of a virtual SCSI server (processors of 2.2 GHz POWER5) or of an iSCSI host (CPW).';
+
+ALTER TABLE counterflow.virtual_io {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `disk` 'Name of the leaf disk.',
+  COMMENT COLUMN `reads_per_s` 'Reads a second. [reads/s; rate; null: not reported]',
+  COMMENT COLUMN `writes_per_s` 'Writes a second. [writes/s; rate; null: not reported]',
+  COMMENT COLUMN `kb_per_read` 'Mean size of a read, KB of 1024 bytes. [KB; gauge; null: no reads or size not reported]',
+  COMMENT COLUMN `kb_per_write` 'Mean size of a write, KB of 1024 bytes. [KB; gauge; null: no writes or size not reported]',
+  COMMENT COLUMN `read_us` 'Processor time of a virtual read of that size, of one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
+  COMMENT COLUMN `write_us` 'Processor time of a virtual write of that size, of one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
+  COMMENT COLUMN `virtual_scsi_processors` 'Processors of 2.2 GHz POWER5 that the virtual SCSI server would need. [processors; gauge; null: a time of an operation is not known]',
+  COMMENT COLUMN `iscsi_hardware_target_cpw` 'CPW that an iSCSI host with a hardware target would need. [CPW; gauge; null: transfers not reported]',
+  COMMENT COLUMN `iscsi_software_target_cpw` 'CPW that an iSCSI host with a software target would need. [CPW; gauge; null: transfers not reported]';
+
+-- The commands of footprint with the part of Q Replication that each belongs to, a row a command: what is additive needs no
+-- sum at each instant first, which over months is more than a query may hold.
+-- nmon cuts long names, so that beginnings count: asnqcap, asnqapp (Q Capture, Q Apply), amq..., runmq... (IBM MQ: queue
+-- managers, channels, listeners), db2fmp (fenced routines: a workload of stored procedures), db2... (the engine, db2sysc,
+-- and its helpers).
+CREATE OR REPLACE VIEW counterflow.component_process {on_cluster} AS
+SELECT
+  f.ts AS ts, f.interval_s AS interval_s, f.system AS system, f.command AS command,
+  multiIf(
+    startsWith(command, 'asnqcap'), 'Q Capture',
+    startsWith(command, 'asnqapp'), 'Q Apply',
+    startsWith(command, 'amq') OR startsWith(command, 'runmq'), 'MQ',
+    startsWith(command, 'db2fmp'), 'Db2 fenced',
+    startsWith(command, 'db2'), 'Db2',
+    'other'
+  ) AS component,
+  f.cpu_base AS cpu_base, f.n AS n, f.cpu_ms AS cpu_ms, f.cpu_cores AS cpu_cores, f.memory_mb AS memory_mb
+FROM counterflow.footprint AS f FINAL
+COMMENT 'What a command uses on one system over one interval, and the part of Q Replication that it belongs to.';
+
+ALTER TABLE counterflow.component_process {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `command` 'Command as in footprint.',
+  COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2, Db2 fenced, or other.',
+  COMMENT COLUMN `cpu_base` 'What cpu_cores counts, as in footprint. [null: not known]',
+  COMMENT COLUMN `n` 'Rows of the dataset job. [rows; gauge]',
+  COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
+  COMMENT COLUMN `cpu_cores` 'Processors kept busy. [processors; gauge; null: not reported]',
+  COMMENT COLUMN `memory_mb` 'Memory. [MB of 1,048,576 bytes; gauge; null: not reported]';
+
+-- How long each thing was in which state without a break: what a timeline and the notes over a chart show.
+CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
+SELECT
+  rule, system, entity_type, entity, state,
+  min(ts) - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS start_ts,
+  max(ts) AS end_ts,
+  count() AS intervals,
+  countIf(stale) AS stale_intervals,
+  argMin(reason, ts) AS reason,
+  argMin(evidence, ts) AS evidence
+FROM counterflow.verdict FINAL
+GROUP BY rule, system, entity_type, entity, state, since
+COMMENT 'Spells of a state: from the beginning of its first interval to the end of its last; reason and evidence of the first.';
+
+ALTER TABLE counterflow.verdict_spell {on_cluster}
+  COMMENT COLUMN `rule` 'Name of the rule.',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `entity_type` 'What is judged: the link_type of a link, or log.',
+  COMMENT COLUMN `entity` 'Its name within the system.',
+  COMMENT COLUMN `state` 'State of the entity throughout the spell.',
+  COMMENT COLUMN `start_ts` 'Begin of the first interval of the spell, UTC.',
+  COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
+  COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
+  COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
+  COMMENT COLUMN `reason` 'The figures that decided in the first interval.',
+  COMMENT COLUMN `evidence` 'Inputs, derived figures and thresholds of the first interval, as JSON.';
+
+-- One figure for how busy a system's processors are, whatever it runs and however its recorder says it.
+CREATE VIEW IF NOT EXISTS counterflow.processor_load {on_cluster} AS
+SELECT
+  c.ts AS ts, c.interval_s AS interval_s, c.system AS system, c.engine_type AS engine_type,
+  multiIf(
+    c.busy_pct IS NOT NULL, c.busy_pct,
+    c.cpu_base = 'logical', c.user_pct + c.sys_pct,
+    100 * c.physical_consumed_cores / nullIf(c.entitled_cores, 0)
+  ) AS busy_pct,
+  coalesce(
+    c.cpu_ms / 1000 / nullIf(c.interval_s, 0),
+    c.physical_consumed_cores,
+    (c.user_pct + c.sys_pct) / 100 * c.logical_engines
+  ) AS processors
+FROM counterflow.system_cpu AS c FINAL
+WHERE c.engine = 'all'
+COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or there (Linux), and the processors kept busy.';
+
+ALTER TABLE counterflow.processor_load {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
+  COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or there (Linux); above 100 where uncapped. [%; percent; null: not reported]',
+  COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]';
+
+-- The same rows, by a branch a grouping: a condition on the grouping leaves one of them to be read, where ARRAY JOIN made
+-- seven rows of each before it was looked at.
+CREATE OR REPLACE VIEW counterflow.job_group {on_cluster} AS
+WITH jobs AS
+(
+  SELECT *, (logical_reads + logical_writes + logical_other) IS NOT NULL AS counted
+  FROM counterflow.job FINAL
+  WHERE source = 'ibmi_tables'
+)
+SELECT
+  ts, max(interval_s) AS interval_s, system, grouping, assumeNotNull(group_name) AS name, count() AS threads,
+  sum(cpu_ms) AS cpu_ms,
+  sum(sql_cpu_ms) AS sql_cpu_ms,
+  sum(logical_reads + logical_writes + logical_other) AS logical_io,
+  sumIf(logical_reads, counted) AS reads,
+  sumIf(logical_reads_for_update, counted) AS read_for_update,
+  sumIf(logical_writes, counted) AS inserts,
+  sumIf(logical_other, counted) AS other,
+  countIf(counted) > 0 AND countIf(counted) = countIf(counted AND logical_reads_for_update IS NOT NULL) AS four_way,
+  sum(sync_db_reads + sync_nondb_reads) AS sync_reads,
+  sum(sync_db_writes + sync_nondb_writes) AS sync_writes,
+  sum(async_db_reads + async_nondb_reads) AS async_reads,
+  sum(async_db_writes + async_nondb_writes) AS async_writes,
+  sum(page_faults) AS page_faults,
+  sum(transactions) AS transactions,
+  sum(response_s) AS response_s
+FROM
+(
+  SELECT 'thread' AS grouping, toNullable(job) AS group_name, * FROM jobs
+  UNION ALL SELECT 'job' AS grouping, job_name AS group_name, * FROM jobs
+  UNION ALL SELECT 'generic_job' AS grouping, left(job_name, 6) AS group_name, * FROM jobs
+  UNION ALL SELECT 'user' AS grouping, job_user AS group_name, * FROM jobs
+  UNION ALL SELECT 'subsystem' AS grouping, subsystem AS group_name, * FROM jobs
+  UNION ALL SELECT 'pool' AS grouping, job_pool AS group_name, * FROM jobs
+  UNION ALL SELECT 'job_type' AS grouping, job_type AS group_name, * FROM jobs
+)
+WHERE group_name IS NOT NULL
+GROUP BY ts, system, grouping, group_name
+COMMENT 'What IBM i jobs did over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type; four_way says that read_for_update is known of all rows.';
+
+ALTER TABLE counterflow.job_group {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `grouping` 'By what: thread, job (name), generic_job (first six characters of the name), user, subsystem, pool or job_type. Each is the same work again.',
+  COMMENT COLUMN `name` 'Name of the group.',
+  COMMENT COLUMN `threads` 'Jobs and threads, rows of the dataset job, in the group. [rows; gauge]',
+  COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
+  COMMENT COLUMN `sql_cpu_ms` 'Part of cpu_ms in SQL. [ms; delta; null: not reported]',
+  COMMENT COLUMN `logical_io` 'reads + inserts + other. Under sequential-only processing, reads and inserts count blocks, not rows. [operations; delta; null: no row has logical I/O]',
+  COMMENT COLUMN `reads` 'Logical reads, those for update among them. [reads; delta; null: no row has logical I/O]',
+  COMMENT COLUMN `read_for_update` 'Logical reads for update; of all rows where four_way is true. [reads; delta; null: no row reports them]',
+  COMMENT COLUMN `inserts` 'Logical writes. [writes; delta; null: no row has logical I/O]',
+  COMMENT COLUMN `other` 'Updates, deletes, force end of data, commits, rollbacks, releases. [operations; delta; null: no row has logical I/O]',
+  COMMENT COLUMN `four_way` 'read_for_update is known of every row that has logical I/O.',
+  COMMENT COLUMN `sync_reads` 'Synchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
+  COMMENT COLUMN `sync_writes` 'Synchronous disk writes, of database and other objects. [writes; delta; null: not reported]',
+  COMMENT COLUMN `async_reads` 'Asynchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
+  COMMENT COLUMN `async_writes` 'Asynchronous disk writes, of database and other objects. [writes; delta; null: not reported]',
+  COMMENT COLUMN `page_faults` 'Page faults. [faults; delta; null: not reported]',
+  COMMENT COLUMN `transactions` 'Transactions. [transactions; delta; null: not reported]',
+  COMMENT COLUMN `response_s` 'Response time of all transactions together. [s; delta; null: not reported]';
+
+CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
+SELECT *, min(begin_ts) OVER (PARTITION BY run) AS run_begin_ts
+FROM
+(
+  SELECT
+    run, system, argMin(begins, place) AS begin_ts, argMin(tuple(ends), place).1 AS end_ts, argMin(by, place) AS told_by
+  FROM
+  (
+    SELECT
+      run, system, toDateTime64(min(first_ts), 3, 'UTC') AS begins,
+      toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, 2 AS place
+    FROM counterflow.run_day
+    GROUP BY run, system
+    UNION ALL
+    -- of two entries of one name the newest counts
+    SELECT
+      run, system,
+      argMax(begun, ts) + toIntervalMillisecond(toUInt64(1000 * argMax(warm_up_s, ts))) AS begins,
+      argMax(tuple(ended), ts).1 AS ends, 'site file' AS by, 1 AS place
+    FROM
+    (
+      SELECT
+        item AS run, system, ts,
+        ts AS begun,
+        max(if(name = 'end', parseDateTime64BestEffortOrNull(value, 3, 'UTC'), NULL)) AS ended,
+        coalesce(max(if(name = 'warm_up_s', toFloat64OrNull(value), NULL)), 0) AS warm_up_s
+      FROM counterflow.config FINAL
+      WHERE section = 'run'
+      GROUP BY run, system, ts
+    )
+    GROUP BY run, system
+  )
+  GROUP BY run, system
+)
+COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. What the site file says stands before a label of recordings.';
+
+-- What the columns of the views of runs and of work mean.
+
+ALTER TABLE counterflow.run_span {on_cluster}
+  COMMENT COLUMN `run` 'Name of the run, or its label.',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `begin_ts` 'When it began on the system, its warm-up left out, UTC.',
+  COMMENT COLUMN `end_ts` 'When it ended on the system, UTC. [null: it goes on]',
+  COMMENT COLUMN `told_by` 'site file, or label of recordings.',
+  COMMENT COLUMN `run_begin_ts` 'When it began on the first of its systems, UTC.';
+
+-- Units of work between a sample and the one before it, however the source counts; closing summaries are left out.
+CREATE VIEW IF NOT EXISTS counterflow.work_done {on_cluster} AS
+SELECT
+  w.ts AS ts,
+  if(w.prev_ts IS NULL, w.interval_s, dateDiff('millisecond', w.prev_ts, w.ts) / 1000) AS interval_s,
+  w.system AS system, w.workload AS workload, w.run_id AS run_id, w.unit_of_work AS unit_of_work,
+  w.operation AS operation,
+  if(w.prev_done IS NULL, w.done_delta, w.done - w.prev_done) AS units,
+  w.users AS users, w.response_ms AS response_ms, w.response_max_ms AS response_max_ms,
+  w.response_p50_ms AS response_p50_ms, w.response_p95_ms AS response_p95_ms, w.response_p99_ms AS response_p99_ms
+FROM counterflow.workload AS w FINAL
+WHERE NOT ifNull(w.final, false)
+COMMENT 'Units of work that a workload did over one interval, with its response times; an empty operation is all together.';
+
+ALTER TABLE counterflow.work_done {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Time since the sample before; for sources that count by interval its length. [s; gauge; null: not known]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `workload` 'Name of the batch, driver or query stream.',
+  COMMENT COLUMN `run_id` 'Execution of the workload; empty where the source names none.',
+  COMMENT COLUMN `unit_of_work` 'What is counted: accounts, transactions, operations, queries.',
+  COMMENT COLUMN `operation` 'Kind of operation; empty is all together. Rows of one kind are not added to those of all.',
+  COMMENT COLUMN `units` 'Units of work done in the interval. [units of work; delta; null: first sample, or not reported]',
+  COMMENT COLUMN `users` 'Users, threads or jobs that drive it. [users; gauge; null: not reported]',
+  COMMENT COLUMN `response_ms` 'Mean response time of the interval; weigh it by units. [ms; gauge; null: not reported]',
+  COMMENT COLUMN `response_max_ms` 'Longest response time. [ms; gauge; null: not reported]',
+  COMMENT COLUMN `response_p50_ms` 'Median of the response times; never averaged. [ms; gauge; null: not reported]',
+  COMMENT COLUMN `response_p95_ms` '95th percentile of the response times; never averaged. [ms; gauge; null: not reported]',
+  COMMENT COLUMN `response_p99_ms` '99th percentile of the response times; never averaged. [ms; gauge; null: not reported]';
+
+CREATE VIEW IF NOT EXISTS counterflow.deadletter_open {on_cluster} AS
+SELECT lower(hex(sipHash64(system, origin, stage, ts))) AS id, *
+FROM counterflow.deadletter FINAL
+WHERE id NOT IN (SELECT id FROM counterflow.deadletter_handled)
+COMMENT 'Dead letters that nobody has handled yet.';
+
+-- What the columns of the view of open dead letters mean.
+
+ALTER TABLE counterflow.deadletter_open {on_cluster}
+  COMMENT COLUMN `id` 'Name of the dead letter: a digest of system, origin, stage and ts.',
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval that the row covers. [s; gauge; null: the row describes no interval or its length is unknown]',
+  COMMENT COLUMN `system` 'Name of the system the counters belong to.',
+  COMMENT COLUMN `source` 'Format that the row was read from.',
+  COMMENT COLUMN `agent_id` 'Agent that published the row; also its Kafka transactional.id.',
+  COMMENT COLUMN `seq` 'Number of the record within its agent, contiguous over all datasets and restarts: a gap is a loss, a repeat a duplicate. [records; cumulative]',
+  COMMENT COLUMN `boot_id` 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]',
+  COMMENT COLUMN `collected_at` 'When the agent read the row, UTC, by the agent\'s clock.',
+  COMMENT COLUMN `run` 'Label of a measurement run. [null: the agent labels no run]',
+  COMMENT COLUMN `stage` 'Part that refused it.',
+  COMMENT COLUMN `origin` 'Where the bytes stand: `path:line`, or `topic:partition:offset`.',
+  COMMENT COLUMN `byte_offset` 'Offset of the bytes in the file. [bytes; gauge; null: not from a file]',
+  COMMENT COLUMN `reason` 'Reason of the parser, `schema`, or the exception code of the server.',
+  COMMENT COLUMN `error` 'What was expected and what was found.',
+  COMMENT COLUMN `payload_base64` 'The refused bytes, base64, the first 64 KiB of them.',
+  COMMENT COLUMN `payload_bytes` 'Length of the refused bytes. [bytes; gauge]';
+
+-- Views with parameters: what is wanted of them is known before a row is read, so that no more is read than that.
+
+-- Spells as in verdict_spell, of the verdicts of a range alone: where a spell begins is known only from all verdicts
+-- there ever were.
+CREATE OR REPLACE VIEW counterflow.verdict_spell_within {on_cluster} AS
+SELECT
+  rule, system, entity_type, entity, state,
+  since - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS begin_ts,
+  min(ts) - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS start_ts,
+  max(ts) AS end_ts,
+  count() AS intervals,
+  countIf(stale) AS stale_intervals,
+  max(interval_s) AS longest_s,
+  argMin(v.reason, v.ts) AS reason,
+  argMin(v.evidence, v.ts) AS evidence
+FROM counterflow.verdict AS v FINAL
+WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
+GROUP BY rule, system, entity_type, entity, state, since
+COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, before the range too, longest_s its longest interval; reason and evidence are of the first.';
+
+-- A counter from the rollup that suits the points shown: by minute, or by hour where a point is an hour and more.
+CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
+SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1m
+WHERE {bucket_s:UInt32} < 3600 AND metric = {metric:String}
+UNION ALL
+SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1h
+WHERE {bucket_s:UInt32} >= 3600 AND metric = {metric:String}
+COMMENT 'A metric by minute, or by hour for points of bucket_s of an hour and more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
+
+-- Jobs and threads of IBM i, each with the name of its group by one grouping.
+CREATE OR REPLACE VIEW counterflow.job_by {on_cluster} AS
+SELECT
+  ts, interval_s, system, assumeNotNull(group_name) AS name, job, cpu_ms, sql_cpu_ms,
+  logical_reads + logical_writes + logical_other AS logical_io,
+  if(logical_io IS NULL, NULL, logical_reads) AS reads,
+  if(logical_io IS NULL, NULL, logical_reads - logical_reads_for_update) AS read_only,
+  if(logical_io IS NULL, NULL, logical_reads_for_update) AS read_for_update,
+  if(logical_io IS NULL OR logical_reads_for_update IS NOT NULL, NULL, logical_reads) AS reads_not_parted,
+  if(logical_io IS NULL, NULL, logical_writes) AS inserts,
+  if(logical_io IS NULL, NULL, logical_other) AS other,
+  sync_db_reads + sync_nondb_reads AS sync_reads,
+  sync_db_writes + sync_nondb_writes AS sync_writes,
+  async_db_reads + async_nondb_reads AS async_reads,
+  async_db_writes + async_nondb_writes AS async_writes,
+  page_faults, transactions, response_s
+FROM
+(
+  SELECT
+    *,
+    multiIf(
+      {grouping:String} = 'thread', toNullable(job),
+      {grouping:String} = 'job', job_name,
+      {grouping:String} = 'generic_job', left(job_name, 6),
+      {grouping:String} = 'user', job_user,
+      {grouping:String} = 'subsystem', subsystem,
+      {grouping:String} = 'pool', job_pool,
+      {grouping:String} = 'job_type', job_type,
+      NULL
+    ) AS group_name
+  FROM counterflow.job FINAL
+  WHERE source = 'ibmi_tables'
+)
+WHERE group_name IS NOT NULL
+COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; reads_not_parted are reads of which it is not known which were for update.';
+
+CREATE OR REPLACE VIEW counterflow.component_footprint {on_cluster} AS
+SELECT
+  ts, max(p.interval_s) AS interval_s, system, component, cpu_base, sum(p.n) AS n, sum(p.cpu_ms) AS cpu_ms,
+  sum(p.cpu_cores) AS cpu_cores, sum(p.memory_mb) AS memory_mb
+FROM counterflow.component_process AS p
+GROUP BY ts, system, component, cpu_base
+COMMENT 'What Q Replication, MQ, Db2 and all else use on one system over one interval: the processes of footprint by component.';
+
+ALTER TABLE counterflow.component_footprint {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2 fenced, Db2 or other, by the beginning of the command.',
+  COMMENT COLUMN `cpu_base` 'What cpu_ms is time of: logical or physical processors. [null: not known]',
+  COMMENT COLUMN `n` 'Processes, rows of the dataset job, that it is made of. [rows; gauge]',
+  COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
+  COMMENT COLUMN `cpu_cores` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
+  COMMENT COLUMN `memory_mb` 'Memory at the end of the interval. [MB; gauge; null: not reported]';
+
+-- What groups of jobs use: of job_cpu where it has the grouping, else of the rows of jobs.
+CREATE OR REPLACE VIEW counterflow.cpu_by {on_cluster} AS
+SELECT ts, interval_s, system, toString(name) AS name, cpu_ms, sql_cpu_ms
+FROM counterflow.job_cpu FINAL
+WHERE grouping = {grouping:String}
+UNION ALL
+SELECT ts, interval_s, system, toString(name) AS name, cpu_ms, sql_cpu_ms
+FROM counterflow.job_by(grouping = {grouping:String})
+WHERE {grouping:String} IN ('thread', 'pool')
+COMMENT 'Processor time of groups of jobs of IBM i by interval, cpu_by(grouping = ...); groupings as in job_by, and partition.';
+
+-- What groups of jobs do in the database: of io_mix where it has the grouping, else of the rows of jobs.
+CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
+SELECT
+  ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update,
+  if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, exposure_pct * logical_io / 100 AS exposed
+FROM counterflow.io_mix FINAL
+WHERE grouping = {grouping:String}
+UNION ALL
+SELECT
+  ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update, reads_not_parted,
+  inserts, other, inserts + other + coalesce(read_for_update, 0) AS exposed
+FROM counterflow.job_by(grouping = {grouping:String})
+WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
+COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, other, and reads for update where they are known.';
+
+-- What the tasks of groups of jobs run and wait for.
+CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
+SELECT
+  ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
+  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s,
+  cpu_queueing_s + disk_s + journaling_s + operating_system_contention_s + lock_contention_s + ineligible_s AS held_up_s
+FROM
+(
+  SELECT
+    *,
+    multiIf(
+      {grouping:String} = 'thread', coalesce(job, task),
+      {grouping:String} = 'job', job_name,
+      {grouping:String} = 'generic_job', left(job_name, 6),
+      {grouping:String} = 'user', job_user,
+      {grouping:String} = 'subsystem', subsystem,
+      NULL
+    ) AS group_name
+  FROM counterflow.wait_signature FINAL
+  WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
+  UNION ALL
+  -- what only the row of the job tells
+  SELECT w.*, j.name AS group_name
+  FROM (SELECT * FROM counterflow.wait_signature FINAL WHERE task != '*') AS w
+  INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
+    ON w.ts = j.ts AND w.system = j.system AND w.job = j.job
+  WHERE {grouping:String} IN ('pool', 'job_type')
+)
+WHERE group_name IS NOT NULL
+COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are those in all groups that hold work up.';
