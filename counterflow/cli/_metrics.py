@@ -8,7 +8,7 @@ from counterflow.collectors.agent.metrics import Metrics
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import Told
 from counterflow.pipelines.landing import metrics as lander
-from counterflow.stack.health import Parts
+from counterflow.stack.health_server import Parts
 from counterflow.stack.settings import StackSettings
 
 _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from counterflow.simulate.spread import apportion, uneven
 
 if TYPE_CHECKING:
-    from counterflow.simulate.qrep import Applied, QrepRun
+    from counterflow.simulate.qrep_run import Applied, QrepRun
     from counterflow.simulate.timeline import Placed
 
 MONITOR_S = 30

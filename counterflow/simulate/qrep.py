@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from counterflow.simulate import monitor_tables, nmon_aix, site, workload
 from counterflow.simulate.case import Case
 from counterflow.simulate.files import Output, Written
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_aix import Host, Process, Snapshot
+from counterflow.simulate.qrep_run import Node, QrepRun
 from counterflow.simulate.spread import apportion, between, profile
 from counterflow.simulate.timeline import Placed
 
@@ -23,62 +22,6 @@ DISKS = tuple(f"hdisk{n}" for n in range(8))
 READ_KB, WRITE_KB, SERVICE_MS = 16, 64, 3.0
 TEXT_KB = 96
 """Program text of a command."""
-
-
-class Component(NamedTuple):
-    """Processes of one command; `cpu_pct` is of all cores of the system, memory that of all of them together."""
-
-    command: str
-    processes: int
-    cpu_pct: float
-    memory_mb: float
-
-
-@dataclass(frozen=True)
-class Node:
-    """One system during a run; sizes are totals of the run, in MB of 1,048,576 bytes."""
-
-    system: str
-    cpu_avg_pct: float
-    cpu_max_pct: float
-    components: tuple[Component, ...]
-    read_mb: int
-    written_mb: int
-
-
-class Applied(NamedTuple):
-    """What one receive queue applied in a run, and the means of its latencies."""
-
-    rows: int
-    transactions: int
-    capture_ms: int
-    queue_ms: int
-    apply_ms: int
-
-
-@dataclass(frozen=True)
-class QrepRun:
-    """One run of the workload; the driver is on the first node.
-
-    Parameters
-    ----------
-    tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
-    applied : what was replicated from the first node to the second.
-    """
-
-    name: str
-    intervals: int
-    nodes: tuple[Node, ...]
-    tps_min: int
-    tps_avg: int
-    tps_max: int
-    applied: Applied | None = None
-    published: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Return the nodes by name."""
-        return tuple(node.system for node in self.nodes)
 
 
 class QrepCase(Case[QrepRun]):

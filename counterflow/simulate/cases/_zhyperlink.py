@@ -11,8 +11,9 @@ the throughput falls. Waits for a log buffer occur with zHPF alone. All zHyperLi
 
 from __future__ import annotations
 
+from counterflow.simulate.log_run import LogRun
 from counterflow.simulate.published import Row, table
-from counterflow.simulate.zos import BATCH_ACCOUNTS, LogRun
+from counterflow.simulate.zos import BATCH_ACCOUNTS
 
 GCPS, ZIIPS = 6, 10
 IMPLIED_LOG_BYTES = 44_850

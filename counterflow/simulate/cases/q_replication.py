@@ -12,7 +12,8 @@ the target are Db2 transactions, about two for one of the workload.
 from __future__ import annotations
 
 from counterflow.simulate.published import Row, table
-from counterflow.simulate.qrep import DOCUMENT, Applied, Component, Node, QrepCase, QrepRun
+from counterflow.simulate.qrep import DOCUMENT, QrepCase
+from counterflow.simulate.qrep_run import Applied, Component, Node, QrepRun
 
 SYSTEMS = {"source": "QSRC", "target": "QTGT"}
 PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}
