@@ -66,9 +66,12 @@ def test_every_number_is_a_counter(fields: dict[str, float]) -> None:
     assert {row["counter"]: row["value"] for row in rows} == {name: float(value) for name, value in fields.items()}
 
 
-@pytest.mark.parametrize("case", [path.name for path in GOLDEN.iterdir() if not path.name.startswith(("bad", "empty"))])
-def test_it_is_recognised(case: str) -> None:
-    assert recognise((GOLDEN / case / "input.jsonl").read_bytes()) is formats()["omegamon_jsonl"]
+WELL_FORMED = [path for path in GOLDEN.glob("*/input.jsonl") if not path.parent.name.startswith(("bad", "empty"))]
+
+
+@pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.parent.name)
+def test_it_is_recognised(path: Path) -> None:
+    assert recognise(path.read_bytes()) is formats()["omegamon_jsonl"]
 
 
 def test_what_is_remembered_is_bounded_and_may_be_resumed_on_the_way() -> None:
