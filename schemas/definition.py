@@ -84,6 +84,21 @@ class Watched(_Strict):
         return {*self.labels, *self.where, *(name for figure in self.figures.values() for name in figure.columns)}
 
 
+class Counts(_Strict):
+    """Which manifests a result counts the rows of, and how many input rows its rows are made of.
+
+    `manifests` are the datasets whose rows feed the result; `source` the beginning of the source that alone does so,
+    `requires` the one without whose manifest there is no result. `rows` is the SQL, grouped by system and ts, of the
+    input rows that the result's rows are made of, over those that meet `where`.
+    """
+
+    manifests: tuple[str, ...] = Field(min_length=1)
+    source: str | None = None
+    requires: str | None = None
+    rows: str = "sum(n)"
+    where: str | None = None
+
+
 class Dataset(_Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
 
@@ -94,7 +109,8 @@ class Dataset(_Strict):
     `ordered` is for a result that is judged: a key's partition follows from the whole key, so its topic has one, in
     which the intervals of an entity stay as they were written.
     `columns` are those of the dataset alone; `all_columns` adds the envelope of the role. `sources` says for each
-    source which of its counters fills a column. `watched` says what alerts may use of it; None: nothing.
+    source which of its counters fills a column. `watched` is what alerts may use of it; None: nothing. `counts` is how
+    a result is compared with the manifests of its input; None: it is not.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -106,6 +122,7 @@ class Dataset(_Strict):
     version: int = 1
     ordered: bool = False
     watched: Watched | None = None
+    counts: Counts | None = None
     columns: dict[str, Column]
     sources: dict[str, dict[str, str]]
 
@@ -130,6 +147,7 @@ class Dataset(_Strict):
             *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
             *([] if self.key[-1:] == ("ts",) else ["`ts` ends the key"]),
+            *(["a counter has no `counts`: it is counted"] if self.counts and self.role == "counter" else []),
             *(["a result has no `instance`: its rows are replaced"] if self.instance and self.role == "result" else []),
             *(
                 f"source `{source}` fills `{name}`, which is not a column"

@@ -84,7 +84,8 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
     if applied and baseline and (not known or any(baseline[id_] != sha256 for id_, sha256 in known.items())):
         raise CounterflowError(
             "the database `counterflow` was made by an older checkout, of which nothing was released",
-            hint="one machine: counterflow down, then remove .counterflow; elsewhere: DROP DATABASE counterflow",
+            hint="one machine: counterflow down, then remove .counterflow, and with it all landed data and backups; "
+            "elsewhere: DROP DATABASE counterflow",
             exit_code=2,
         )
     if edited := [m.id for m in found if applied.get(m.id, m.sha256) != m.sha256]:
