@@ -14,13 +14,26 @@ from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import HOST, StackSettings
+from tests.support import left_over
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def pytest_configure() -> None:
-    """Leave out Java's optimising compiler, which would take a third of all time: servers live for minutes here."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out Java's optimising compiler, which would take a third of all time: servers live for minutes here.
+
+    What an interrupted run of this checkout left behind ends now, and this run marks what it starts.
+    """
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+    if not hasattr(config, "workerinput"):
+        left_over.end_left_over()
+        os.environ[left_over.VARIABLE] = left_over.mark()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what the tests started and did not stop, for one because their own process was killed."""
+    if not hasattr(config, "workerinput"):
+        left_over.end_left_over(os.environ.get(left_over.VARIABLE))
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
