@@ -1,4 +1,4 @@
-"""What one recording says, in one screen: the summary of `counterflow summary`.
+"""The figures of one recording that fit on one screen, for each system in it.
 
 Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value. Totals
 count leaf disks only. The formulas are those of docs/kpis/processors.md.
@@ -38,15 +38,46 @@ class Weighted:
 
 
 @dataclass(slots=True)
+class Summaries:
+    """Accumulates the items of one file, each for its system.
+
+    An anomaly without a system counts for the only one of the file; a file of several, or of none, has a summary
+    without a system for them.
+    """
+
+    file: str
+    _found: dict[str | None, Summary] = field(default_factory=dict)
+
+    def add(self, item: Item) -> None:
+        """Take one item of the file."""
+        if isinstance(item, Record):
+            self._for(item.fields.get("system")).add_record(item)
+        elif isinstance(item, Reject):
+            self._for(item.system).quality[item.reason.value] += 1
+
+    @property
+    def of(self) -> list[Summary]:
+        """A summary a system, in the file's order."""
+        systems = [summary for system, summary in self._found.items() if system is not None]
+        unnamed = self._found.get(None)
+        if unnamed is None or (len(systems) == 1 and not unnamed.records):
+            if unnamed is not None:
+                systems[0].quality += self._found.pop(None).quality
+            return systems
+        return [*systems, unnamed]
+
+    def _for(self, system: str | None) -> Summary:
+        return self._found.setdefault(system, Summary(self.file, system))
+
+
+@dataclass(slots=True)
 class Summary:
-    """Accumulates the items of one file; memory is one entry a command, an interface and a reason."""
+    """Accumulates the records of one system; memory is one entry a command, an interface, an instant and a reason."""
 
     file: str
     system: str | None = None
     os: str | None = None
-    start: str | None = None
-    end: str | None = None
-    snapshots: int = 0
+    instants: set[str] = field(default_factory=set)
     cpu_base: str | None = None
     cpu_pct: Weighted = field(default_factory=Weighted)
     physical_cpu: Weighted = field(default_factory=Weighted)
@@ -62,23 +93,14 @@ class Summary:
     quality: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
 
-    def add(self, item: Item) -> None:
-        """Take one item of the file."""
-        if isinstance(item, Record):
-            self.records[item.dataset] += 1
-            self.system = self.system or item.fields.get("system")
-            handler = getattr(self, f"_{item.dataset}", None)
-            if handler is not None:
-                handler(item.fields)
-        elif isinstance(item, Reject):
-            self.quality[item.reason.value] += 1
-
-    def _manifest(self, row: dict[str, Any]) -> None:
-        ts = row["ts"]
-        if ts != self.end:
-            self.snapshots += 1
-        self.start = ts if self.start is None else min(self.start, ts)
-        self.end = ts if self.end is None else max(self.end, ts)
+    def add_record(self, record: Record) -> None:
+        """Take one record; every one but a setting is of an instant."""
+        self.records[record.dataset] += 1
+        if record.dataset != "config":
+            self.instants.add(record.fields["ts"])
+        handler = getattr(self, f"_{record.dataset}", None)
+        if handler is not None:
+            handler(record.fields)
 
     def _config(self, row: dict[str, Any]) -> None:
         if self.os is None and row["section"] == "AAA":
@@ -151,9 +173,10 @@ class Summary:
             "file": self.file,
             "system": self.system,
             "os": self.os,
-            "start": self.start,
-            "end": self.end,
-            "snapshots": self.snapshots,
+            "start": min(self.instants, default=None),
+            "end": max(self.instants, default=None),
+            "snapshots": len(self.instants),
+            "records": dict(sorted(self.records.items())),
             "cpu_pct_avg": _round(self.cpu_pct.mean),
             "cpu_pct_max": _round(self.cpu_pct.maximum),
             "cpu_max_to_avg": _round(self.cpu_max_to_avg),

@@ -1,4 +1,4 @@
-"""`counterflow summary`: what each recording says, in one screen, no service needed."""
+"""`counterflow summary`: the figures of each recording on one screen, without any service."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from rich.text import Text
 from counterflow.base.inert import inert
 from counterflow.cli._files import each, file_options, read_all, recordings
 from counterflow.cli._table import console
-from counterflow.collectors.summary import Summary
+from counterflow.collectors.summary import Summaries
 
 
 @click.command()
 @file_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a file and line; MB are 1,048,576 bytes.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object a line: of a file and system; MB are 1,048,576 bytes."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -30,53 +32,73 @@ def command(
     system: str | None,
     as_json: bool,
 ) -> None:
-    """Summarise each FILE: CPU, memory, disks, network, top commands, and how good the data is.
+    """Summarise each FILE: CPU, memory, disks, network, top commands, records, and how good the data is.
 
-    Exit status 1 says that a file was not read at all; the others were.
+    Exit status 1 means that a file could not be read; the others were.
     """
     out = console()
     unread = 0
     for path in each(recordings(files)):
-        summary = Summary(str(path))
-        unread += read_all([path], zone, system, lambda _, item, to=summary: to.add(item), date_order)  # type: ignore[misc]
-        if as_json and (summary.records or summary.quality):
-            click.echo(orjson.dumps(summary.as_dict()))
-        elif summary.records:
-            _print(out, summary.as_dict())
+        found = Summaries(str(path))
+        unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order)  # type: ignore[misc]
+        for summary in found.of:
+            if as_json:
+                click.echo(orjson.dumps(summary.as_dict()))
+            elif summary.records:
+                _print(out, summary.as_dict())
     ctx.exit(1 if unread else 0)
 
 
 def _print(out: Console, s: dict[str, Any]) -> None:
-    begin, end = (str(s[name]).replace("T", " ").removesuffix("Z") for name in ("start", "end"))
-    base = {"logical": "of all logical processors", "floating": "floating base"}.get(s["cpu_base"] or "", "no base")
-    peak = "" if s["cpu_max_to_avg"] is None else f", max:avg {s['cpu_max_to_avg']:.1f}"
-    moved = [link for link in s["network"] if link["in_mb"] or link["out_mb"]]
-    rows = {
-        "time (UTC)": f"{begin} to {end}, {s['snapshots']:,} snapshots",
-        "CPU": f"avg {_n(s['cpu_pct_avg'], '%')}, max {_n(s['cpu_pct_max'], '%')} {base}{peak}",
-        "physical CPU": f"avg {_n(s['physical_cpu_avg'])}, max {_n(s['physical_cpu_max'])} processors",
-        "capacity used": f"avg {_n(s['entitled_pct_avg'], '%')} of entitlement, "
-        f"{_n(s['virtual_pct_avg'], '%')} of virtual processors",
-        "memory in use": f"avg {_n(s['memory_used_mb_avg'])}, max {_n(s['memory_used_mb_max'])} "
-        f"of {_n(s['memory_mb'])} MB",
-        "disks": f"read {_n(s['disk_read_mb'])} MB, written {_n(s['disk_written_mb'])} MB, "
-        f"read/written {_n(s['disk_rw_ratio'])}",
-        "network": "; ".join(f"{x['link']} in {_n(x['in_mb'])}, out {_n(x['out_mb'])} MB" for x in moved)
-        or "no traffic",
-        "top CPU": ", ".join(f"{c['command']} {_n(c['cpu_s'])} s" for c in s["top_commands"][:5]) or "not recorded",
-        "data quality": ", ".join(f"{reason} {n}" for reason, n in s["quality"].items()) or "nothing to report",
-    }
-    if s["entitled_pct_avg"] is None:
-        del rows["capacity used"]
+    records = {dataset: n for dataset, n in s["records"].items() if dataset != "manifest"}
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, text in rows.items():
+    for name, text in {"time (UTC)": _time(s), **_figures(s), "records": _counts(records)}.items():
         table.add_row(Text(name, "dim"), Text(inert(text)))
-    of = inert(f"{s['system']}, {s['os'] or 'unknown operating system'}")
-    out.print(Text.assemble((inert(s["file"]), "bold"), f"  {of}"))
+    table.add_row(Text("data quality", "dim"), Text(inert(_counts(s["quality"]) or "nothing to report")))
+    of = ", ".join(filter(None, (s["system"], s["os"])))
+    out.print(Text.assemble((inert(s["file"]), "bold"), f"  {inert(of)}"))
     out.print(table)
     for warning in s["warnings"]:
         out.print(Text(inert(f"warning: {warning}"), "yellow"))
     out.print()
+
+
+def _time(s: dict[str, Any]) -> str:
+    if not s["snapshots"]:
+        return "no snapshot: the file holds no interval"
+    begin, end = (s[name].replace("T", " ").removesuffix("Z") for name in ("start", "end"))
+    return f"{begin} to {end}, {s['snapshots']:,} snapshots" if s["snapshots"] > 1 else f"{end}, 1 snapshot"
+
+
+def _figures(s: dict[str, Any]) -> dict[str, str]:
+    """Return the rows of the datasets that the file has."""
+    rows, has = {}, s["records"].keys()
+    if "system_cpu" in has:
+        base = {"logical": " of all logical processors", "floating": " floating base"}.get(s["cpu_base"] or "", "")
+        peak = "" if s["cpu_max_to_avg"] is None else f", max:avg {s['cpu_max_to_avg']:.1f}"
+        rows["CPU"] = f"avg {_n(s['cpu_pct_avg'], '%')}, max {_n(s['cpu_pct_max'], '%')}{base}{peak}"
+        rows["physical CPU"] = f"avg {_n(s['physical_cpu_avg'])}, max {_n(s['physical_cpu_max'])} processors"
+    if s["entitled_pct_avg"] is not None:
+        entitled, virtual = _n(s["entitled_pct_avg"], "%"), _n(s["virtual_pct_avg"], "%")
+        rows["capacity used"] = f"avg {entitled} of entitlement, {virtual} of virtual processors"
+    if s["memory_mb"] is not None:
+        average, maximum = _n(s["memory_used_mb_avg"]), _n(s["memory_used_mb_max"])
+        rows["memory in use"] = f"avg {average}, max {maximum} of {_n(s['memory_mb'])} MB"
+    if "disk" in has:
+        read, written = _n(s["disk_read_mb"]), _n(s["disk_written_mb"])
+        rows["disks"] = f"read {read} MB, written {written} MB, read/written {_n(s['disk_rw_ratio'])}"
+    if "link" in has:
+        moved = [link for link in s["network"] if link["in_mb"] or link["out_mb"]]
+        traffic = [f"{x['link']} in {_n(x['in_mb'])}, out {_n(x['out_mb'])} MB" for x in moved]
+        rows["network"] = "; ".join(traffic) or "no traffic"
+    if s["top_commands"] or "system_cpu" in has:
+        top = (f"{c['command']} {_n(c['cpu_s'])} s" for c in s["top_commands"][:5])
+        rows["top CPU"] = ", ".join(top) or "not recorded"
+    return rows
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in counts.items())
 
 
 def _n(value: float | None, unit: str = "") -> str:

@@ -66,6 +66,42 @@ def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
     assert sum(c["cpu_s"] for c in top) < sum(consumed) * 300 * 1.05, "commands used more than the partition did"
 
 
+def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path: Path) -> None:
+    rows = ["time_utc,sysid,ssid,QJSTCIWR", "2025-11-21T01:00:00Z,SYS1,DBP1,100"]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join([*rows, "2025-11-21T01:01:00Z,SYS1,DBP1,700", ""]))
+    found = summary(path)
+    assert (found["system"], found["snapshots"]) == ("SYS1", 2)
+    assert (found["start"], found["end"]) == ("2025-11-21T01:00:00Z", "2025-11-21T01:01:00Z")
+    assert found["records"] == {"db_log": 2, "manifest": 2}
+    shown = counterflow("summary", path).stdout
+    assert "2025-11-21 01:00:00 to 2025-11-21 01:01:00, 2 snapshots" in shown
+    assert "db_log 2" in shown
+    assert "CPU" not in shown
+    assert "None" not in shown
+
+
+def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    head = "time_utc,sysid,ssid,QJSTCIWR"
+    path.write_text(f"{head}\n2025-11-21T01:00:00Z,SYS1,DBP1,1\n2025-11-21T01:05:00Z,SYS2,DBP2,2\n")
+    run = counterflow("summary", "--json", path)
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [(s["system"], s["end"], s["snapshots"]) for s in found] == [
+        ("SYS1", "2025-11-21T01:00:00Z", 1),
+        ("SYS2", "2025-11-21T01:05:00Z", 1),
+    ]
+
+
+def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
+    lines = (SAMPLES / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
+    path = tmp_path / "begun.nmon"
+    path.write_text("".join(line for line in lines if line.startswith("AAA,")))
+    run = counterflow("summary", path)
+    assert "no snapshot" in run.stdout
+    assert "None" not in run.stdout
+
+
 def test_local_times_are_of_the_zone_given() -> None:
     said = summary(SAMPLES / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
     assert said["start"] == "2026-11-21T06:41:19Z"
