@@ -1,12 +1,13 @@
-"""Has a path become slower since the release before? Its CPU time over that of a fixed task, in one run.
+"""Has a path become slower than recorded? Its CPU time over that of a fixed task, in one run.
 
-A ratio travels from machine to machine where seconds do not; what remains of them is why the margin is wide. The
-ratios of the last release are in `bench/gate.json`; `python -m bench.gate --record` writes them, when one is made.
+Ratios can be compared between machines where seconds cannot; they still vary, which is why the margin is wide.
+`bench/gate.json` has the recorded ratios and the commit that they are of; `python -m bench.gate --record` writes them.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
+from typing import TypedDict
 
 import orjson
 
@@ -25,11 +27,18 @@ from counterflow.collectors.records import Record
 
 RECORDED = Path(__file__).with_name("gate.json")
 MARGIN = 2.0
-"""How much of the recorded ratio is still taken for the same: beside other work up to a fifth was seen."""
+"""Factor up to which a ratio counts as unchanged; beside other work a ratio rose by up to a fifth."""
 ROUNDS = 5
 INTERVALS = 10_000
 
 Work = Callable[[], object]
+
+
+class Recorded(TypedDict):
+    """Contents of `gate.json`: the ratio of each path, and the commit on which they were measured."""
+
+    commit: str
+    ratios: dict[str, float]
 
 
 @contextmanager
@@ -64,13 +73,16 @@ def ratios() -> dict[str, float]:
     return {name: round(seconds / task, 2) for name, seconds in least.items()}
 
 
-def slower(found: Mapping[str, float], recorded: Mapping[str, float]) -> list[str]:
-    """Say which paths take more of the fixed task than the margin allows, and which have no record."""
-    said = [f"{name}: no ratio is recorded" for name in found if name not in recorded]
-    return said + [
-        f"{name}: {ratio} x the fixed task, {ratio / recorded[name]:.2f} x the {recorded[name]} of the release before"
-        for name, ratio in found.items()
-        if name in recorded and ratio > MARGIN * recorded[name]
+def slower(found: Mapping[str, float], recorded: Recorded) -> list[str]:
+    """Return a line for each path whose ratio exceeds the recorded one by more than the margin, or has no record."""
+    commit, before = recorded["commit"], recorded["ratios"]
+    return [
+        *(f"{name}: no ratio is recorded" for name in found if name not in before),
+        *(
+            f"{name}: {ratio} x the fixed task, {ratio / before[name]:.2f} x the {before[name]} of commit {commit}"
+            for name, ratio in found.items()
+            if name in before and ratio > MARGIN * before[name]
+        ),
     ]
 
 
@@ -102,7 +114,9 @@ def main(words: list[str]) -> int:
     found = ratios()
     print(json.dumps(found, indent=2))
     if words == ["--record"]:
-        RECORDED.write_text(json.dumps(found, indent=2) + "\n")
+        git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+        commit = subprocess.run(git, cwd=RECORDED.parent, check=True, capture_output=True, text=True).stdout.strip()
+        RECORDED.write_text(json.dumps(Recorded(commit=commit, ratios=found), indent=2) + "\n")
         return 0
     worse = slower(found, json.loads(RECORDED.read_text()))
     print("\n".join(worse), file=sys.stderr, end="\n" * bool(worse))

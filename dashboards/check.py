@@ -24,7 +24,6 @@ from counterflow.dashboards.definition import (
     FOLDER,
     boards,
     charts,
-    drawings,
     prometheus_charts,
     tables_of,
     variable_of,
@@ -104,9 +103,6 @@ def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[F
         Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
         for uid, board in boards().items()
     ]
-    used = {name for board in boards().values() for name in board.drawings}
-    for name in drawings().keys() - used:
-        found.append(Finding((), "panel", name, "error", problems=("on no board: put it on one, or remove it",)))
     found += [*_rules(told), *prometheus_panels(told)]
     asked = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)

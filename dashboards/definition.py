@@ -375,8 +375,13 @@ def variables() -> dict[str, Variable]:
 
 
 def unknown() -> list[str]:
-    """Return what boards and charts name that is not there: charts, variables, boards that links lead to."""
-    return [f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown(board)]
+    """Return what boards and charts name that does not exist (charts, variables, boards), and charts on no board."""
+    placed = {name for board in boards().values() for name in board.drawings}
+    unplaced = sorted(drawings().keys() - placed)
+    return [
+        *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown(board)),
+        *(f"charts/{name}.yaml: on no board: put it on one, or remove it" for name in unplaced),
+    ]
 
 
 def _unknown(board: Board) -> Iterator[str]:

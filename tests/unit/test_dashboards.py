@@ -209,7 +209,7 @@ def test_two_boards_of_one_name_are_named() -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Definitions of this test alone: one good chart and a board that shows it."""
-    loaders = (definition.charts, definition.boards, definition.variables)
+    loaders = (definition.charts, definition.prometheus_charts, definition.boards, definition.variables)
     (tmp_path / "charts").mkdir()
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
@@ -254,6 +254,9 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
         "cf-wrong: the chart `linked` leads to `cf-nowhere`, which is no board",
         "cf-wrong: there is no chart `missing`",
     ]
+    (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
+    definition.charts.cache_clear()
+    assert "charts/nowhere.yaml: on no board: put it on one, or remove it" in definition.unknown()
 
 
 def test_the_chart_of_the_documentation_is_one() -> None:

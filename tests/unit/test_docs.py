@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
+from counterflow.collectors.formats import formats
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
 WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
@@ -27,6 +28,12 @@ def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path:
     assert built.returncode == 0, built.stderr
     loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(?:https?:)?//[^>]*>")
     assert {path.name: found for path in tmp_path.rglob("*.html") if (found := loaded.findall(path.read_text()))} == {}
+
+
+@pytest.mark.parametrize("name", formats())
+def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
+    page = REPOSITORY / f"docs/formats/{name}.md"
+    assert page.is_file(), f"the format {name} has no page: write docs/formats/{name}.md and put it into mkdocs.yml"
 
 
 @pytest.mark.parametrize("page", [page for page, _ in groupby(blocks("pycon"), key=lambda block: block.page)])
