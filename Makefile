@@ -103,7 +103,7 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@$(RUN) counterflow dashboards build --check
 	@$(RUN) counterflow schemas check
 
-golden: setup ## rewrite the expected records of the golden cases; review the difference
+golden: setup ## rewrite what the golden cases expect; review the difference
 	@$(RUN) tests.golden.rewrite
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails

@@ -82,7 +82,7 @@ def sink_table(
 
 
 def flink_sql(dataset: Dataset) -> str:
-    """Return the checked-in text of a dataset: its source table, or its sink where jobs compute it."""
+    """Return the table of a dataset: a source, or a sink where jobs compute it."""
     return (sink_table if dataset.role == "result" else source_table)(dataset) + ";\n"
 
 

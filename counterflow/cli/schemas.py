@@ -19,12 +19,12 @@ from counterflow.stack.settings import HOST, StackSettings
 
 @click.group()
 def command() -> None:
-    """Contracts of the datasets: generate and check."""
+    """Contracts of the datasets: generate, show and check."""
 
 
 @command.command()
 def generate() -> None:
-    """Write JSON Schemas, Flink tables and the reference pages of docs/ from their definitions."""
+    """Write the ClickHouse baseline and the reference pages of docs/ from the definitions."""
     from counterflow.schemas.artefacts import generate as write
 
     for path in write(_generated()):
@@ -33,14 +33,23 @@ def generate() -> None:
 
 @command.command()
 @click.argument("dataset")
-def migration(dataset: str) -> None:
-    """Print the statements that make DATASET's table and views, to be saved under the next number."""
-    from counterflow.schemas.clickhouse_ddl import migration as statements
+@click.option(
+    "--as", "form", type=click.Choice(["clickhouse", "flink", "json-schema"]), default="clickhouse", show_default=True
+)
+def show(dataset: str, form: str) -> None:
+    """Print DATASET as statements of ClickHouse, which a new migration begins with, or of Flink, or as JSON Schema."""
+    from counterflow.schemas.clickhouse_ddl import migration
     from counterflow.schemas.definition import datasets
+    from counterflow.schemas.flink_ddl import flink_sql
+    from counterflow.schemas.json_schema import json_schema
 
     if dataset not in datasets():
         raise CounterflowError(f"no dataset `{dataset}`; there are {', '.join(datasets())}", exit_code=2)
-    click.echo(statements(datasets()[dataset]), nl=False)
+    found = datasets()[dataset]
+    if form == "json-schema":
+        click.echo(orjson.dumps(json_schema(found), option=orjson.OPT_INDENT_2))
+    else:
+        click.echo(migration(found) if form == "clickhouse" else flink_sql(found), nl=False)
 
 
 @command.command()
@@ -85,9 +94,9 @@ def _generated() -> dict[str, str]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for line in path.read_bytes().splitlines():
-        record = orjson.loads(line)
-        yield record["dataset"], record["fields"]
+    for row in map(orjson.loads, path.read_bytes().splitlines()):
+        if "dataset" in row:  # the others are rejects
+            yield row["dataset"], row["fields"]
 
 
 @contextmanager

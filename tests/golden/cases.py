@@ -1,8 +1,11 @@
-"""Golden cases: `<format>/<case>/{input*, context.yaml, expected.jsonl, rejects.jsonl}`.
+"""Golden cases: `<format>/<case>/{input*, expected.jsonl}`, and `<format>/context.yaml`.
 
-`<format>/context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`
-and `complete`. A case that differs has a `context.yaml` with its differences; null takes a value away. A case without
-`expected.jsonl` expects no records, one without `rejects.jsonl` no rejects.
+`expected.jsonl` has what the input gives, a line each, in order: a record as `dataset` and `fields`, a reject by its
+`reason`. A case that gives nothing has no such file.
+
+`context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
+`complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences of
+single cases by their names; null takes a value away.
 """
 
 from __future__ import annotations
@@ -32,21 +35,26 @@ class Case(NamedTuple):
 
     @property
     def given(self) -> dict[str, Any]:
-        given = {**_context(self.folder.parent), **_context(self.folder)}
+        given = yaml.safe_load((self.folder.parent / "context.yaml").read_text(encoding="utf-8"))
+        given |= given.pop("cases", {}).get(self.folder.name, {})
         return {name: value for name, value in given.items() if value is not None}
 
-    def expected(self, name: str) -> str:
-        """Return what the file `name` holds, nothing where there is none."""
-        file = self.folder / name
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+    @property
+    def file(self) -> Path:
+        return self.folder / "expected.jsonl"
+
+    @property
+    def expected(self) -> str:
+        """Return what is expected, nothing where there is no file."""
+        return self.file.read_text(encoding="utf-8") if self.file.exists() else ""
 
     @property
     def input(self) -> Path:
         (path,) = self.folder.glob(self.given.get("input", "input*"))
         return path
 
-    def results(self) -> dict[str, str]:
-        """Parse the input; return the content of the files that hold what came out."""
+    def found(self) -> str:
+        """Parse the input; return the records and rejects, a line each."""
         given = self.given
         context = Context(
             file=self.input.name,
@@ -57,14 +65,10 @@ class Case(NamedTuple):
             columns=given.get("columns", {}),
             beside=beside(self.input),
         )
-        records, rejects = [], []
         with self.input.open("rb") as stream:
-            for item in formats()[self.folder.parent.name].parse(stream, context):
-                if isinstance(item, Record):
-                    records.append({"dataset": item.dataset, "fields": item.fields})  # manifest has a column `dataset`
-                elif isinstance(item, Reject):
-                    rejects.append(_reject(item))
-        return {"expected.jsonl": _lines(records), "rejects.jsonl": _lines(rejects)}
+            items = list(formats()[self.folder.parent.name].parse(stream, context))
+        rows = [_row(item) for item in items if isinstance(item, Record | Reject)]
+        return "".join(orjson.dumps(row).decode() + "\n" for row in rows)
 
 
 def cases() -> list[Case]:
@@ -72,17 +76,9 @@ def cases() -> list[Case]:
     return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
 
 
-def _context(folder: Path) -> dict[str, Any]:
-    file = folder / "context.yaml"
-    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found
-
-
-def _reject(reject: Reject) -> dict[str, Any]:
-    fields = {name: getattr(reject, name) for name in reject.__dataclass_fields__}
-    fields["raw"] = reject.raw.decode("latin-1")  # every byte is one character
+def _row(item: Record | Reject) -> dict[str, Any]:
+    if isinstance(item, Record):
+        return {"dataset": item.dataset, "fields": item.fields}  # manifest has a column `dataset`
+    fields = {name: getattr(item, name) for name in item.__dataclass_fields__}
+    fields["raw"] = item.raw.decode("latin-1")  # every byte is one character
     return {name: value for name, value in fields.items() if value not in (None, "")}
-
-
-def _lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(orjson.dumps(row).decode() + "\n" for row in rows)

@@ -5,25 +5,19 @@ Read the difference before you commit it: an expected value comes from a documen
 
 from __future__ import annotations
 
-from tests.golden.cases import Case, cases
+from tests.golden.cases import cases
 
 
 def main() -> None:
     for case in cases():
-        found = case.results()
-        if changed := [name for name, content in found.items() if content != case.expected(name)]:
-            _write(case, found)
-            counts = ", ".join(f"{content.count(chr(10))} in {name}" for name, content in found.items())
-            print(f"{case.folder}: {counts}; differs: {', '.join(changed)}")
-
-
-def _write(case: Case, found: dict[str, str]) -> None:
-    for name, content in found.items():
-        file = case.folder / name
-        if content:
-            file.write_text(content, encoding="utf-8")
+        found = case.found()
+        if found == case.expected:
+            continue
+        if found:
+            case.file.write_text(found, encoding="utf-8")
         else:
-            file.unlink(missing_ok=True)
+            case.file.unlink(missing_ok=True)
+        print(f"{case.file}: {found.count(chr(10))} records and rejects")
 
 
 if __name__ == "__main__":

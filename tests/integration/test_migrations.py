@@ -319,7 +319,7 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
             "table pool: no column `tape_mb`, which the definition has",
             "table pool: sorting key is `system, pool, ts`, the definition says `pool, system, ts`",
             "table pool: type of `size_mb` is `Nullable(Float64)`, the definition says `Nullable(Int64)`",
-            "table tape: no migration makes it; counterflow schemas migration tape prints one",
+            "table tape: no migration makes it; counterflow schemas show tape prints one",
             "view pool_to_1h: `tape_mb` is missing in the rollup",
             "view pool_to_1m: `tape_mb` is missing in the rollup",
         ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli import cli
 from counterflow.schemas import agreement, artefacts
 from counterflow.schemas.clickhouse_ddl import migration
 from counterflow.schemas.definition import datasets
@@ -42,17 +44,26 @@ def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
     assert "MATERIALIZED VIEW" not in migration(LOAD)
 
 
-def test_stale_missing_and_orphaned_files_are_named_and_written_again(tmp_path: Path) -> None:
+def test_stale_and_missing_files_are_named_and_written_again(tmp_path: Path) -> None:
     files = artefacts.artefacts()
     artefacts.generate(files, tmp_path)
     assert artefacts.stale(files, tmp_path) == []
     (tmp_path / "docs/data-dictionary.md").write_text("edited by hand")
-    (tmp_path / "schemas/generated/flink/disk.sql").unlink()
-    (tmp_path / "schemas/generated/json/tape.schema.json").write_text("{}")
-    wrong = ["docs/data-dictionary.md", "schemas/generated/flink/disk.sql", "schemas/generated/json/tape.schema.json"]
+    (tmp_path / "schemas/clickhouse/baseline/2_results.sql").unlink()
+    wrong = ["docs/data-dictionary.md", "schemas/clickhouse/baseline/2_results.sql"]
     assert artefacts.stale(files, tmp_path) == wrong
     assert artefacts.generate(files, tmp_path) == wrong
     assert artefacts.stale(files, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [("clickhouse", "CREATE TABLE IF NOT EXISTS counterflow.disk"), ("flink", "CREATE "), ("json-schema", "{")],
+)
+def test_a_dataset_is_shown_in_each_form(form: str, begins: str) -> None:
+    shown = CliRunner().invoke(cli, ["schemas", "show", "disk", "--as", form], catch_exceptions=False)
+    assert begins in shown.output
+    assert "read_kb" in shown.output
 
 
 def test_records_that_break_their_schema_are_all_named() -> None:
