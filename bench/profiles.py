@@ -55,7 +55,7 @@ def main() -> None:
             (sys.executable, "-m", "bench.publish"),
             {},
             Path(home),
-            within="collectors/agent/runner.py",
+            within="collectors/agent/files.py",
         )
 
 

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 
 from bench.figure import Figure
 from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, encode
+from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, encode
 from counterflow.collectors.agent.checkpoint import key as key_of
 from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.envelope import Envelope, Message
@@ -45,10 +45,10 @@ _PRODUCER = {
 class AtLeastOnce(Publisher):
     """The agent's publisher without its guarantee: no transactions, no numbering of batches, one flush a commit."""
 
-    def start(self) -> Memory:
+    def start(self) -> Committed:
         """Begin with nothing committed."""
         self._producer = Producer({**self._client, **_PRODUCER, "enable.idempotence": False, "acks": "all"})
-        return Memory()
+        return Committed()
 
     def _begun(self) -> Producer:
         self._open = True
@@ -161,7 +161,7 @@ def agent(kafka: Kafka, folder: Path, publishing: Callable[[Kafka, str, Event], 
     runner.commit()
     took = time.monotonic() - wall, time.process_time() - cpu
     publisher.close()
-    return sum(runner.records.values()), *took
+    return sum(runner.transaction.records.values()), *took
 
 
 def peer(kafka: Kafka) -> float:

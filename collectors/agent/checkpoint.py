@@ -88,14 +88,19 @@ AnyCheckpoint = Checkpoint | StreamCheckpoint
 
 
 @dataclass(slots=True)
-class Memory:
+class Committed:
     """All that is committed of one agent."""
 
     agent: Self | None = None
     files: dict[FileId, Checkpoint] = field(default_factory=dict)
     streams: dict[StreamId, StreamCheckpoint] = field(default_factory=dict)
 
-    def remember(self, checkpoint: AnyCheckpoint) -> None:
+    @property
+    def seq(self) -> int:
+        """Number of the last committed record, 0 before the first."""
+        return self.agent.seq if self.agent else 0
+
+    def add(self, checkpoint: AnyCheckpoint) -> None:
         """Keep what was committed."""
         if isinstance(checkpoint, Checkpoint):
             self.files[checkpoint.id] = checkpoint
@@ -124,7 +129,7 @@ def encode(value: Self | AnyCheckpoint) -> bytes:
     return orjson.dumps(value)
 
 
-def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Memory:
+def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Committed:
     """Read what is committed of `agent_id`, up to the end of the topic as it is now.
 
     `client` are the connection settings of librdkafka.
@@ -134,21 +139,21 @@ def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Memo
     KafkaException : the broker does not answer, or the end is not readable within `timeout_s`.
     CounterflowError : a checkpoint was written by a version that is not understood.
     """
-    memory = Memory()
+    found = Committed()
     own = key(agent_id)
     for k, value in _read(client, f"counterflow-agent-{agent_id}", timeout_s):
         if k == own or k.startswith(own + b"/"):
-            _remember(memory, own, k, value)
-    return memory
+            _add(found, own, k, value)
+    return found
 
 
 def committed(client: dict[str, Any], timeout_s: float = 60) -> dict[str, int]:
     """Return the last `seq` that each agent has committed, by `agent_id`; raises as `recall`."""
-    memories: dict[str, Memory] = {}
+    agents: dict[str, Committed] = {}
     for k, value in _read(client, "counterflow-agent", timeout_s):
         if b"/" not in k:
-            _remember(memories.setdefault(k.decode(), Memory()), k, k, value)
-    return {agent_id: memory.agent.seq for agent_id, memory in memories.items() if memory.agent}
+            _add(agents.setdefault(k.decode(), Committed()), k, k, value)
+    return {agent_id: found.seq for agent_id, found in agents.items() if found.agent}
 
 
 def _read(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tuple[bytes, bytes | None]]:
@@ -191,16 +196,16 @@ def _end(client: dict[str, Any], timeout_s: float) -> int:
         consumer.close()
 
 
-def _remember(memory: Memory, own: bytes, k: bytes, value: bytes | None) -> None:
+def _add(found: Committed, own: bytes, k: bytes, value: bytes | None) -> None:
     try:
         if k == own:
-            memory.agent = _SELF.validate_json(value) if value else None
+            found.agent = _SELF.validate_json(value) if value else None
         elif value:
             is_stream = k[len(own) + 1 :].startswith(b"stream/")
-            memory.remember((_STREAM if is_stream else _CHECKPOINT).validate_json(value))
+            found.add((_STREAM if is_stream else _CHECKPOINT).validate_json(value))
         else:
             device, inode = k[len(own) + 1 :].split(b":")
-            memory.files.pop(FileId(int(device), int(inode)), None)
+            found.files.pop(FileId(int(device), int(inode)), None)
     except (ValidationError, ValueError) as error:
         raise CounterflowError(
             f"the checkpoint `{k.decode(errors='replace')}` in {CHECKPOINTS} is not understood: {error}",

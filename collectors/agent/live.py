@@ -18,7 +18,7 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.checkpoint import Memory, StreamId
+from counterflow.collectors.agent.checkpoint import Committed, StreamId
 from counterflow.collectors.agent.config import HttpSource, KafkaSource, SpoolFolder, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats import formats
@@ -26,9 +26,8 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
-from counterflow.collectors.records import Context, Record, Reject
-from counterflow.collectors.records import Position as RecordPosition
-from counterflow.collectors.sources.asking.batch import Batch, Position, Task
+from counterflow.collectors.records import Context, Position, Record, Reject
+from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.asking.reader import Reader, Told
 from counterflow.collectors.sources.asking.waiting import WAITING_BATCHES, Few, Spool, Waiting
 from counterflow.collectors.sources.http.reports import Report
@@ -64,7 +63,7 @@ class Live:
         self._acknowledged: list[Taken] = []
         self._again: deque[Taken] = deque()
 
-    def start(self, memory: Memory) -> None:
+    def start(self, known: Committed) -> None:
         """Begin to ask, behind what is committed.
 
         Raises
@@ -73,7 +72,7 @@ class Live:
         """
         for source in self.sources:
             place = (source.name, source.place)
-            committed = {k.stream: k.position for k in memory.streams.values() if (k.source, k.system) == place}
+            committed = {k.stream: k.position for k in known.streams.values() if (k.source, k.system) == place}
             waiting: Waiting = Few()
             if self._spool and not isinstance(source, KafkaSource):  # a topic keeps what it has by itself
                 spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
@@ -90,7 +89,7 @@ class Live:
             yield self._taken[-1]
         for source, reader in self._readers:
             for _ in range(WAITING_BATCHES):
-                if (batch := reader.take()) is None:
+                if (batch := reader.next_batch()) is None:
                     break
                 if batch.is_answer:
                     self._metrics.answer_seconds.labels(source.name).observe(batch.seconds)
@@ -102,12 +101,12 @@ class Live:
         self._let_go(self._acknowledged)
         self._acknowledged, self._taken = self._taken, []
 
-    def take_back(self, memory: Memory) -> None:
-        """Offer again what was taken and is not in `memory`."""
+    def take_back(self, committed: Committed) -> None:
+        """Offer again what was taken and is not committed."""
         left = [*self._acknowledged, *self._taken, *self._again]
         self._acknowledged, self._taken = [], []
-        self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(memory, taken))
-        self._let_go(taken for taken in left if taken.batch.position["n"] <= _number(memory, taken))
+        self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(committed, taken))
+        self._let_go(taken for taken in left if taken.batch.position["n"] <= _number(committed, taken))
 
     def _let_go(self, done: Iterable[Taken]) -> None:
         readers = {source.name: reader for source, reader in self._readers}
@@ -148,21 +147,21 @@ def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record
     if isinstance(source, SqlSource):
         yield from read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at)
         return
-    behind = RecordPosition(0, 0, dict(state)) if state else None
+    behind = Position(0, 0, dict(state)) if state else None
     for item in formats()[format_name(source)].parse(BytesIO(batch.body), context, behind):
-        if isinstance(item, RecordPosition):
+        if isinstance(item, Position):
             state.clear()
             state.update(item.state)
         else:
             yield item
 
 
-def _number(memory: Memory, taken: Taken) -> int:
-    known = memory.streams.get(stream_id(taken.source, taken.batch.stream))
+def _number(committed: Committed, taken: Taken) -> int:
+    known = committed.streams.get(stream_id(taken.source, taken.batch.stream))
     return int(known.position.get("n", 0)) if known else 0
 
 
-def _asking(source: System, committed: dict[str, Position], told: Told, waiting: Waiting) -> Reader[Any]:
+def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: Waiting) -> Reader[Any]:
     """Return what asks a system, behind what is committed."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
@@ -179,7 +178,7 @@ def _asking(source: System, committed: dict[str, Position], told: Told, waiting:
     return Reader(source.name, session, list(_tasks(source, committed)), told, waiting)
 
 
-def _tasks(source: SqlSource, committed: dict[str, Position]) -> Iterator[Task[Session]]:
+def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Session]]:
     """Yield what the packs of a source ask."""
     for pack in map(load, source.packs):
         of_pack_s = source.intervals.get(pack.pack)

@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.config import Commit, Source
-from counterflow.collectors.agent.publisher import Lost, Publisher
-from counterflow.collectors.agent.runner import Progress, Runner
+from counterflow.collectors.agent.files import Progress
+from counterflow.collectors.agent.publisher import Publisher, TransactionLost
+from counterflow.collectors.agent.runner import Runner
 
 BATCH_RECORDS = 50_000
 PATIENCE_S = 30.0
@@ -73,8 +74,9 @@ def publish_files(
                     runner.read_whole(source, path)
                 runner.commit()
                 break
-            except Lost as lost:
+            except TransactionLost as lost:
                 runner.rewind(lost)
     finally:
         publisher.close()
-    return Published(dict(runner.records), dict(runner.rejects), runner.failures, sorted(runner.skipped))
+    done = runner.transaction
+    return Published(dict(done.records), dict(done.rejects), done.failures, sorted(runner.files.skipped))

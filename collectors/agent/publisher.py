@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Memory, Self, encode, key, recall
+from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, Self, encode, key, recall
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
 from counterflow.schemas.definition import CHECKPOINTS, datasets
@@ -38,13 +38,13 @@ _AWAY = (
 )
 
 
-class Lost(Exception):  # noqa: N818 - not an error of the program
+class TransactionLost(Exception):  # noqa: N818 - not an error of the program
     """The open transaction will never be committed; everything since the last commit is to be read again."""
 
     fenced = False
 
     @classmethod
-    def by(cls, error: KafkaException) -> Lost:
+    def by(cls, error: KafkaException) -> TransactionLost:
         """Return what the broker or librdkafka said."""
         lost = cls(error.args[0].str())
         lost.fenced = error.args[0].code() in _FENCED
@@ -79,7 +79,7 @@ class Publisher:
         self._stopping_since: float | None = None
         self._last_error = ""
 
-    def start(self) -> Memory:
+    def start(self) -> Committed:
         """Take over the agent's name: fence off whoever had it and return all that is committed.
 
         Raises
@@ -91,10 +91,10 @@ class Publisher:
         while True:
             try:
                 return self._start()
-            except Lost as lost:
+            except TransactionLost as lost:
                 self._look_who_has_the_name(lost)
 
-    def restart(self, lost: Lost) -> Memory:
+    def restart(self, lost: TransactionLost) -> Committed:
         """Begin again after a lost transaction, unless another agent has taken over the name.
 
         Raises
@@ -103,19 +103,19 @@ class Publisher:
         Stopped : told to stop while waiting for the broker.
         """
         self._look_who_has_the_name(lost)
-        memory = self.start()
-        if (seq := memory.agent.seq if memory.agent else 0) < self._acknowledged:
+        committed = self.start()
+        if (seq := committed.seq) < self._acknowledged:
             was = self._acknowledged
             log.error("the broker forgot what it had committed, going back to what it has", acknowledged=was, has=seq)
             self._acknowledged = seq
-        return memory
+        return committed
 
     def send(self, message: Message) -> None:
         """Add a message to the transaction; waits while the queue to the broker is full.
 
         Raises
         ------
-        Lost : the transaction cannot be committed any more.
+        TransactionLost : the transaction cannot be committed any more.
         Stopped : told to stop a while ago.
         """
         producer = cast(Producer, self._producer) if self._open else self._begun()
@@ -129,7 +129,7 @@ class Publisher:
                     producer.poll(0.1)
                     self._stop_in_time()
         except KafkaException as error:
-            raise Lost.by(error) from None
+            raise TransactionLost.by(error) from None
         self._sent += 1
         if not self._sent % 1000:
             producer.poll(0)
@@ -140,7 +140,7 @@ class Publisher:
 
         Raises
         ------
-        Lost : it was not committed, or nobody knows; `restart` finds out.
+        TransactionLost : it was not committed, or nobody knows; `restart` finds out.
         Stopped : told to stop while the broker was away.
         """
         self._commit(checkpoints, forgotten, seq)
@@ -167,12 +167,12 @@ class Publisher:
             producer.produce(CHECKPOINTS, encode(self._self), key(self._agent_id), 0)
             self._until("committing", lambda: producer.commit_transaction(5))
         except BufferError:
-            raise Lost("the queue to the broker is full") from None
+            raise TransactionLost("the queue to the broker is full") from None
         except KafkaException as error:
-            raise Lost.by(error) from None
+            raise TransactionLost.by(error) from None
         self._open = False
 
-    def _start(self) -> Memory:
+    def _start(self) -> Committed:
         self._producer = producer = Producer(
             {
                 **self._client,
@@ -191,13 +191,13 @@ class Publisher:
             self._until("taking over the name", lambda: producer.init_transactions(10))
         except KafkaException as error:
             raise self._refused(error) from None
-        memory = self._recall()
-        if memory.agent:
-            self._predecessors.add(memory.agent.instance)
-        self._commit((), (), memory.agent.seq if memory.agent else 0)  # the predecessor reads there who fenced it off
-        return memory
+        committed = self._recall()
+        if committed.agent:
+            self._predecessors.add(committed.agent.instance)
+        self._commit((), (), committed.seq)  # the predecessor reads there who fenced it off
+        return committed
 
-    def _look_who_has_the_name(self, lost: Lost) -> None:
+    def _look_who_has_the_name(self, lost: TransactionLost) -> None:
         """Let go of a lost transaction and wait a little; raise if another agent has taken over."""
         self._drop()
         self._losses += 1
@@ -233,7 +233,7 @@ class Publisher:
             try:
                 producer.begin_transaction()
             except KafkaException as error:
-                raise Lost.by(error) from None
+                raise TransactionLost.by(error) from None
             self._open = True
         return producer
 
@@ -243,7 +243,7 @@ class Publisher:
         self._producer = None
         self._open = False
 
-    def _recall(self) -> Memory:
+    def _recall(self) -> Committed:
         try:
             return self._until("reading the checkpoints", lambda: recall(self._client, self._agent_id, 10))
         except KafkaException as error:

@@ -32,7 +32,7 @@ _INACTIVE = "INACTIVE"
 
 
 @dataclass
-class Memory:
+class DisplayLogState:
     """What is needed of the listings before: JSON values.
 
     `told` is what the last SAMPLE_TIME line said, `after` the time of the listing before; `seen` holds by subsystem the
@@ -74,42 +74,42 @@ class Db2DisplayLog:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what every listing says; a listing is whole at its end, or when another begins."""
         position = position or Position(0, 0)
-        memory = Memory(**position.state)
+        state = DisplayLogState(**position.state)
         found = None
         for found in listings(
             stream,
             position.byte_offset,
             position.line,
-            Place(*memory.told),
+            Place(*state.told),
             begins=lambda body: _BEGINS.search(body) is not None,
             ends=lambda body: _ENDS.search(body) is not None,
             complete=context.complete,
         ):
-            yield from _items(found.listing, memory, context)
-            memory.told = list(found.place)
-            yield Position(found.end, found.lines, asdict(memory))
+            yield from _items(found.listing, state, context)
+            state.told = list(found.place)
+            yield Position(found.end, found.lines, asdict(state))
         if context.complete and found is None and position.byte_offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file holds no answer to -DISPLAY LOG", "none")
 
 
-def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]:
+def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterator[Item]:
     first = listing.first
     try:
-        system, instant, ambiguous = located(listing.place, context, memory.after)
+        system, instant, ambiguous = located(listing.place, context, state.after)
         subsystem = _subsystem(listing)
     except UnplacedError as error:
         yield Reject(error.reason, str(error), "none", first.number, first.offset, SECTION, raw=listing.raw)
         return
-    ts = memory.after = iso(instant)
+    ts = state.after = iso(instant)
 
     def note(reason: Reason, detail: str, kept: Any, line: Any = first, raw: bytes = b"") -> Reject:
         return Reject(reason, detail, kept, line.number, line.offset, SECTION, None, system, ts, raw)
 
     known = f"{system} {subsystem}"
-    if memory.seen.get(known) == ts:
+    if state.seen.get(known) == ts:
         yield note(Reason.DUPLICATE_ROW, f"there is a listing of {subsystem} of {ts} already", "none", raw=listing.raw)
         return
-    memory.seen[known] = ts
+    state.seen[known] = ts
     if ambiguous:
         detail = "the clock shows this hour twice and no listing before tells which: read as the first"
         yield note(Reason.CLOCK_CHANGE, detail, "all")
@@ -128,7 +128,7 @@ def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]
     told = {name: value for name, value in columns.items() if value is not None}
     yield Record("db_log", {**envelope, "subsystem": subsystem, **told})
     yield from _counters(log, subsystem, envelope)
-    published = memory.config.setdefault(known, {})
+    published = state.config.setdefault(known, {})
     for name, value in log.facts.items():
         if published.get(name) != value:
             published[name] = value

@@ -50,7 +50,7 @@ LINES_A_POSITION = 1000
 
 
 @dataclass
-class Memory:
+class LogCsvState:
     """What rows need of those before: the header and its separator, the last sample of each member. JSON values."""
 
     columns: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Memory:
     samples: dict[str, Sample] = field(default_factory=dict)
     config: dict[str, str] = field(default_factory=dict)
 
-    def state(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the values as they are now; a sample is replaced, never changed."""
         return {**vars(self), "samples": dict(self.samples), "config": dict(self.config)}
 
@@ -76,50 +76,50 @@ class Db2LogCsv:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record a row, running counts beside those of the row before it of the same member."""
         position = position or Position(0, 0)
-        memory = Memory(**position.state)
+        state = LogCsvState(**position.state)
         last: Line | None = None
         for line in read_lines(stream, position.byte_offset, position.line):
             if line.fault is Reason.CUT_LINE and not context.complete:
                 break  # the rest of it is still to be written
             last = line
             if line.data.strip(_BLANK):
-                yield from _line(line, memory, context)
+                yield from _line(line, state, context)
             if line.number % LINES_A_POSITION == 0:
-                yield Position(line.end, line.number, memory.state())
+                yield Position(line.end, line.number, state.as_dict())
         if last is not None:
-            yield Position(last.end, last.number, memory.state())
+            yield Position(last.end, last.number, state.as_dict())
         elif context.complete and position.byte_offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
 
-def _line(line: Line, memory: Memory, context: Context) -> Iterator[Item]:
+def _line(line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
     written = text(line.data)
     if line.fault is Reason.LINE_TOO_LONG:
         yield _refused(line, line.fault, "the line is longer than any row")
         return
     if (header := _header(written)) is not None:
-        memory.columns, memory.separator = header
+        state.columns, state.separator = header
         return
-    if not memory.columns:
+    if not state.columns:
         detail = f"expected a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
         yield _refused(line, Reason.NO_HEADER, detail)
         return
-    cells = _cells(written, memory.separator)
-    if len(cells) != len(memory.columns):
+    cells = _cells(written, state.separator)
+    if len(cells) != len(state.columns):
         reason = line.fault or Reason.FIELD_COUNT
-        yield _refused(line, reason, f"{len(cells)} values for {len(memory.columns)} columns")
+        yield _refused(line, reason, f"{len(cells)} values for {len(state.columns)} columns")
         return
     if line.fault is Reason.CUT_LINE:
-        if memory.columns[-1] in (TIME, SYSTEM, SUBSYSTEM):
-            yield _refused(line, line.fault, f"the file ends within {memory.columns[-1]}")
+        if state.columns[-1] in (TIME, SYSTEM, SUBSYSTEM):
+            yield _refused(line, line.fault, f"the file ends within {state.columns[-1]}")
             return
         cells[-1] = ""
-        detail = f"the last line has no line end: {memory.columns[-1]} may be cut and is left out"
+        detail = f"the last line has no line end: {state.columns[-1]} may be cut and is left out"
         yield Reject(line.fault, detail, "part", line.number, line.offset)
-    yield from _row(dict(zip(memory.columns, cells, strict=True)), line, memory, context)
+    yield from _row(dict(zip(state.columns, cells, strict=True)), line, state, context)
 
 
-def _row(cells: Mapping[str, str], line: Line, memory: Memory, context: Context) -> Iterator[Item]:
+def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
     system, subsystem = context.system or cells[SYSTEM], cells[SUBSYSTEM]
     if not system or not subsystem:
         yield _refused(line, Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}")
@@ -141,11 +141,11 @@ def _row(cells: Mapping[str, str], line: Line, memory: Memory, context: Context)
     counts = {COUNTS[name]: value for name, value in numbers.items() if name in COUNTS}
     known = f"{system} {subsystem}"
     try:
-        found = beside(memory.samples.get(known), now, counts)
+        found = beside(state.samples.get(known), now, counts)
     except NotLaterError as error:
         yield _refused(line, error.reason, f"{subsystem}: {error}", system, ts)
         return
-    memory.samples[known] = found.sample
+    state.samples[known] = found.sample
     if found.reason is not None:
         yield _noted(line, found.reason, f"{subsystem}: {found.detail}", "all", system, ts)
     texts = {name: cells[name] for name in TEXTS if cells.get(name, "") not in _NO_NUMBER}
@@ -157,12 +157,12 @@ def _row(cells: Mapping[str, str], line: Line, memory: Memory, context: Context)
     if "interval_s" in found.fields:
         envelope["interval_s"] = found.fields["interval_s"]
     yield Record("db_log", {**envelope, "subsystem": subsystem, **texts, **gauges, **counts, **found.fields})
-    yield from _further(cells, subsystem, envelope, memory)
+    yield from _further(cells, subsystem, envelope, state)
     counted = {"counted": "db_log", "row_count": 1}
     yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
 
 
-def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, memory: Memory) -> Iterator[Record]:
+def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
     """Yield the columns that db_log has none for: numbers as counters, texts where they differ from the row before."""
     for name, cell in cells.items():
         if name in _KNOWN or not name or cell in _NO_NUMBER:
@@ -175,8 +175,8 @@ def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, memory:
         if math.isfinite(value):
             kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
             yield Record("counter", {**common, "instance": subsystem, "counter": name, "value": value, **kind})
-        elif memory.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
-            memory.config[known] = cell
+        elif state.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
+            state.config[known] = cell
             yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
 
 

@@ -40,7 +40,7 @@ class Query(NamedTuple):
 
 
 Run = tuple[str, str]
-Memory = dict[str, Any]
+Runs = dict[str, Any]
 
 
 class QueryLog:
@@ -91,7 +91,7 @@ def _is_header(names: Collection[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def _query(row: Row, memory: Memory) -> tuple[Run, Query] | Reject:
+def _query(row: Row, memory: Runs) -> tuple[Run, Query] | Reject:
     values = {"run_id": "", "user": "", "status": ""} | row.values
     if not values["workload"]:
         return Reject(Reason.OUT_OF_RANGE, "expected workload, found nothing", "none")
@@ -115,7 +115,7 @@ def _query(row: Row, memory: Memory) -> tuple[Run, Query] | Reject:
     return run, Query(values["query"], values["user"], begin, end, values["status"].lower() in COMPLETED)
 
 
-def _records(run: Run, queries: list[Query], memory: Memory, system: str) -> Iterator[Record]:
+def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Iterator[Record]:
     """Yield what the run had done at its first begin and at each end; memory holds what was read of it before."""
     workload, run_id = run
     common: Fields = {"system": system, "source": QueryLog.name, "workload": workload, "run_id": run_id}

@@ -46,7 +46,7 @@ class Total(TypedDict):
 
 
 @dataclass
-class Memory:
+class ZhlState:
     """What is needed of the listings before: what the last SAMPLE_TIME line said, the last time, totals by data set."""
 
     told: list[Any] = field(default_factory=list)
@@ -85,53 +85,53 @@ class ZhlWriteStats:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what the reports say; those that belong to one time are one sample, whole when another begins."""
         position = position or Position(0, 0)
-        memory = Memory(**position.state)
+        state = ZhlState(**position.state)
         sample: list[Found] = []
         for found in listings(
             stream,
             position.byte_offset,
             position.line,
-            Place(*memory.told),
+            Place(*state.told),
             begins=lambda body: _BEGINS.search(body) is not None,
             ends=lambda body: _ENDS.search(body) is not None,
             complete=context.complete,
         ):
             if sample and sample[-1].listing.place != found.listing.place:
-                yield from _sample(sample, memory, context)
+                yield from _sample(sample, state, context)
                 sample = []
             sample.append(found)
         if not context.complete:
             return
         if sample:
-            yield from _sample(sample, memory, context)
+            yield from _sample(sample, state, context)
         elif position.byte_offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file holds no report of zHyperLink writes", "none")
 
 
-def _sample(sample: list[Found], memory: Memory, context: Context) -> Iterator[Item]:
+def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[Item]:
     """Yield what the reports of one time say, and the position behind them."""
     place, first = sample[0].listing.place, sample[0].listing.first
     try:
-        system, instant, ambiguous = located(place, context, memory.after)
+        system, instant, ambiguous = located(place, context, state.after)
     except UnplacedError as error:
         for found in sample:
             line = found.listing.first
             raw = found.listing.raw
             yield Reject(error.reason, str(error), "none", line.number, line.offset, SECTION, raw=raw)
     else:
-        ts = memory.after = iso(instant)
+        ts = state.after = iso(instant)
         if ambiguous:
             detail = "the clock shows this hour twice and no report before tells which: read as the first"
             yield Reject(Reason.CLOCK_CHANGE, detail, "all", first.number, first.offset, SECTION, None, system, ts)
-        for item in _reports(sample, memory, system, ts):
+        for item in _reports(sample, state, system, ts):
             if isinstance(item, Reject):
                 item.section, item.system, item.ts = SECTION, system, ts
             yield item
-    memory.told = list(sample[-1].place)
-    yield Position(sample[-1].end, sample[-1].lines, asdict(memory))
+    state.told = list(sample[-1].place)
+    yield Position(sample[-1].end, sample[-1].lines, asdict(state))
 
 
-def _reports(sample: list[Found], memory: Memory, system: str, ts: str) -> Iterator[Item]:
+def _reports(sample: list[Found], state: ZhlState, system: str, ts: str) -> Iterator[Item]:
     envelope: Fields = {"ts": ts, "system": system, "source": "zhl_write_stats"}
     spent: list[Writes] = []
     for listing in (found.listing for found in sample):
@@ -146,7 +146,7 @@ def _reports(sample: list[Found], memory: Memory, system: str, ts: str) -> Itera
             detail = "the report ends without `End of Report`: devices may be missing"
             yield Reject(Reason.CUT_FILE, detail, "all", first.number, first.offset)
         known = f"{system} {report.data_set}"
-        before = memory.totals.get(known)
+        before = state.totals.get(known)
         if before is not None and before["ts"] >= ts:
             reason = Reason.DUPLICATE_ROW if before["ts"] == ts else Reason.LATE_ROW
             detail = f"there is a report of {report.data_set} of {before['ts']} already"
@@ -159,7 +159,7 @@ def _reports(sample: list[Found], memory: Memory, system: str, ts: str) -> Itera
             if before is not None and before["since"] == total["since"] and before["requests"] > requests:
                 detail = f"{_REQUESTS} of {report.data_set} is less than at {before['ts']}: counted from the beginning"
                 yield Reject(Reason.NEGATIVE_DELTA, detail, "all", first.number, first.offset)
-            memory.totals[known] = total
+            state.totals[known] = total
             spent.append(_between(before, total))
     subsystem = sample[0].listing.place.subsystem
     if subsystem is None or not spent:

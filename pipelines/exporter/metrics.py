@@ -49,8 +49,8 @@ class Told(Collector):
         self._figures: dict[str, Newest[tuple[float | None, ...]]] = {name: Newest(stale_s, most) for name in watched()}
         self._unreadable: Counter[str] = Counter()
 
-    def take(self, dataset: str, record: bytes | None) -> None:
-        """Take a record of a dataset; one that cannot be read is counted, and kept by the lander."""
+    def observe(self, dataset: str, record: bytes | None) -> None:
+        """Keep what a record of a dataset gives; one that cannot be read is counted, and kept by the lander."""
         if record is None:  # a result that was taken back
             return
         try:
@@ -58,12 +58,12 @@ class Told(Collector):
             ts_s, n = _seconds(row["ts"]), int(row["n"]) if datasets()[dataset].role == "result" else 1
             with self._lock:
                 if dataset == VERDICT:
-                    self._verdicts.take(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
+                    self._verdicts.keep(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
                 elif counts(row, of := watched()[dataset]):
                     entity = tuple(_text(row.get(label, "")) for label in of.labels)
                     values = tuple([value(row, figure) for figure in of.figures.values()])
-                    self._figures[dataset].take(entity, ts_s, n, values)
-                self._intervals.take((dataset, _text(row["system"])), ts_s, n, None)
+                    self._figures[dataset].keep(entity, ts_s, n, values)
+                self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
         except (KeyError, TypeError, ValueError, AttributeError):
             with self._lock:
                 self._unreadable[dataset] += 1

@@ -39,7 +39,7 @@ class Newest(Generic[V]):
         self._clock = clock
         self._kept: dict[Entity, Kept[V]] = {}
 
-    def take(self, entity: Entity, ts_s: float, n: int, value: V) -> None:
+    def keep(self, entity: Entity, ts_s: float, n: int, value: V) -> None:
         """Keep a value unless a newer one, or one of the same interval and more rows, is kept."""
         if ts_s <= self._clock() - self._stale_s:
             return

@@ -62,7 +62,7 @@ def read(
             for message in consumer.consume(_READ, 0.5):
                 key = message.topic() or "", message.partition() or 0
                 if (error := message.error()) is None:
-                    told.take(topics[key[0]], message.value())
+                    told.observe(topics[key[0]], message.value())
                 elif error.code() == KafkaError._PARTITION_EOF:
                     behind.discard(key)
                 else:

@@ -21,8 +21,7 @@ import orjson
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka import Message as KafkaMessage
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
@@ -173,7 +172,7 @@ class Lander:
                     log.warning("kafka", topic=message.topic(), error=error.str())
             messages = [message for message in messages if message.error() is None]
         if partition := self._partitions.get(key):
-            partition.take(cast("list[Message]", messages), end, now)
+            partition.append(cast("list[Message]", messages), end, now)
 
     def _collect(self) -> None:
         """Take the results of the inserts that have ended."""

@@ -51,8 +51,8 @@ class Partition:
         pending = self.batch.range if self.batch else self.owed
         return Stored(pending.first if pending else self.landed, str(pending) if pending else "")
 
-    def take(self, messages: Sequence[Message], end: int | None, now: float) -> None:
-        """Take what was read, in order, and, where the reader met it, the end: nothing more is readable before it.
+    def append(self, messages: Sequence[Message], end: int | None, now: float) -> None:
+        """Append what was read, in order, and the end where the reader met it: nothing more is readable before it.
 
         Transaction markers and aborted records lie before the end too and are never delivered.
         """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Event, Thread
 
 from counterflow.collectors.agent.checkpoint import StreamCheckpoint, StreamId
-from counterflow.collectors.agent.publisher import Lost, Publisher, Stopped
+from counterflow.collectors.agent.publisher import Publisher, Stopped, TransactionLost
 from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
@@ -37,7 +37,7 @@ class Committing(Thread):
             while not self.stop.is_set():
                 try:
                     self._commit(self.acknowledged + 1)
-                except Lost as lost:
+                except TransactionLost as lost:
                     known = self._publisher.restart(lost).streams.get(self._place)
                     committed = known.position["n"] if known else 0
                     if committed < self.acknowledged:

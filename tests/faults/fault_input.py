@@ -8,8 +8,7 @@ from datetime import timedelta
 
 import orjson
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._listoffsets import OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
 
 from counterflow.pipelines import jobs
 from counterflow.stack import lifecycle, supervision

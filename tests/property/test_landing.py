@@ -278,7 +278,7 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
             run = [message(o, b"{}") for o in found if o >= position][: chance.randint(0, most)]
             position = run[-1].offset() + 1 if run else position
             met = position > found[-1] and chance.random() < 0.5
-            partition.take(run, end if met else None, now)
+            partition.append(run, end if met else None, now)
             partition.cut(limits, now)
             if lives <= 20 and chance.random() < 0.1:
                 break

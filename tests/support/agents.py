@@ -14,7 +14,7 @@ import httpx
 import orjson
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from counterflow.collectors.agent.checkpoint import Memory, recall
+from counterflow.collectors.agent.checkpoint import Committed, recall
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
@@ -50,12 +50,12 @@ def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = 
     return result
 
 
-def committed(broker: StackSettings, name: str) -> Memory:
+def committed(broker: StackSettings, name: str) -> Committed:
     """What the agent committed; nothing while the broker cannot say."""
     try:
         return recall({**broker.kafka("admin").client}, name)
     except KafkaException:
-        return Memory()
+        return Committed()
 
 
 def scrape(port: int, wanted: str) -> str | None:

@@ -259,7 +259,7 @@ def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
 
 def test_a_verdict_tells_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
     told = Told(3600, 10)
-    told.take("verdict", verdict())
+    told.observe("verdict", verdict())
     found = families(told)
     states = found["counterflow_verdict_state"]
     assert states == {of(state=state): float(state == "CAPPED") for state in rules()["roce_cap"].states}
@@ -272,18 +272,18 @@ def test_a_verdict_tells_every_state_of_its_rule_and_the_figures_that_are_known(
 
 def test_leaving_a_state_tells_0_for_it() -> None:
     told = Told(3600, 10)
-    told.take("verdict", verdict())
-    told.take("verdict", verdict(state="OK", n=3))  # the same interval, completed
+    told.observe("verdict", verdict())
+    told.observe("verdict", verdict(state="OK", n=3))  # the same interval, completed
     states = families(told)["counterflow_verdict_state"]
     assert (states[of(state="CAPPED")], states[of(state="OK")]) == (0, 1)
-    told.take("verdict", verdict())  # said again by a job that began anew, of fewer rows
+    told.observe("verdict", verdict())  # said again by a job that began anew, of fewer rows
     assert families(told)["counterflow_verdict_state"] == states
 
 
 def test_names_are_data() -> None:
     name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
     told = Told(3600, 10)
-    told.take("verdict", verdict(system=name))
+    told.observe("verdict", verdict(system=name))
     assert len(families(told)["counterflow_verdict_state"]) == 5
     assert families(told)["counterflow_verdict_stale"] == {of(name): 0}
 
@@ -293,9 +293,9 @@ def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
     bad = [b"{", b"[]", b"7", b"{}", b"\xff", verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(ts="soon")]
     bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
     for record in bad:
-        told.take("verdict", record)
-    told.take("disk_load", json.dumps({"ts": NOW, "n": 1, "system": "A", "disk": "*", "response_ms": "4"}).encode())
-    told.take("verdict", None)
+        told.observe("verdict", record)
+    told.observe("disk_load", json.dumps({"ts": NOW, "n": 1, "system": "A", "disk": "*", "response_ms": "4"}).encode())
+    told.observe("verdict", None)
     found = families(told)
     assert found["counterflow_exporter_unreadable_records_total"][("dataset", "verdict"),] == len(bad)
     assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_load"),] == 1
@@ -304,7 +304,7 @@ def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
 
 def test_a_recording_of_last_year_is_nobodys_state() -> None:
     told = Told(3600, 10)
-    told.take("verdict", verdict(ts="2020-01-01T00:00:00Z"))
+    told.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
     assert not families(told)["counterflow_verdict_state"]
 
 
@@ -326,7 +326,7 @@ def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
     assert rows.keys() == watched().keys()
     for dataset, of_dataset in rows.items():
         for row in of_dataset:
-            told.take(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
+            told.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
     found = {name: list(values.values()) for name, values in families(told).items()}
     assert found["counterflow_disk_response_seconds"] == [pytest.approx(0.012)]
     assert found["counterflow_link_capacity_used_ratio"] == [pytest.approx(1.3)]
@@ -343,12 +343,12 @@ def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
 def test_what_is_too_old_is_forgotten_and_makes_room() -> None:
     now = 1_000.0
     newest: Newest[str] = Newest(60, 2, lambda: now)
-    newest.take(("a",), 990, 1, "A")
-    newest.take(("b",), 1_000, 1, "B")
-    newest.take(("c",), 1_000, 1, "C")
+    newest.keep(("a",), 990, 1, "A")
+    newest.keep(("b",), 1_000, 1, "B")
+    newest.keep(("c",), 1_000, 1, "C")
     assert ([entity for entity, _ in newest.items()], newest.refused) == ([("a",), ("b",)], 1)
     now = 1_055
-    newest.take(("c",), 1_050, 1, "C")
+    newest.keep(("c",), 1_050, 1, "C")
     assert ([entity for entity, _ in newest.items()], newest.refused) == ([("b",), ("c",)], 1)
     now = 2_000
     assert list(newest.items()) == []
@@ -365,6 +365,6 @@ def test_the_order_in_which_records_come_does_not_matter(order: list[int], recor
         newest: Newest[tuple[str, int, int]] = Newest(100, 10, lambda: 50.0)
         for number in numbers:
             name, ts_s, n = records[number]
-            newest.take((name,), ts_s, n, (name, ts_s, n))
+            newest.keep((name,), ts_s, n, (name, ts_s, n))
         told.append(list(newest.items()))
     assert told[0] == told[1]

@@ -71,7 +71,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
 def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
     told = Told(3600, 10)
     row = {"ts": datetime.now(UTC).isoformat(), "n": 1, "system": name, "disk": "*", "response_ms": 4.0, "leaf": True}
-    told.take("disk_load", json.dumps(row).encode())
+    told.observe("disk_load", json.dumps(row).encode())
     registry = CollectorRegistry()
     registry.register(told)
     families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
-from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
+from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, HttpSource, check, load
 from counterflow.collectors.agent.live import Live, Taken, format_name, read, stream_id
 from counterflow.collectors.agent.metrics import Metrics
@@ -90,7 +90,7 @@ def until(condition: Callable[[], Any], seconds: float = 15) -> Any:
 class Agent:
     """What an agent does with a source, without a broker: answers are read, and committed at once."""
 
-    def __init__(self, dds: Dds, folder: Path, memory: Memory | None = None, **options: Any) -> None:
+    def __init__(self, dds: Dds, folder: Path, memory: Committed | None = None, **options: Any) -> None:
         (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
         source = {
             "kind": "http",
@@ -103,7 +103,7 @@ class Agent:
         source["connection"].setdefault("ca", str(dds.authority.authority if dds.authority else ""))
         config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
         (folder / "agent.yaml").write_text(yaml.safe_dump(config))
-        self.memory = memory or Memory()
+        self.memory = memory or Committed()
         self.metrics = Metrics()
         self.live = Live(load(folder / "agent.yaml").systems, self.metrics)
         self.items: list[Record | Reject] = []
@@ -122,7 +122,7 @@ class Agent:
             else:
                 assert format_name(source) == "rmf_dds"
                 self.items += read(source, batch, state)
-            self.memory.remember(StreamCheckpoint(*stream_id(source, batch.stream), batch.position, state))
+            self.memory.add(StreamCheckpoint(*stream_id(source, batch.stream), batch.position, state))
         self.live.committed()
         return taken
 
@@ -364,7 +364,7 @@ def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Ag
     (taken,) = until(lambda: list(asking.live.waiting()))
     asking.live.take_back(asking.memory)  # its transaction was lost
     assert [again.batch for again in asking.live.waiting()] == [taken.batch]
-    asking.memory.remember(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
+    asking.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
     asking.live.take_back(asking.memory)  # it had been committed, and nobody knew
     assert list(asking.live.waiting()) == []
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError
 
-from counterflow.collectors.sources.asking.batch import Batch, Position
+from counterflow.collectors.sources.asking.batch import Batch, Cursor
 from counterflow.collectors.sources.asking.session import AskError
 from counterflow.collectors.sources.kafka.session import Place, Range, Session
 from counterflow.collectors.sources.kafka.topics import MOST_BYTES, MOST_MESSAGES, REFRESH_S, Topics
@@ -73,7 +73,7 @@ def read(topics: Topics, cluster: Cluster) -> list[Batch]:
     return list(topics.read(cast(Session, cluster)))
 
 
-def at(offset: int, cluster: str = "c1") -> dict[str, Position]:
+def at(offset: int, cluster: str = "c1") -> dict[str, Cursor]:
     return {A.text: {"n": 3, "offset": offset, "cluster": cluster}}
 
 
@@ -89,7 +89,7 @@ def at(offset: int, cluster: str = "c1") -> dict[str, Position]:
         (at(7, "c0"), 5, "t/0: another cluster than before (c1), read from its beginning"),
     ],
 )
-def test_a_partition_is_read_on_where_it_stood(committed: dict[str, Position], begins: int, told: str | None) -> None:
+def test_a_partition_is_read_on_where_it_stood(committed: dict[str, Cursor], begins: int, told: str | None) -> None:
     cluster = Cluster({A: Range(5, 9)})
     assert [batch.trouble for batch in read(Topics(["t"], committed), cluster)] == ([told] if told else [])
     assert cluster.assigned == {A: begins}

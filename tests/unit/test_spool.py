@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.sources.asking.batch import Batch
+from counterflow.collectors.sources.asking.spooled import decode, encode
 from counterflow.collectors.sources.asking.waiting import Spool
 
 ROWS = ((1, Decimal("2.50"), None, "x", b"\x00", datetime(2026, 1, 1, tzinfo=UTC)),)
@@ -21,7 +23,7 @@ def batch(stream: str, n: int, rows: object = ROWS) -> Batch:
 
 
 def taken(spool: Spool) -> list[tuple[str, int]]:
-    found = iter(spool.take, None)
+    found = iter(spool.next_batch, None)
     return [(one.stream, one.position["n"]) for one in found]
 
 
@@ -30,8 +32,48 @@ def test_what_was_put_comes_back_as_it_was(tmp_path: Path, stream: str) -> None:
     spool = Spool(tmp_path / "s", 10**6, {})
     assert spool.put(batch(stream, 1))
     assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "s"]
-    assert spool.take() == batch(stream, 1, list(ROWS))
-    assert spool.take() is None
+    assert spool.next_batch() == batch(stream, 1, list(ROWS))
+    assert spool.next_batch() is None
+
+
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.text(),
+    st.binary(),
+    st.decimals(allow_nan=False, allow_infinity=False),
+    st.datetimes(),
+    st.datetimes(timezones=st.just(UTC)),
+    st.dates(),
+    st.times(),
+)
+
+
+@given(st.lists(st.tuples(values, values), max_size=5), st.binary(), st.none() | st.datetimes(timezones=st.just(UTC)))
+def test_every_value_of_a_driver_comes_back_with_its_type(
+    rows: list[tuple[object, object]], body: bytes, sampled_at: datetime | None
+) -> None:
+    given = replace(batch("S", 1, rows), body=body, sampled_at=sampled_at, named={"a": "b"})
+    found = decode(encode(given))
+    assert found == given
+    assert [[type(value) for value in row] for row in found.rows] == [[type(value) for value in row] for row in rows]
+
+
+@given(st.binary(max_size=200) | st.sampled_from([b"{}", b"[]", b"null", encode(batch("S", 1))[:-9]]))
+def test_what_is_no_batch_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError):
+        decode(content)
+
+
+def test_a_value_that_no_column_has_is_reported_in_place_of_its_rows(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "s", 10**6, {})
+    assert spool.put(batch("S", 1, [(1, object())]))
+    found = spool.next_batch()
+    assert found is not None
+    assert found.trouble == "the spool cannot keep a value of type object"
+    assert (found.rows, found.position["n"]) == ([], 1)
 
 
 @given(
@@ -59,7 +101,7 @@ def test_the_next_agent_goes_on_behind_what_is_committed(
 
 
 def taken_some(spool: Spool, count: int) -> list[tuple[str, int]]:
-    found = (spool.take() for _ in range(count))
+    found = (spool.next_batch() for _ in range(count))
     return [(one.stream, one.position["n"]) for one in found if one]
 
 
@@ -70,7 +112,7 @@ def test_it_is_bounded_and_takes_more_once_some_are_committed(tmp_path: Path, ca
         n += 1
     assert 1000 <= sum(path.stat().st_size for path in tmp_path.iterdir()) < 2000
     assert not spool.put(batch("A", n))
-    first = spool.take()
+    first = spool.next_batch()
     assert first
     for one in range(1, n):
         spool.done(batch("A", one))

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
-from counterflow.collectors.agent.checkpoint import Memory, StreamCheckpoint
+from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
 from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.sources.asking.batch import Batch, Position, Task
+from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.asking.reader import Reader
 from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.sql import packs
@@ -82,7 +82,7 @@ def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -
     return Session(ibmi_database, target, password)
 
 
-def follow(committed: dict[str, Position] | None = None, **options: Any) -> Follow:
+def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow:
     members = packs.load("collection_services").members
     assert members
     described = {n: Described(frozenset(t.names), frozenset({"JBTDE"})) for n, t in tables().items()}
@@ -502,10 +502,10 @@ def test_a_lost_connection_is_made_again(
 ) -> None:
     system.nrg(1)
     asking, events, session = reader()
-    assert until(asking.take).position == {"n": 1}
+    assert until(asking.next_batch).position == {"n": 1}
     ibmi_database.opened[-1].close()
     until(lambda: session.number == 2)
-    numbers = [until(asking.take).position["n"] for _ in range(6)]
+    numbers = [until(asking.next_batch).position["n"] for _ in range(6)]
     assert numbers == list(range(2, 8))
     assert events == ["connected", "lost", "connected"]
 
@@ -518,7 +518,7 @@ def test_a_system_that_is_down_is_tried_again(
     asking, events, _ = reader()
     until(lambda: "lost" in events)
     (system.folder / "down").unlink()
-    until(asking.take)
+    until(asking.next_batch)
     assert events == ["lost", "connected"]
     said = "".join(capsys.readouterr())
     assert "connection refused" in said
@@ -555,7 +555,7 @@ def test_a_long_back_fill_holds_up_no_sample(
     asking, _, _ = reader(follow())
     tables = []
     for _ in range(130):
-        batch = until(asking.take)
+        batch = until(asking.next_batch)
         tables += [] if batch.trouble else [batch.table]
         time.sleep(0.005)
     first, last = tables.index("QAPMPOOLB"), len(tables) - tables[::-1].index("QAPMPOOLB")
@@ -575,7 +575,7 @@ def test_a_defect_stops_one_question_and_is_told_without_the_password(
 
     system.nrg(1)
     asking, events, _ = reader(Broken())
-    assert [until(asking.take).table for _ in range(3)] == 3 * ["NRG_INFO"]
+    assert [until(asking.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
     assert "broken" in events
     said = "".join(capsys.readouterr())
     assert "half-way ***" in said
@@ -604,20 +604,20 @@ def answers(live: Live) -> list[Batch]:
 
 @pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
 def test_a_source_goes_on_unless_it_is_turned_to_another_system(live: Live, known: str, number: int) -> None:
-    memory = Memory()
-    memory.remember(StreamCheckpoint("prod", known, "NRG_INFO", {"n": 5}))
+    memory = Committed()
+    memory.add(StreamCheckpoint("prod", known, "NRG_INFO", {"n": 5}))
     live.start(memory)
     taken = until(lambda: answers(live))
     assert taken[0].position == {"n": number}
     live.take_back(memory)  # its transaction was lost
     assert taken[0] in answers(live)
-    memory.remember(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
+    memory.add(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
     live.take_back(memory)  # it had been committed, and nobody knew
     assert taken[0] not in answers(live)
 
 
 def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
-    memory = Memory()
+    memory = Committed()
     live.start(memory)
     first = until(lambda: answers(live))
     live.committed()
@@ -639,4 +639,4 @@ def test_nothing_more_is_asked_while_nobody_takes_the_answers(
     until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5)
     time.sleep(0.3)
     assert sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5
-    assert [until(asking.take).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]
+    assert [until(asking.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]

@@ -34,7 +34,7 @@ Attributes = dict[str, str]
 
 
 @dataclass
-class Memory:
+class LshwresState:
     """What is needed of the listings before: the attributes published last of each port. JSON values."""
 
     config: dict[str, Attributes] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class HmcLshwres:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the ports of every listing; the last is whole where the data is complete."""
-        memory = Memory(**position.state) if position else Memory()
+        state = LshwresState(**position.state) if position else LshwresState()
         offset, number = (position.byte_offset, position.line) if position else (0, 0)
         listing: Listing | None = None
         last: Line | None = None
@@ -79,8 +79,8 @@ class HmcLshwres:
             match = _STAMP.match(text(line.data))
             if match or listing is None:
                 if listing is not None:
-                    yield from _items(listing, memory, context)
-                    yield Position(line.offset, line.number - 1, asdict(memory))
+                    yield from _items(listing, state, context)
+                    yield Position(line.offset, line.number - 1, asdict(state))
                 listing = Listing(line, match[1] if match else None, match[2] if match else None)
             if match or not line.data.strip():
                 continue
@@ -91,13 +91,13 @@ class HmcLshwres:
         if not context.complete:
             return
         if listing is not None and last is not None:
-            yield from _items(listing, memory, context)
-            yield Position(last.end, last.number, asdict(memory))
+            yield from _items(listing, state, context)
+            yield Position(last.end, last.number, asdict(state))
         elif offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
 
-def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]:
+def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[Item]:
     ts = _instant(listing.ts, context)
     header: list[str] | None = None
     rows: Counter[str] = Counter()
@@ -120,7 +120,7 @@ def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]
             yield _reject(line, Reason.BAD_HEADER, detail, ts)
         else:
             rows[system] += 1
-            for item in _port(found, system, ts, listing.managed, memory):
+            for item in _port(found, system, ts, listing.managed, state):
                 yield _placed(item, line, ts) if isinstance(item, Reject) else item
     if listing.too_many:
         detail = f"{listing.too_many} lines more than the {MAX_LINES} of a listing that are read"
@@ -130,7 +130,7 @@ def _items(listing: Listing, memory: Memory, context: Context) -> Iterator[Item]
         yield Record("manifest", {"ts": ts, "system": system, "source": "hmc_lshwres", **counted})
 
 
-def _port(found: Attributes, system: str, ts: str, managed: str | None, memory: Memory) -> Iterator[Item]:
+def _port(found: Attributes, system: str, ts: str, managed: str | None, state: LshwresState) -> Iterator[Item]:
     """Yield the records of one port, and what is no number in it."""
     envelope: Fields = {"ts": ts, "system": system, "source": "hmc_lshwres"}
     logical = _first(found, names.LOGICAL_PORT)
@@ -147,8 +147,8 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, memory: 
     fields: Fields = {"link": link, "link_type": kind}
     if physical is not None:
         fields["physical_port"] = physical
-    if (state := _first(found, names.STATE)) is not None:
-        fields["state"] = state
+    if (functional := _first(found, names.STATE)) is not None:
+        fields["state"] = functional
     for column, places, factor in (("capacity_pct", names.CAPACITY_PCT, 1), ("line_bits_s", names.LINE_MBITS_S, 1e6)):
         written = _first(found, places)
         if written is None:
@@ -162,7 +162,7 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, memory: 
         yield Reject(Reason.OUT_OF_RANGE, detail, "part")
     yield Record("link", {**envelope, **fields})
 
-    published = memory.config.setdefault(f"{system} {kind} {link}", {})
+    published = state.config.setdefault(f"{system} {kind} {link}", {})
     for name, value in found.items():
         if published.get(name) != value and name not in _IN_COLUMNS:
             published[name] = value

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from counterflow.collectors.formats.hmc_pcm.sample import Memory, items
+from counterflow.collectors.formats.hmc_pcm.sample import PcmState, items
 from counterflow.collectors.records import Context, Item, Position
 from counterflow.collectors.text.documents import Documents, read_items
 
@@ -25,7 +25,7 @@ class HmcPcm:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the ports of every sample; a document that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, Memory, items)
+        return read_items(stream, position, context, _DOCUMENTS, PcmState, items)
 
 
 FORMAT = HmcPcm()

@@ -36,7 +36,7 @@ _TOO_LARGE = 2.0**63
 
 
 @dataclass
-class Memory:
+class PcmState:
     """What is needed of the documents before: JSON values, written with every commit.
 
     `seen` is the time of the last sample by partition or managed system: documents may overlap. `config` holds what was
@@ -47,8 +47,8 @@ class Memory:
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
-    """Yield the records of a document and what is wrong in it; `memory` is updated.
+def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
+    """Yield the records of a document and what is wrong in it; `state` is updated.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
             detail = f"expected sampleInfo.timeStamp as YYYY-MM-DDThh:mm:ss+hhmm, found {written}"
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
-        repeated += yield from _sample(sample, info, ts, seconds, average, memory, context)
+        repeated += yield from _sample(sample, info, ts, seconds, average, state, context)
         yield from _messages(sample, ts)
     if repeated:
         detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
@@ -87,7 +87,7 @@ def _sample(
     ts: str,
     seconds: float,
     average: int,
-    memory: Memory,
+    state: PcmState,
     context: Context,
 ) -> Generator[Item, None, int]:
     """Yield the records of a sample; return how many systems of it are not later than an earlier sample."""
@@ -96,10 +96,10 @@ def _sample(
         if system is None:
             yield Reject(Reason.BAD_HEADER, f"expected a name of {key}", "none", ts=ts)
             continue
-        if memory.seen.get(key, "") >= ts:
+        if state.seen.get(key, "") >= ts:
             repeated += 1
             continue
-        memory.seen[key] = ts
+        state.seen[key] = ts
         envelope: Fields = {"ts": ts, "system": system, "source": "hmc_pcm"}
         measured = {**envelope, "interval_s": seconds}
         rows: Counter[str] = Counter(link=0)
@@ -113,7 +113,7 @@ def _sample(
                     counted = {"section": naming["link_type"], "instance": naming["link"], "counter": name}
                     yield Record("counter", {**measured, **counted, "value": value, "unit": unit, "kind": "rate"})
                     rows["counter"] += 1
-            yield from _config(key, naming, port, info, memory, envelope)
+            yield from _config(key, naming, port, info, state, envelope)
         for dataset, count in rows.items():
             yield Record("manifest", {**measured, "counted": dataset, "row_count": count})
         if refused:
@@ -183,12 +183,12 @@ def _figure(link: str, port: Mapping[str, Any], name: str, average: int, refused
 
 
 def _config(
-    key: str, naming: Fields, port: Mapping[str, Any], info: Mapping[str, Any], memory: Memory, envelope: Fields
+    key: str, naming: Fields, port: Mapping[str, Any], info: Mapping[str, Any], state: PcmState, envelope: Fields
 ) -> Iterator[Record]:
     """Yield the texts of a port that differ from what was published last."""
     found = {name: value for name, value in port.items() if isinstance(value, str) and name not in _NAMING}
     found["mtms"] = str(info.get("mtms"))
-    published = memory.config.setdefault(f"{key} {naming['link']}", {})
+    published = state.config.setdefault(f"{key} {naming['link']}", {})
     for name, value in found.items():
         if published.get(name) != value:
             published[name] = value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import BinaryIO
 
-from counterflow.collectors.formats.njmon.sample import Memory, UnusableSampleError, decode, items
+from counterflow.collectors.formats.njmon.sample import NjmonState, UnusableSampleError, decode, items
 from counterflow.collectors.formats.njmon.scan import Piece, is_njmon, pieces
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 
@@ -27,32 +27,32 @@ class Njmon:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every whole sample; what is damaged becomes a reject, and the next sample is read."""
-        memory = Memory(**position.state) if position else Memory()
+        state = NjmonState(**position.state) if position else NjmonState()
         offset, line = (position.byte_offset, position.line) if position else (0, 1)
         for piece in pieces(stream, offset, line):
             if piece.last and not context.complete:
                 return  # the rest of it is still to be written
-            for item in _sample(piece, context, memory) if piece.kind == "sample" else _damage(piece, memory):
+            for item in _sample(piece, context, state) if piece.kind == "sample" else _damage(piece, state):
                 if isinstance(item, Reject):
-                    item.system = item.system or context.system or memory.system
+                    item.system = item.system or context.system or state.system
                 yield item
-            yield Position(piece.end, piece.line + piece.text.count(b"\n"), asdict(memory))
+            yield Position(piece.end, piece.line + piece.text.count(b"\n"), asdict(state))
             offset, line = piece.end, piece.line + piece.text.count(b"\n")
         if not context.complete:
             return
-        if memory.open:
-            memory.open = False
+        if state.open:
+            state.open = False
             yield _reject(Reason.CUT_FILE, "the array of samples is not closed: the recorder was killed", line, offset)
         elif offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
 
-def _sample(piece: Piece, context: Context, memory: Memory) -> Iterator[Item]:
+def _sample(piece: Piece, context: Context, state: NjmonState) -> Iterator[Item]:
     try:
         tree, repairs = decode(piece.text)
         for reason, detail in repairs.items():
             yield _reject(reason, detail, piece.line, piece.offset, kept="part", raw=piece.text)
-        for item in items(tree, memory, context.zone, context.system):
+        for item in items(tree, state, context.zone, context.system):
             if isinstance(item, Reject):
                 item.line, item.byte_offset = piece.line, piece.offset
             yield item
@@ -60,11 +60,11 @@ def _sample(piece: Piece, context: Context, memory: Memory) -> Iterator[Item]:
         yield _reject(error.reason, str(error), piece.line, piece.offset, kept="none", raw=piece.text)
 
 
-def _damage(piece: Piece, memory: Memory) -> Iterator[Reject]:
+def _damage(piece: Piece, state: NjmonState) -> Iterator[Reject]:
     if piece.kind == "torn":
         reason, detail = Reason.CUT_LINE, "the sample is not whole: another begins before it ends"
         if piece.last:
-            memory.open = False  # said once
+            state.open = False  # said once
             reason, detail = Reason.CUT_FILE, "the file ends within a sample"
         yield _reject(reason, detail, piece.line, piece.offset, kept="none", raw=piece.text)
     elif piece.kind == "too_long":
@@ -72,9 +72,9 @@ def _damage(piece: Piece, memory: Memory) -> Iterator[Reject]:
         yield _reject(Reason.LINE_TOO_LONG, detail, piece.line, piece.offset, kept="none", raw=piece.text)
     else:
         if hostname := _HOSTNAME.search(piece.text):
-            memory.system = hostname[1].decode(errors="replace")
+            state.system = hostname[1].decode(errors="replace")
         if b"[" in piece.text or b"]" in piece.text:
-            memory.open = piece.text.rfind(b"[") > piece.text.rfind(b"]")
+            state.open = piece.text.rfind(b"[") > piece.text.rfind(b"]")
         known = len(piece.text) < _LONGEST_BETWEEN
         if rest := _BETWEEN.sub(b" ", piece.text).strip() if known else piece.text:
             detail = f"expected a sample, found {len(rest)} bytes of something else"

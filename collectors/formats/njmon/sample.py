@@ -26,7 +26,7 @@ _REBOOT_S = 60
 
 
 @dataclass
-class Memory:
+class NjmonState:
     """What a sample's records need of the samples before it: JSON values, written with every commit.
 
     `counted` are the cumulative counters of the preceding sample, `config` a digest of each section's configuration
@@ -107,8 +107,8 @@ def _pairs(pairs: list[tuple[str, Any]]) -> Tree:
     return tree
 
 
-def items(tree: Tree, memory: Memory, zone: tzinfo, system: str | None) -> Iterator[Item]:
-    """Yield the records of a sample and what is wrong in it; `memory` is that of the sample before and is updated.
+def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> Iterator[Item]:
+    """Yield the records of a sample and what is wrong in it; `state` is that of the sample before and is updated.
 
     Raises
     ------
@@ -117,10 +117,10 @@ def items(tree: Tree, memory: Memory, zone: tzinfo, system: str | None) -> Itera
     tree = _sections(tree)
     stamp = tree["timestamp"]
     ts = _instant(stamp, zone)
-    before = datetime.fromisoformat(memory.ts) if memory.ts else None
+    before = datetime.fromisoformat(state.ts) if state.ts else None
     if before == ts:
         raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {_iso(ts)}")
-    name = system or _hostname(_mapping(tree.get("identity"))) or memory.system
+    name = system or _hostname(_mapping(tree.get("identity"))) or state.system
     if name is None:
         raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
@@ -128,23 +128,23 @@ def items(tree: Tree, memory: Memory, zone: tzinfo, system: str | None) -> Itera
     refused = Refused()
     loop = stamp.get("snapshot_loop")
     loop = loop if isinstance(loop, int) else None
-    follows = before is not None and loop == (None if memory.loop is None else memory.loop + 1)
+    follows = before is not None and loop == (None if state.loop is None else state.loop + 1)
     booted = _number(_mapping(tree.get("stat_counters")).get("btime"))
     if before and ts < before:
         notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {_iso(before)}", name, ts))
         follows = False
-    if memory.booted is None or booted is None or abs(booted - memory.booted) > _REBOOT_S:
-        if memory.booted is not None and booted is not None:
+    if state.booted is None or booted is None or abs(booted - state.booted) > _REBOOT_S:
+        if state.booted is not None and booted is not None:
             notes.append(_note(Reason.RESTARTED, "the system was started again since the sample before", name, ts))
             follows = False
-        memory.booted = booted if booted is not None else memory.booted
+        state.booted = booted if booted is not None else state.booted
     seconds = _seconds(stamp, loop, ts - before if before and follows else None)
 
-    envelope = _envelope(ts, name, memory.booted)
+    envelope = _envelope(ts, name, state.booted)
     yield from notes
-    yield from _config(tree, memory, envelope)
+    yield from _config(tree, state, envelope)
     measured = envelope if seconds is None else {**envelope, "interval_s": seconds}
-    preceding = memory.counted if follows else {}
+    preceding = state.counted if follows else {}
     rows: Counter[str] = Counter()
     for dataset, fields in _measured(tree, seconds, preceding, refused):
         if fields is not None:
@@ -158,9 +158,9 @@ def items(tree: Tree, memory: Memory, zone: tzinfo, system: str | None) -> Itera
 
     vmstat = _mapping(tree.get("proc_vmstat"))
     counted = {k: _number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}
-    memory.counted = {k: v for k, v in counted.items() if v is not None}
-    memory.system, memory.ts, memory.loop = name, _iso(ts), loop
-    memory.samples += 1
+    state.counted = {k: v for k, v in counted.items() if v is not None}
+    state.system, state.ts, state.loop = name, _iso(ts), loop
+    state.samples += 1
 
 
 def _sections(tree: Tree) -> Tree:
@@ -245,7 +245,7 @@ def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
 # what does not change often
 
 
-def _config(tree: Tree, memory: Memory, envelope: Fields) -> Iterator[Record]:
+def _config(tree: Tree, state: NjmonState, envelope: Fields) -> Iterator[Record]:
     """Yield the configuration of each section that differs from what was published last."""
     for section, content in tree.items():
         entries = [
@@ -256,8 +256,8 @@ def _config(tree: Tree, memory: Memory, envelope: Fields) -> Iterator[Record]:
         if section == "processes" or not entries:
             continue  # a process changes its state at every sample
         digest = hashlib.blake2s(json.dumps(entries).encode(), digest_size=8).hexdigest()
-        if memory.config.get(section) != digest:
-            memory.config[section] = digest
+        if state.config.get(section) != digest:
+            state.config[section] = digest
             for item, name, value in entries:
                 yield Record(
                     "config", {**envelope, "section": _clean(section), "item": item, "name": name, "value": value}

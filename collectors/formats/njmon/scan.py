@@ -52,14 +52,14 @@ def pieces(stream: BinaryIO, offset: int = 0, line: int = 1) -> Iterator[Piece]:
         if found is None:
             if window.ended:
                 if window.data:
-                    yield window.take(len(window.data), "between", last=True)
+                    yield window.cut(len(window.data), "between", last=True)
                 return
             if len(window.data) > _CHUNK + _LONGEST_START:
-                yield window.take(len(window.data) - _LONGEST_START, "between")
+                yield window.cut(len(window.data) - _LONGEST_START, "between")
             window.read()
             continue
         if found > 0:
-            yield window.take(found, "between")
+            yield window.cut(found, "between")
         yield _sample(window)
 
 
@@ -80,15 +80,15 @@ def _sample(window: _Window) -> Piece:
                     break
             if depth == 0:
                 following = window.search_start(1, at)
-                return window.take(at, "sample") if following is None else window.take(following, "torn")
+                return window.cut(at, "sample") if following is None else window.cut(following, "torn")
         following = window.search_start(searched)
         if following is not None:
-            return window.take(following, "torn")
+            return window.cut(following, "torn")
         searched = max(searched, len(window.data) - _LONGEST_START)
         if window.ended:
-            return window.take(len(window.data), "torn", last=True)
+            return window.cut(len(window.data), "torn", last=True)
         if len(window.data) > MAX_SAMPLE:
-            return window.take(len(window.data) - _LONGEST_START, "too_long")
+            return window.cut(len(window.data) - _LONGEST_START, "too_long")
         window.read()
 
 
@@ -109,7 +109,7 @@ class _Window:
         found = _START.search(self.data, begin, len(self.data) if end is None else end)
         return found.start() if found else None
 
-    def take(self, length: int, kind: Literal["sample", "torn", "too_long", "between"], *, last: bool = False) -> Piece:
+    def cut(self, length: int, kind: Literal["sample", "torn", "too_long", "between"], *, last: bool = False) -> Piece:
         piece = Piece(kind, self.data[:length], self.offset, self.line, last)
         self.offset += length
         self.line += piece.text.count(b"\n")

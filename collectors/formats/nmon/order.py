@@ -39,10 +39,10 @@ def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iter
             return
         parser.feed(line)
         if parser.whole:
-            yield from parser.take()
+            yield from parser.pop_whole()
     if context.complete:
         parser.finish(line.end, line.number)
-        yield from parser.take()
+        yield from parser.pop_whole()
 
 
 def _has_semicolons(stream: BinaryIO) -> bool:
@@ -96,10 +96,10 @@ def _sorted(stream: BinaryIO, lines: Lines, context: Context, state: dict[str, A
             else:
                 parser.feed(line)
         if parser.settle():
-            yield from _without_positions(parser.take())
+            yield from _without_positions(parser.pop_whole())
             yield Position(0, 0, {**parser.state(), "sorted": number})
     parser.finish(end, last)
-    yield from _without_positions(parser.take())
+    yield from _without_positions(parser.pop_whole())
     yield Position(end, last, parser.state())
 
 

@@ -33,7 +33,7 @@ _LINUX_FIRST_S = 1.0
 
 
 @dataclass(slots=True)
-class Lost:
+class Unstamped:
     """A snapshot without a stamp: its lines wait for the next stamp, which may tell when it was."""
 
     number: int
@@ -69,7 +69,7 @@ class Parser:
         self._tag: bytes | None = None  # of the open snapshot
         self._opened_by: Line | None = None
         self._repeating: bytes | None = None
-        self._lost: list[Lost] = []
+        self._unstamped: list[Unstamped] = []
         self._cut: CutStamp | None = None
         self._packed = ""
         self._packed_version: tuple[Headers, int, int] | None = None
@@ -135,19 +135,19 @@ class Parser:
         """Refuse a row of a snapshot that cannot be read."""
         self._account.reject(line, reason, detail, snapshot=b"T%04d" % number)
 
-    def take(self) -> list[Item]:
+    def pop_whole(self) -> list[Item]:
         """Return what is whole since the last call."""
         items, self._account.whole = self._account.whole, []
         return items
 
     @property
     def whole(self) -> bool:
-        """Whether there is something to take."""
+        """Whether `pop_whole` has something to return."""
         return bool(self._account.whole)
 
     def settle(self) -> bool:
         """End the open snapshot where no other line belongs to it; not while one waits for the next stamp."""
-        if self._lost:
+        if self._unstamped:
             return False
         self.finish(0, 0)
         return True
@@ -155,7 +155,7 @@ class Parser:
     def finish(self, end: int, number: int) -> None:
         """End the data at `end`, after line `number`: the last snapshot is whole."""
         self._drop_cut()
-        self._refuse_lost()
+        self._refuse_unstamped()
         if self._snapshot.number == 0 and self._snapshot.config and self._in_aaa:
             self._begin()
         self._close(end, number)
@@ -216,7 +216,7 @@ class Parser:
 
     def _restart(self, line: Line) -> None:
         self._drop_cut()
-        self._refuse_lost()
+        self._refuse_unstamped()
         self._finish_snapshot(line)
         self._account.reject(line, Reason.RESTARTED, "a second recording begins in this file", "all")
         self._facts = Facts()
@@ -279,7 +279,7 @@ class Parser:
         instant, ambiguous = stamps.to_utc(local, self._zone, before)
         if before is None:
             self._snapshot.instant = instant  # the configuration before it has no time of its own
-        if not self._lost:
+        if not self._unstamped:
             self._finish_snapshot(line, lent=before is None)
         if ambiguous and "fold" not in self._account.noted:
             self._account.noted.add("fold")
@@ -347,19 +347,19 @@ class Parser:
         if tag == self._tag:
             return True
         number = int(tag[1:])
-        if self._lost and self._lost[-1].tag == tag:
-            self._lost[-1].lines.append(line)
-        elif number > max(self._snapshot.number, self._number, self._lost[-1].number if self._lost else 0):
+        if self._unstamped and self._unstamped[-1].tag == tag:
+            self._unstamped[-1].lines.append(line)
+        elif number > max(self._snapshot.number, self._number, self._unstamped[-1].number if self._unstamped else 0):
             self._begin()
             if self._refused:
                 return False
             if self._reopen_by_cut_stamp(tag, number):
                 return True
-            if not self._lost:
+            if not self._unstamped:
                 self._finish_snapshot(line)
-            self._lost.append(Lost(number, tag, [line]))
-            if len(self._lost) > _HELD_SNAPSHOTS:
-                self._refuse_lost(self._lost.pop(0))
+            self._unstamped.append(Unstamped(number, tag, [line]))
+            if len(self._unstamped) > _HELD_SNAPSHOTS:
+                self._refuse_unstamped(self._unstamped.pop(0))
         elif tag == self._repeating:
             self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
         elif number <= self._number:
@@ -379,7 +379,10 @@ class Parser:
         if (b"ZZZZ," + tag).endswith(cut.head) and instant_before is not None and nominal is not None:
             instant, _ = stamps.to_utc(cut.local, self._zone, instant_before)
             expected = nominal * (number - last)
-            if abs((instant - instant_before).total_seconds() - expected) <= max(nominal / 2, 2.0) and not self._lost:
+            if (
+                abs((instant - instant_before).total_seconds() - expected) <= max(nominal / 2, 2.0)
+                and not self._unstamped
+            ):
                 self._finish_snapshot(cut.line)
                 self._start(cut.line, tag, instant)
                 detail = f"the ZZZZ line of {tag.decode()} lost its beginning; its time is whole and fits the interval"
@@ -395,7 +398,7 @@ class Parser:
 
     def _place_lost(self, line: Line, number: int, instant: datetime) -> None:
         """Give the snapshots that wait the stamps between their neighbours, or refuse them."""
-        lost, self._lost = self._lost, []
+        lost, self._unstamped = self._unstamped, []
         if lost:
             self._end_snapshot()
         before, first = self._instant, self._number
@@ -405,7 +408,7 @@ class Parser:
             if before is not None and number > one.number:
                 found = stamps.between(before, instant, one.number - first, steps, self._facts.seconds)
             if found is None:
-                self._refuse_lost(one)
+                self._refuse_unstamped(one)
                 continue
             opener = one.lines[0]
             self._start(opener, one.tag, found)
@@ -417,9 +420,9 @@ class Parser:
         if lost:  # lines after theirs were read already, so nothing before them all is a place to resume at
             self._account.cover(Position(line.offset, line.number - 1, self.state()))
 
-    def _refuse_lost(self, *which: Lost) -> None:
+    def _refuse_unstamped(self, *which: Unstamped) -> None:
         if not which:
-            which, self._lost = tuple(self._lost), []
+            which, self._unstamped = tuple(self._unstamped), []
         for one in which:
             for line in one.lines:
                 detail = f"{one.tag.decode()} has no ZZZZ line, and none can be told from its neighbours"

@@ -37,7 +37,7 @@ _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 
 @dataclass
-class Memory:
+class OmegamonState:
     """What lines need of those before: texts said last, samples of running counts, mistakes told. JSON values."""
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class OmegamonJsonl:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what every line says; the last counts without a line end only where the data is complete."""
         begun = position or Position(0, 0)
-        reading = _Reading(context, Memory(**deepcopy(begun.state)))
+        reading = _Reading(context, OmegamonState(**deepcopy(begun.state)))
         if position is None:
             yield from reading.mistakes
         end, number = begun.byte_offset, begun.line
@@ -72,11 +72,11 @@ class OmegamonJsonl:
             if line.fault is Reason.CUT_LINE and not context.complete:
                 break
             if number % STEP == 0 and end > begun.byte_offset:
-                yield Position(end, number, asdict(reading.memory))
+                yield Position(end, number, asdict(reading.state))
             yield from reading.line(line)
             end, number = line.end, line.number
         if end > begun.byte_offset:
-            yield Position(end, number, asdict(reading.memory))
+            yield Position(end, number, asdict(reading.state))
         elif end == 0 and context.complete:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
@@ -84,8 +84,8 @@ class OmegamonJsonl:
 class _Reading:
     """One reading: what the site says, and what is remembered."""
 
-    def __init__(self, context: Context, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, context: Context, state: OmegamonState) -> None:
+        self.state = state
         self.mistakes: list[Reject] = []
         self._context = context
         self._fillings: defaultdict[str, list[Filling]] = defaultdict(list)
@@ -143,12 +143,12 @@ class _Reading:
             envelope["interval_s"] = float(length_s)
         yield from self._rows(section, values, envelope)
         mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
-        for item in records(section, mapped, values, envelope, instant, self.memory.samples):
+        for item in records(section, mapped, values, envelope, instant, self.state.samples):
             if isinstance(item, Reject):
                 if item.reason is Reason.INVALID_ENTRY:  # every line of the table has it
-                    if item.detail in self.memory.told:
+                    if item.detail in self.state.told:
                         continue
-                    self.memory.told.append(item.detail)
+                    self.state.told.append(item.detail)
                 item.section, item.system, item.ts = section, system, envelope["ts"]
                 if item.kept == "none":
                     item.kept = "part"  # its numbers are counters all the same
@@ -176,7 +176,7 @@ class _Reading:
                     yield Record("config", {**of, "item": item, "name": name, "value": value})
 
     def _differs(self, what: str, value: str) -> bool:
-        texts = self.memory.texts
+        texts = self.state.texts
         before = texts.pop(what, None)
         texts[what] = value
         if len(texts) > MAX_TEXTS:

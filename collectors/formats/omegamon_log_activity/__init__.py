@@ -31,7 +31,7 @@ MAX_LINE_CHARACTERS = 1000
 
 
 @dataclass
-class Memory:
+class LogActivityState:
     """What is needed of the report so far: JSON values.
 
     `pages` is what stands around the blocks; `samples` the last record of each subsystem, `seen` the end of its last
@@ -55,8 +55,8 @@ class OmegamonLogActivity:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what every block of the log says; the rest of the report is read over."""
         position = position or Position(0, 0)
-        memory = Memory(**position.state)
-        pages = Pages(**memory.pages)
+        state = LogActivityState(**position.state)
+        pages = Pages(**state.pages)
         opened: Columnar | Dotted | None = None
         in_log = position.byte_offset > 0  # no position is told before the first block of the log
         last: Line | None = None
@@ -65,25 +65,25 @@ class OmegamonLogActivity:
                 return  # the rest of it is still to be written
             last = line
             written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
-            if opened is not None and opened.take(written, line):
+            if opened is not None and opened.accept(written, line):
                 continue
             if opened is not None:
                 in_log = in_log or _is_log(opened)
-                yield from _items(opened, pages, memory, context)
+                yield from _items(opened, pages, state, context)
                 if in_log:
-                    yield Position(line.offset, line.number - 1, {**asdict(memory), "pages": asdict(pages)})
+                    yield Position(line.offset, line.number - 1, {**asdict(state), "pages": asdict(pages)})
             opened = begins(written, line)
             if isinstance(opened, Dotted):
-                opened.take(written, line)
+                opened.accept(written, line)
             elif opened is None:
                 pages.read(written)
         if not context.complete:
             return
         if opened is not None and last is not None:
             in_log = in_log or _is_log(opened)
-            yield from _items(opened, pages, memory, context)
+            yield from _items(opened, pages, state, context)
             if in_log:
-                yield Position(last.end, last.number, {**asdict(memory), "pages": asdict(pages)})
+                yield Position(last.end, last.number, {**asdict(state), "pages": asdict(pages)})
         if not in_log:
             yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
 
@@ -92,7 +92,7 @@ def _is_log(opened: Columnar | Dotted) -> bool:
     return opened.is_log if isinstance(opened, Dotted) else True
 
 
-def _items(opened: Columnar | Dotted, pages: Pages, memory: Memory, context: Context) -> Iterator[Item]:
+def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, context: Context) -> Iterator[Item]:
     if not _is_log(opened):
         return
     block = opened.block
@@ -100,8 +100,8 @@ def _items(opened: Columnar | Dotted, pages: Pages, memory: Memory, context: Con
     try:
         system, subsystem = pages.system(context), pages.subsystem()
         known = f"{system} {subsystem}"
-        sample = memory.samples.get(known)
-        before = (sample and sample["ts"]) if block.cumulative else memory.seen.get(known)
+        sample = state.samples.get(known)
+        before = (sample and sample["ts"]) if block.cumulative else state.seen.get(known)
         after = datetime.fromisoformat(before) if before else None
         moment = (pages.moment if block.cumulative else pages.interval)(context, after)
         ts = iso(moment.instant)
@@ -112,14 +112,14 @@ def _items(opened: Columnar | Dotted, pages: Pages, memory: Memory, context: Con
         if block.cumulative:
             counts = {COUNTS[name]: value for name, value in _figures(block).items() if name in COUNTS}
             found = beside(sample, moment.instant, counts)
-            memory.samples[known] = found.sample
+            state.samples[known] = found.sample
             fields = {**counts, **found.fields}
             if found.reason is not None:
                 block.rejects.append(_noted(block, found.reason, f"{subsystem}: {found.detail}"))
         else:
             if before == ts:
                 raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a block of the interval until {ts} already")
-            memory.seen[known] = ts
+            state.seen[known] = ts
             fields = {DELTAS[name]: value for name, value in _figures(block).items() if name in DELTAS}
             if RATE in block.rates:
                 fields["log_rate_mb_s"] = block.rates[RATE]

@@ -68,8 +68,8 @@ class Columnar:
         self._ends = {found.end() - self._begin: found[0] for found in _COLUMN.finditer(match[0], 0)}
         self._ends = {end + self._begin: name for end, name in self._ends.items()}
 
-    def take(self, written: str, line: Line) -> bool:
-        """Take in a line; return False where the block has ended."""
+    def accept(self, written: str, line: Line) -> bool:
+        """Add a line to the block; return False where the block has ended."""
         part = written[self._begin : self._end]
         if _RULE.fullmatch(part):
             return True
@@ -102,8 +102,8 @@ class Dotted:
         """Begin at a line."""
         self.block = Block(line, cumulative=True)
 
-    def take(self, written: str, line: Line) -> bool:
-        """Take in a line; return False where the block has ended."""
+    def accept(self, written: str, line: Line) -> bool:
+        """Add a line to the block; return False where the block has ended."""
         found = list(_DOTTED.finditer(written))
         if not found or len(self.block.raw) >= MAX_ROWS:
             return not written.strip()

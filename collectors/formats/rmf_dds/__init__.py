@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from counterflow.collectors.formats.rmf_dds.items import Memory, items
+from counterflow.collectors.formats.rmf_dds.items import RmfState, items
 from counterflow.collectors.formats.rmf_dds.report import Newest, newest
 from counterflow.collectors.records import Context, Item, Position
 from counterflow.collectors.text.documents import Documents, read_items
@@ -36,7 +36,7 @@ class RmfDds:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield what every report says; a response that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, Memory, items)
+        return read_items(stream, position, context, _DOCUMENTS, RmfState, items)
 
 
 FORMAT = RmfDds()

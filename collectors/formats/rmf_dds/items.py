@@ -29,7 +29,7 @@ from counterflow.collectors.text.documents import Unusable
 
 
 @dataclass
-class Memory:
+class RmfState:
     """What is needed of the responses before: JSON values, written with every commit.
 
     `seen` is the end of the last interval that was read, by report and system; `config` holds what was published last
@@ -40,8 +40,8 @@ class Memory:
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
-    """Yield the records of a response and what is wrong in it; `memory` is updated.
+def items(tree: Any, state: RmfState, context: Context) -> Iterator[Item]:
+    """Yield the records of a response and what is wrong in it; `state` is updated.
 
     Raises
     ------
@@ -55,23 +55,23 @@ def items(tree: Any, memory: Memory, context: Context) -> Iterator[Item]:
     if not reports and not messages:
         raise Unusable(Reason.EMPTY_SNAPSHOT, "expected a report in the response")
     for report in reports:
-        place = _place(report, memory, context)
-        for item in _report(report, memory, context):
+        place = _place(report, state, context)
+        for item in _report(report, state, context):
             if isinstance(item, Reject):
                 item.section, item.system, item.ts = place
             yield item
 
 
-def _place(report: Mapping[str, Any], memory: Memory, context: Context) -> tuple[str | None, str | None, str | None]:
+def _place(report: Mapping[str, Any], state: RmfState, context: Context) -> tuple[str | None, str | None, str | None]:
     """Return report, system and time of what is wrong in a report, where they are known."""
     try:
-        found = header_of(report, context, memory.seen)
+        found = header_of(report, context, state.seen)
     except Unusable:
         return text(mapping(report.get("metric")).get("id")) or None, context.system, None
     return found.name, found.system, stamps.iso(found.end)
 
 
-def _report(report: Mapping[str, Any], memory: Memory, context: Context) -> Iterator[Item]:
+def _report(report: Mapping[str, Any], state: RmfState, context: Context) -> Iterator[Item]:
     content, said = body_of(report), message_of(report.get("message"))
     if said is not None:
         refused = not said.acceptable and not content.is_empty
@@ -81,10 +81,10 @@ def _report(report: Mapping[str, Any], memory: Memory, context: Context) -> Iter
     if content.is_empty or (said is not None and not said.acceptable):
         return
     try:
-        found = header_of(report, context, memory.seen)
+        found = header_of(report, context, state.seen)
         if found.name not in _READERS:
             raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}")
-        yield from _READERS[found.name](_Reading(found, content, memory))
+        yield from _READERS[found.name](_Reading(found, content, state))
     except Unusable as error:
         again = error.reason is Reason.DUPLICATE_ROW
         yield Reject(error.reason, str(error), "none", raw=b"" if again else _raw(report))
@@ -97,7 +97,7 @@ def _raw(report: Mapping[str, Any]) -> bytes:
 class _Reading:
     """One report that is read: what its records have in common, and the figures that were refused."""
 
-    def __init__(self, found: Header, content: Body, memory: Memory) -> None:
+    def __init__(self, found: Header, content: Body, state: RmfState) -> None:
         """Keep the parts.
 
         Raises
@@ -105,10 +105,10 @@ class _Reading:
         Unusable : it was read before, or a later one was.
         """
         self.content = content
-        self._found, self._memory, self._refused = found, memory, dict[Reason, list[str]]()
+        self._found, self._state, self._refused = found, state, dict[Reason, list[str]]()
         self._ts: Fields = {"ts": stamps.iso(found.end), "system": found.system, "source": "rmf_dds"}
         self._measured = self._ts | ({} if found.seconds is None else {"interval_s": found.seconds})
-        if (last := memory.seen.get(found.key)) is not None:
+        if (last := state.seen.get(found.key)) is not None:
             if last == self._ts["ts"]:
                 raise Unusable(Reason.DUPLICATE_ROW, "the interval was read before")
             if found.end - timedelta(seconds=found.seconds or 0) < stamps.from_iso(last):
@@ -147,7 +147,7 @@ class _Reading:
 
     def config(self, item: str, texts: Mapping[str, str]) -> Iterator[Record]:
         """Yield the texts of an item that differ from what was published last."""
-        published = self._memory.config.setdefault(f"{self._ts['system']} {self._found.name} {item}", {})
+        published = self._state.config.setdefault(f"{self._ts['system']} {self._found.name} {item}", {})
         for name, value in texts.items():
             if value.upper() not in NOTHING and published.get(name) != value:
                 published[name] = value
@@ -156,7 +156,7 @@ class _Reading:
 
     def end(self, dataset: str | None = None, rows: int = 0) -> Iterator[Item]:
         """Yield how many rows of a dataset there are, and what was refused; the interval was read."""
-        self._memory.seen[self._found.key] = self._ts["ts"]
+        self._state.seen[self._found.key] = self._ts["ts"]
         if dataset is not None and rows:
             yield self.record("manifest", {"counted": dataset, "row_count": rows})
         if misfits := self.content.misfits:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import BinaryIO
 
 from counterflow.collectors.formats.wrkdsksts.captures import captures, is_wrkdsksts
-from counterflow.collectors.formats.wrkdsksts.sample import Memory, items
+from counterflow.collectors.formats.wrkdsksts.sample import WrkdskstsState, items
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 
 
@@ -22,15 +22,15 @@ class Wrkdsksts:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every whole print or display; what cannot be read becomes a reject."""
-        memory = Memory(**position.state) if position else Memory()
+        state = WrkdskstsState(**position.state) if position else WrkdskstsState()
         offset, line = (position.byte_offset, position.line) if position else (0, 0)
         for found in captures(stream, offset, line, complete=context.complete):
             if isinstance(found.item, Reject):
                 yield found.item
             else:
-                yield from items(found.item, memory, context)
+                yield from items(found.item, state, context)
             offset = found.end
-            yield Position(found.end, found.lines, asdict(memory))
+            yield Position(found.end, found.lines, asdict(state))
         if context.complete and offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file holds no print and no display of WRKDSKSTS", "none")
 

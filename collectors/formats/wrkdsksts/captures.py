@@ -77,7 +77,7 @@ class Capture:
     strays: list[Reject] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
 
-    def take(self, mark: Mark) -> None:
+    def add(self, mark: Mark) -> None:
         """Count a line in."""
         if len(self.written) >= MAX_LINES:
             self.strays.append(stray(mark.line, Reason.LINE_TOO_LONG, f"the capture has more than {MAX_LINES} lines"))
@@ -137,7 +137,7 @@ def captures(stream: BinaryIO, offset: int, number: int, *, complete: bool) -> I
             detail = "expected a page header or a screen of WRKDSKSTS before this line"
             yield Found(stray(mark.line, Reason.UNKNOWN_LINE, detail), mark.line.end, mark.line.number)
             continue
-        opened.take(mark)
+        opened.add(mark)
         if mark.kind == "elapsed" and opened.elapsed_s is None:
             opened.elapsed_s = _seconds(mark)
             named = _NAMED.match(mark.found["rest"] or "")

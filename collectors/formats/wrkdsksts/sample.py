@@ -52,7 +52,7 @@ class Preceding(TypedDict):
 
 
 @dataclass
-class Memory:
+class WrkdskstsState:
     """What a capture's records need of the captures before it: JSON values, written with every commit.
 
     `order` is the order of day, month and year that an earlier date of the file proved; `columns` are the ends of its
@@ -84,25 +84,25 @@ class Disk:
     leaf: bool = True
 
 
-def items(capture: Capture, memory: Memory, context: Context) -> Iterator[Item]:
-    """Yield the records of a capture and what is wrong in it; `memory` is that of the capture before and is updated."""
+def items(capture: Capture, state: WrkdskstsState, context: Context) -> Iterator[Item]:
+    """Yield the records of a capture and what is wrong in it; `state` is that of the capture before and is updated."""
     system = context.system or capture.system
     ts: str | None = None
     try:
         if system is None:
             detail = "expected the name of the system behind the elapsed time or the title"
             raise UnusableCaptureError(Reason.BAD_HEADER, detail)
-        instant = _instant(capture, memory, context)
+        instant = _instant(capture, state, context)
         ts = stamps.iso(instant)
         if capture.elapsed_s is None:
             raise UnusableCaptureError(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
         if capture.elapsed_s == 0:
             detail = "the elapsed time is 00:00:00: nothing was measured since the reset"
             raise UnusableCaptureError(Reason.EMPTY_SNAPSHOT, detail)
-        before = memory.preceding.get(system)
+        before = state.preceding.get(system)
         follows = before is not None and _follows(before, instant, capture.elapsed_s)
-        memory.instant = ts
-        found = list(_sample(capture, capture.elapsed_s, memory, system, instant, before if follows else None))
+        state.instant = ts
+        found = list(_sample(capture, capture.elapsed_s, state, system, instant, before if follows else None))
     except UnusableCaptureError as error:
         first = capture.first
         raw = b"\n".join(capture.written)
@@ -115,13 +115,13 @@ def items(capture: Capture, memory: Memory, context: Context) -> Iterator[Item]:
 
 
 def _sample(
-    capture: Capture, elapsed_s: int, memory: Memory, system: str, instant: datetime, before: Preceding | None
+    capture: Capture, elapsed_s: int, state: WrkdskstsState, system: str, instant: datetime, before: Preceding | None
 ) -> Iterator[Item]:
     seconds = float(elapsed_s - before["elapsed_s"] if before else elapsed_s)
     envelope: Fields = {"ts": stamps.iso(instant), "system": system, "source": "wrkdsksts"}
     measured = {**envelope, "interval_s": seconds}
     disks: dict[str, Disk] = {}
-    yield from _disks(capture, memory, disks)
+    yield from _disks(capture, state, disks)
     if capture.printed and not capture.whole:
         yield _note(capture, Reason.CUT_FILE, "the print ends without its trailer: units may be missing", "all")
 
@@ -133,7 +133,7 @@ def _sample(
             backwards += [f"{name}.{column}" for column in negative]
         whose = measured if disk.unit.measures else envelope
         yield Record("disk", {**whose, **_columns(name, disk, spent, seconds, direct=before is None)})
-        yield from _config(name, disk.unit, memory, system, envelope)
+        yield from _config(name, disk.unit, state, system, envelope)
     yield Record("manifest", {**measured, "counted": "disk", "row_count": len(disks)})
     if backwards:
         shown = ", ".join(backwards[:20])
@@ -141,7 +141,7 @@ def _sample(
         yield _note(capture, Reason.NEGATIVE_DELTA, detail, "part")
     kept = {name: disk.unit.measures for name, disk in disks.items() if disk.unit.measures}
     if kept:
-        memory.preceding[system] = {
+        state.preceding[system] = {
             "ts": stamps.iso(instant),
             "elapsed_s": elapsed_s,
             "disks": {name: [measures[column] for column in _KEPT] for name, measures in kept.items()},
@@ -185,7 +185,7 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
 # the time
 
 
-def _instant(capture: Capture, memory: Memory, context: Context) -> datetime:
+def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datetime:
     """Return when the capture was taken.
 
     Raises
@@ -195,7 +195,7 @@ def _instant(capture: Capture, memory: Memory, context: Context) -> datetime:
     if capture.date is None or capture.time is None:
         raise UnusableCaptureError(Reason.STAMP_MISSING, "expected a date and a time before the elapsed time")
     h, m, s = (int(part) for part in re.split(r"\D", capture.time))
-    known = context.date_order or memory.order
+    known = context.date_order or state.order
     orders = (known,) if known else _ORDERS
     dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
     if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
@@ -210,9 +210,9 @@ def _instant(capture: Capture, memory: Memory, context: Context) -> datetime:
         )
         raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
-        memory.order = next(iter(dates))
+        state.order = next(iter(dates))
     local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)
-    after = stamps.from_iso(memory.instant) if memory.instant else None
+    after = stamps.from_iso(state.instant) if state.instant else None
     return stamps.to_utc(local, context.zone, after)[0].astimezone(UTC)
 
 
@@ -241,10 +241,10 @@ def _date(written: str, order: str) -> datetime | None:
 # the units
 
 
-def _disks(capture: Capture, memory: Memory, disks: dict[str, Disk]) -> Iterator[Reject]:
+def _disks(capture: Capture, state: WrkdskstsState, disks: dict[str, Disk]) -> Iterator[Reject]:
     """Read the rows into `disks` by name; the second view of a display completes the rows of the first."""
-    columns = rows.layout((row.written for row in capture.rows), memory.columns)
-    memory.columns = list(columns) if columns else None
+    columns = rows.layout((row.written for row in capture.rows), state.columns)
+    state.columns = list(columns) if columns else None
     seen: Counter[tuple[bool, str]] = Counter()
     paths: set[str] = set()
     for row in capture.rows:
@@ -328,13 +328,13 @@ def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *,
     return fields | {column: value for column, value in known.items() if value is not None}
 
 
-def _config(name: str, unit: Unit, memory: Memory, system: str, envelope: Fields) -> Iterator[Record]:
+def _config(name: str, unit: Unit, state: WrkdskstsState, system: str, envelope: Fields) -> Iterator[Record]:
     """Yield what does not change often and no column holds, where it differs from what was published last."""
     entries = {"type": unit.type, "compression": unit.compression}
     found = {key: value for key, value in entries.items() if value is not None}
     digest = hashlib.blake2s(repr(sorted(found.items())).encode(), digest_size=8).hexdigest()
-    if not found or memory.config.get(f"{system} {name}") == digest:
+    if not found or state.config.get(f"{system} {name}") == digest:
         return
-    memory.config[f"{system} {name}"] = digest
+    state.config[f"{system} {name}"] = digest
     for key, value in found.items():
         yield Record("config", {**envelope, "section": "WRKDSKSTS", "item": name, "name": key, "value": value})

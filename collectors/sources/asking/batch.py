@@ -13,7 +13,7 @@ from counterflow.collectors.sources.asking.session import AskError, Kind, Sessio
 ABSENT_S = 3600.0
 """What a release does not have is asked for again after so long."""
 
-Position = dict[str, Any]
+Cursor = dict[str, Any]
 """JSON values; `n` counts the batches of a stream, `trouble` is what was last said to be wrong with it."""
 
 
@@ -32,7 +32,7 @@ class Batch:
     table: str
     origin: str
     group: str
-    position: Position
+    position: Cursor
     columns: tuple[str, ...] = ()
     rows: Sequence[Sequence[object]] = ()
     sampled_at: datetime | None = None
@@ -71,10 +71,10 @@ class Task(Protocol[_Asked]):
 class Stream:
     """One question's place in its own history."""
 
-    def __init__(self, name: str, table: str, origin: str, committed: Position | None, group: str = "") -> None:
+    def __init__(self, name: str, table: str, origin: str, committed: Cursor | None, group: str = "") -> None:
         """Go on after `committed`."""
         self.name, self.table, self.origin, self.group = name, table, origin, group or name
-        self.position: Position = dict(committed or {"n": 0})
+        self.position: Cursor = dict(committed or {"n": 0})
         self._absent_until = 0.0
 
     @property

@@ -59,9 +59,9 @@ class Reader(Generic[_Asked]):
         """Begin."""
         self._thread.start()
 
-    def take(self) -> Batch | None:
+    def next_batch(self) -> Batch | None:
         """Return the next batch, None where none waits."""
-        return self._waiting.take()
+        return self._waiting.next_batch()
 
     def done(self, batch: Batch) -> None:
         """Let go of a batch that was taken: it is committed."""

@@ -7,7 +7,6 @@ is published later, in order.
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +17,8 @@ from urllib.parse import quote, unquote
 
 import structlog
 
-from counterflow.collectors.sources.asking.batch import Batch, Position
+from counterflow.collectors.sources.asking.batch import Batch, Cursor
+from counterflow.collectors.sources.asking.spooled import decode, encode
 
 log = structlog.get_logger()
 
@@ -36,7 +36,7 @@ class Waiting(Protocol):
         """Take a batch in; False where there is no room for it now."""
         ...
 
-    def take(self) -> Batch | None:
+    def next_batch(self) -> Batch | None:
         """Return the next batch, None where none waits."""
         ...
 
@@ -59,7 +59,7 @@ class Few:
         self._queue.put(batch)
         return True
 
-    def take(self) -> Batch | None:
+    def next_batch(self) -> Batch | None:
         """Return the next batch, None where none waits."""
         try:
             return self._queue.get_nowait()
@@ -98,7 +98,7 @@ class Spool:
     committed : position of each stream that is committed.
     """
 
-    def __init__(self, folder: Path, most: int, committed: Mapping[str, Position]) -> None:
+    def __init__(self, folder: Path, most: int, committed: Mapping[str, Cursor]) -> None:
         """Look what an earlier agent has left."""
         self._folder, self._most = folder, most
         self._full, self._retry_at = False, 0.0
@@ -130,7 +130,10 @@ class Spool:
         if (held := sum(self._files.copy().values())) >= self._most:
             return self._say_full(f"it holds {held:,} bytes")
         name = _Name(self._at + 1, int(batch.position["n"]), batch.stream)
-        content = pickle.dumps(replace(batch, rows=[tuple(row) for row in batch.rows]))
+        try:
+            content = encode(batch)
+        except TypeError as error:
+            content = encode(replace(batch, columns=(), rows=(), trouble=str(error)))
         new = self._folder / f"{name}.new"
         try:
             new.write_bytes(content)
@@ -143,7 +146,7 @@ class Spool:
         self._untaken.append(name)
         return True
 
-    def take(self) -> Batch | None:
+    def next_batch(self) -> Batch | None:
         """Return the next batch, None where none waits; its file stays until it is committed."""
         if not self._untaken:
             return None
@@ -164,8 +167,7 @@ class Spool:
 
     def _read(self, path: Path) -> Batch | None:
         try:
-            found = pickle.loads(path.read_bytes())  # noqa: S301 - written by ourselves, where only we write
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            return decode(path.read_bytes())
+        except (OSError, ValueError) as error:
             log.warning("not readable in the spool, asked again", file=os.fsdecode(path), error=str(error))
             return None
-        return found if isinstance(found, Batch) else None

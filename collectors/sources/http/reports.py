@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from counterflow.collectors.formats.rmf_dds import newest
-from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.asking.session import AskError
 from counterflow.collectors.sources.http.session import PATH, Session
 
@@ -22,7 +22,7 @@ asked once an interval, two questions may get the same answer and the next one t
 class Report:
     """One report; `end` of its position is that of the last interval that was handed over."""
 
-    def __init__(self, report: str, system: str, interval_s: float | None, committed: Position | None) -> None:
+    def __init__(self, report: str, system: str, interval_s: float | None, committed: Cursor | None) -> None:
         """Go on after the position that is committed; without `interval_s` the interval is what the DDS says it is."""
         self._parameters = {"report": report, "resource": f",{system},MVS_IMAGE"}
         self._stream = Stream(report, report, f"{system}:{report}", committed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from confluent_kafka import Message
 
-from counterflow.collectors.sources.asking.batch import Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.kafka.session import Place, Session
 
@@ -56,7 +56,7 @@ class Topics:
 
     interval_s = INTERVAL_S
 
-    def __init__(self, topics: Sequence[str], committed: dict[str, Position]) -> None:
+    def __init__(self, topics: Sequence[str], committed: dict[str, Cursor]) -> None:
         """Keep what is committed, by stream."""
         self._topics = topics
         self._committed = committed
@@ -119,7 +119,7 @@ class Topics:
         self._assigned = (session.number, places)
         self._refresh_at = time.monotonic() + REFRESH_S
 
-    def _begin(self, session: Session, place: Place, position: Position) -> tuple[int, str | None]:
+    def _begin(self, session: Session, place: Place, position: Cursor) -> tuple[int, str | None]:
         """Return where a partition is read on, and what is to be told of it."""
         held = session.range(place)
         offset = position.get("offset")

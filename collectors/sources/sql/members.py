@@ -16,7 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from counterflow.collectors.sources.asking.batch import Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
 from counterflow.collectors.sources.sql.session import Session
@@ -67,7 +67,7 @@ class Follow:
         members: Members,
         interval_s: float,
         system: str,
-        committed: Mapping[str, Position],
+        committed: Mapping[str, Cursor],
         described: Mapping[str, Described],
         library: str | None = None,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Position, Stream
+from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.session import Answer, Session
@@ -14,7 +14,7 @@ from counterflow.collectors.sources.sql.session import Answer, Session
 class Sample:
     """One query of a pack."""
 
-    def __init__(self, query: Query, interval_s: float, system: str, committed: Position | None) -> None:
+    def __init__(self, query: Query, interval_s: float, system: str, committed: Cursor | None) -> None:
         """Go on after the position that is committed."""
         self._query = query
         self._interval_s = interval_s

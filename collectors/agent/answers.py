@@ -1,0 +1,65 @@
+"""What systems answered, and the labels of the site, sent with the position of their stream."""
+
+from __future__ import annotations
+
+import copy
+
+import structlog
+
+from counterflow.collectors.agent.checkpoint import StreamCheckpoint
+from counterflow.collectors.agent.config import System
+from counterflow.collectors.agent.envelope import Origin, utc_now
+from counterflow.collectors.agent.live import format_name, read, stream_id
+from counterflow.collectors.agent.publisher import Stopped, TransactionLost
+from counterflow.collectors.agent.transaction import Transaction
+from counterflow.collectors.records import Reason, Record, Reject
+from counterflow.collectors.sources.asking.batch import Batch
+
+log = structlog.get_logger()
+
+
+def send_labels(source: System, transaction: Transaction) -> None:
+    """Send the labels of a system where they are not those that were sent last."""
+    place = stream_id(source, "labels")
+    known = transaction.stream(place)
+    if source.labels == (known.state if known else {}):
+        return
+    origin = Origin(source.name, "agent", source.system, source.run)
+    transaction.envelope.collected_at = utc_now()
+    for name, value in source.labels.items():
+        fields = {"system": source.system, "source": "agent", "section": "labels", "item": ""}
+        transaction.send(Record("config", {**fields, "name": name, "value": value}), source, origin)
+    transaction.open.streams[place] = StreamCheckpoint(*place, state=source.labels)
+
+
+def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
+    """Send the records of an answer, with the position that it reaches and the state that its format keeps.
+
+    Raises
+    ------
+    TransactionLost : the format failed; the batch carries the reason, and the next time only that is sent.
+    """
+    place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
+    known = transaction.stream(group)
+    state = copy.deepcopy(known.state) if known else {}
+    origin = Origin(batch.origin, format_name(source), source.system, source.run)
+    transaction.envelope.collected_at = utc_now()
+    if batch.trouble is not None:
+        trouble = Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table, raw=batch.body)
+        transaction.reject(trouble, source, origin)
+    elif batch.is_answer:
+        try:
+            for item in read(source, batch, state):
+                if isinstance(item, Record):
+                    transaction.send(item, source, origin)
+                else:
+                    transaction.reject(item, source, origin)
+        except (TransactionLost, Stopped):
+            raise
+        except Exception as error:
+            log.exception("the format failed", source=source.name, table=batch.table)
+            batch.trouble = f"the format failed: {error!r}"
+            raise TransactionLost(f"{batch.origin} failed while it was read") from None
+        transaction.open.answered.add(source.name)
+    transaction.open.streams[group] = StreamCheckpoint(*group, state=state)
+    transaction.open.streams[place] = StreamCheckpoint(*place, batch.position, state if place == group else {})

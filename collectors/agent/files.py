@@ -1,0 +1,212 @@
+"""What is new in a file is read and sent, where the file is known to be the one that was read before.
+
+No file is held open between two commits: every reading begins at the committed position, so going on, going back after
+a lost transaction and starting after a crash are one and the same.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import cast
+
+import structlog
+
+from counterflow.collectors.agent.checkpoint import Checkpoint, Committed
+from counterflow.collectors.agent.config import Source
+from counterflow.collectors.agent.envelope import utc_now
+from counterflow.collectors.agent.publisher import Stopped, TransactionLost
+from counterflow.collectors.agent.reading import Reading, resumable
+from counterflow.collectors.agent.transaction import Transaction
+from counterflow.collectors.agent.watched import Seen, Watched
+from counterflow.collectors.formats.ibmi_tables import read_alone
+from counterflow.collectors.reading import HEAD_BYTES, unrecognised
+from counterflow.collectors.records import Position, Record, Reject
+from counterflow.collectors.sources.files import FileId, ends_at_line_end, fingerprint, unicode
+
+log = structlog.get_logger()
+
+RETRY_S = 60.0
+"""A file in which reading failed half-way is tried again after so long."""
+CUT_TAIL_FACTOR = 10
+"""A file that is quiet but ends within a line gets so many times `settle_s` to finish the line."""
+
+Progress = Callable[[Path, int, int], None]
+"""Called with a file, the bytes of it that are committed and its size."""
+
+
+class Files:
+    """Reads files into a transaction.
+
+    `take_turns`: a long file is left at each commit, so that the others have their turn; `again`: files that an earlier
+    process published are read anew; `commit` is called when the transaction is due.
+    """
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        commit: Callable[[], None],
+        stop: Event,
+        *,
+        take_turns: bool,
+        again: bool,
+        progress: Progress | None,
+    ) -> None:
+        """Begin without files; `recover` takes over what is committed."""
+        self.watched = Watched()
+        self.skipped: set[Path] = set()
+        self.unfinished = False
+        self._transaction = transaction
+        self._commit = commit
+        self._stop = stop
+        self._take_turns = take_turns
+        self._again = again
+        self._progress = progress
+        self._moved: dict[tuple[int, str], FileId] = {}
+
+    def recover(self, committed: Committed) -> None:
+        """Go on behind what is committed."""
+        self._moved = {(c.inode, c.path): file for file, c in committed.files.items()}
+        self.watched.rewind()
+
+    def read(self, source: Source, path: Path, stat: os.stat_result) -> None:
+        """Read what is new in a file, if anything is; `unfinished` is set where it was left to give others a turn.
+
+        Raises
+        ------
+        OSError : the file cannot be read.
+        TransactionLost : what was sent of the file is taken back.
+        """
+        file, size = FileId.of(stat), stat.st_size
+        seen = self.watched.look(source, path, stat)
+        complete = seen.quiet_s >= source.settle_s
+        if not complete and not source.follow:
+            return  # may still be on its way here
+        known = self._known(file, path)
+        if (seen.verified and known and known.size == size) or time.monotonic() < seen.retry_at:
+            return
+        if not complete and seen.read_to == size:
+            return
+        with path.open("rb", buffering=0) as raw:
+            fd = raw.fileno()
+            if FileId.of(os.fstat(fd)) != file:
+                return  # replaced this moment; the next round meets the new one
+            known = self._unchanged(known, fd, size, path)
+            seen.verified = True
+            if known and self._is_done(known, path, fd, size):
+                return
+            if complete and source.follow and seen.quiet_s < CUT_TAIL_FACTOR * source.settle_s:
+                complete = ends_at_line_end(fd, size)
+            if not complete and seen.read_to == size:
+                return
+            seen.read_to = size
+            try:
+                self._publish(Reading.begin(source, path, fd, stat, known), seen, complete)
+            except OSError:
+                seen.retry_at = time.monotonic() + RETRY_S
+                raise
+            self._transaction.failures.pop(str(path), None)
+
+    def _known(self, file: FileId, path: Path) -> Checkpoint | None:
+        """Return the checkpoint of a file; device numbers may change when a machine starts, path and inode stay."""
+        files = self._transaction.committed.files
+        if known := files.get(file):
+            return known
+        moved = self._moved.get((file.inode, unicode(str(path))))
+        return files.get(moved) if moved else None
+
+    def _unchanged(self, known: Checkpoint | None, fd: int, size: int, path: Path) -> Checkpoint | None:
+        """Return the checkpoint where the file is still the one that was read."""
+        if known is None or (self._again and known.id not in self._transaction.files):
+            return None
+        at = known.position.byte_offset
+        if at <= size and fingerprint(fd, known.head_bytes, at) == known.fingerprint:
+            return known
+        log.info("the file was written anew, reading it from its beginning", file=str(path), source=known.source)
+        return None
+
+    def _is_done(self, known: Checkpoint, path: Path, fd: int, size: int) -> bool:
+        """Return whether nothing is left to read, and note why."""
+        if known.size != size and (known.format is not None or (known.size or 0) < HEAD_BYTES):
+            return False
+        if known.format is None:
+            self._transaction.failures[str(path)] = unrecognised(os.pread(fd, HEAD_BYTES, 0)).detail
+        elif known.id not in self._transaction.files:
+            self.skipped.add(path)
+        return True
+
+    def _read_alone(self, path: Path) -> bool:
+        """Return whether a file was read, or is being read, without its neighbour."""
+        file = FileId.of(path.stat())
+        known = self._transaction.open.checkpoints.get(file) or self._known(file, path)
+        return known is not None and read_alone(known.position)
+
+    def _publish(self, reading: Reading, seen: Seen, complete: bool) -> None:
+        """Send what is left of a file; commit on the way, leave the rest to the end of the round."""
+        if reading.format is None and not complete:
+            return
+        if reading.known is None:
+            origin = reading.origin
+            log.info("reading", source=reading.source.name, file=origin.file, format=origin.format)
+        size = reading.stat.st_size
+        if not self._send(reading, seen, complete):
+            self.unfinished, seen.read_to = True, -1
+            return
+        if complete and not reading.covered:
+            reading.position = Position(size, reading.position.line, reading.position.state)
+        if complete or reading.position is not reading.counted or reading.known is None:
+            self._cover(reading, size if complete else None)
+        if self._progress:
+            self._progress(reading.path, size, size)
+
+    def _send(self, reading: Reading, seen: Seen, complete: bool) -> bool:
+        """Send items up to the end; return False where the file is left for others to have their turn."""
+        transaction, source, origin, path = self._transaction, reading.source, reading.origin, reading.path
+        items = reading.items(complete, self._read_alone)
+        items = iter(items if complete and not seen.careful else resumable(items))
+        transaction.envelope.collected_at = utc_now()
+        while True:
+            try:
+                item = next(items, None)
+            except OSError:
+                self._failed(reading, seen)
+                raise
+            if item is None:
+                return True
+            if type(item) is Record:
+                reading.covered = False
+                transaction.send(item, source, origin, reading.position)
+            elif type(item) is Reject:
+                reading.covered = False
+                transaction.reject(item, source, origin, path)
+            else:
+                reading.position, reading.covered = cast(Position, item), True
+                # an offset of 0 is a sorted file, which would be indexed anew at every turn
+                if transaction.is_due and self._commit_at(reading) and reading.position.byte_offset:
+                    return False
+                transaction.envelope.collected_at = utc_now()
+
+    def _failed(self, reading: Reading, seen: Seen) -> None:
+        """Keep the position that was reached; what was sent behind it is taken back, and held longer next time."""
+        if not reading.covered:
+            seen.careful, seen.read_to = True, -1
+            raise TransactionLost(f"{reading.origin.file} failed while it was read") from None
+        self._transaction.open.checkpoints[reading.id] = reading.checkpoint()
+
+    def _commit_at(self, reading: Reading) -> bool:
+        """Commit at a position; return whether files take turns."""
+        self._cover(reading)
+        self._commit()
+        if self._progress:
+            self._progress(reading.path, reading.position.byte_offset, reading.stat.st_size)
+        if self._stop.is_set():
+            raise Stopped
+        return self._take_turns
+
+    def _cover(self, reading: Reading, size: int | None = None) -> None:
+        tally = self._transaction.open
+        tally.read_bytes[reading.source.name] += reading.uncounted_bytes()
+        tally.checkpoints[reading.id] = reading.checkpoint(size)

@@ -1,0 +1,162 @@
+"""The open transaction: records sent since the last commit, with the checkpoints that cover them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+
+import structlog
+
+from counterflow.collectors.agent.checkpoint import (
+    AnyCheckpoint,
+    Checkpoint,
+    Committed,
+    StreamCheckpoint,
+    StreamId,
+)
+from counterflow.collectors.agent.config import Commit, Source, System
+from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.agent.publisher import Publisher
+from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.sources.files import FileId, unicode
+
+log = structlog.get_logger()
+
+BEGIN = Position(0, 0)
+"""Where items stand that come from no file."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the open transaction holds; it counts once it is committed."""
+
+    checkpoints: dict[FileId, Checkpoint] = field(default_factory=dict)
+    streams: dict[StreamId, StreamCheckpoint] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+    forgotten: list[FileId] = field(default_factory=list)
+    records: Counter[tuple[str, str]] = field(default_factory=Counter)
+    rejects: Counter[tuple[str, str]] = field(default_factory=Counter)
+    read_bytes: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+    n: int = 0
+    began: float = 0.0
+
+
+class Transaction:
+    """Sends records and rejects, and commits them with what they cover.
+
+    `committed` is what the last commit left; `records` (by dataset), `rejects` (by reason) and `failures` (by path)
+    count what this process committed; `files` are those that it committed a checkpoint of.
+    """
+
+    def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
+        """Begin with nothing committed; `recover` takes over what is."""
+        self.committed = Committed()
+        self.envelope = Envelope(agent_id)
+        self.open = Tally()
+        self.records: Counter[str] = Counter()
+        self.rejects: Counter[str] = Counter()
+        self.failures: dict[str, str] = {}
+        self.files: set[FileId] = set()
+        self._publisher = publisher
+        self._when = when
+        self._stop = stop
+        self._metrics = metrics
+
+    def recover(self, committed: Committed) -> None:
+        """Drop what is open and go on behind what is committed."""
+        self.committed = committed
+        self.open = Tally()
+        self.envelope.seq = committed.seq
+        self._metrics.committed_seq.set(committed.seq)
+
+    def stream(self, place: StreamId) -> StreamCheckpoint | None:
+        """Return how far a stream is sent, committed or not."""
+        return self.open.streams.get(place) or self.committed.streams.get(place)
+
+    @property
+    def is_due(self) -> bool:
+        """True when the transaction is as large or as old as the configuration allows, or the agent is to stop."""
+        if not self.open.n:
+            return self._stop.is_set()
+        late = time.monotonic() - self.open.began >= self._when.interval_s
+        return late or self.open.n >= self._when.records or self._stop.is_set()
+
+    def send(self, record: Record, source: Source | System, origin: Origin, position: Position = BEGIN) -> None:
+        """Send a record; one that breaks its schema is sent as a `quality` record and a dead letter."""
+        try:
+            message = self.envelope.encode(record.dataset, record.fields, origin.run)
+        except Refused as refusal:
+            place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
+            self.open.rejects[source.name, Reason.SCHEMA.value] += 1
+            for account in invalid(record, str(refusal), place, origin):
+                self.send(account, source, origin, position)
+            return
+        tally = self.open
+        if not tally.n:
+            tally.began = time.monotonic()
+        tally.n += 1
+        tally.records[source.name, record.dataset] += 1
+        self._publisher.send(message)
+
+    def reject(self, reject: Reject, source: Source | System, origin: Origin, path: Path | None = None) -> None:
+        """Send the account of a reject; one of the whole file `path` is a failure, too."""
+        self.open.rejects[source.name, reject.reason.value] += 1
+        if path and reject.line == 0 and reject.reason in (Reason.NOT_THIS_FORMAT, Reason.EMPTY_FILE):
+            self.open.failures[str(path)] = reject.detail
+            log.error("not published", source=source.name, file=str(path), error=reject.detail)
+        for account in refused(reject, origin):
+            self.send(account, source, origin)
+
+    def cannot_read(self, source: Source, error: OSError) -> None:
+        """Reject a file or folder that cannot be read, once for each reason."""
+        path, why = str(error.filename), error.strerror or str(error)
+        if why in (self.failures.get(path), self.open.failures.get(path)):
+            return
+        self.open.failures[path] = why
+        self._metrics.file_errors.labels(source.name).inc()
+        log.error("cannot be read", source=source.name, file=path, error=why)
+        origin = Origin(unicode(path), "agent", source.system, source.run)
+        self.reject(Reject(Reason.UNREADABLE, why, "none"), source, origin)
+
+    def commit(self, and_then: Callable[[], None]) -> bool:
+        """Commit what is open and call `and_then`; return False where nothing was open.
+
+        Raises
+        ------
+        TransactionLost : nothing of it was committed, or the broker does not confirm it.
+        """
+        tally = self.open
+        checkpoints: list[AnyCheckpoint] = [*tally.checkpoints.values(), *tally.streams.values()]
+        if not (tally.n or checkpoints or tally.forgotten):
+            return False
+        with self._metrics.commit_seconds.time():
+            self._publisher.commit(checkpoints, tally.forgotten, self.envelope.seq)
+        and_then()
+        for checkpoint in checkpoints:
+            self.committed.add(checkpoint)
+        for file in tally.forgotten:
+            self.committed.files.pop(file, None)
+        self._count(tally)
+        self.open = Tally()
+        return True
+
+    def _count(self, tally: Tally) -> None:
+        self.files |= tally.checkpoints.keys()
+        self.failures |= tally.failures
+        for labels, n in tally.records.items():
+            self.records[labels[1]] += n
+            self._metrics.records.labels(*labels).inc(n)
+        for labels, n in tally.rejects.items():
+            self.rejects[labels[1]] += n
+            self._metrics.rejects.labels(*labels).inc(n)
+        for name, n in tally.read_bytes.items():
+            self._metrics.read_bytes.labels(name).inc(n)
+        for name in tally.answered:
+            self._metrics.last_success.labels(name).set_to_current_time()
+        self._metrics.committed_seq.set(self.envelope.seq)

@@ -1,0 +1,89 @@
+"""The files that this process watches: when each changed last, where it went, and how much of it is not committed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterflow.collectors.agent.checkpoint import Checkpoint
+from counterflow.collectors.agent.config import Source
+from counterflow.collectors.sources.files import FileId, inodes
+
+
+@dataclass(slots=True)
+class Seen:
+    """What this process saw of a file.
+
+    `changed_at` and `retry_at` are of the monotonic clock, in seconds. `verified`: the fingerprint was compared since
+    the last change. `read_to` is the size up to which the file was read without being complete, -1 for none.
+    `careful`: reading failed half-way once, so that items wait for the position that covers them.
+    """
+
+    source: Source
+    path: Path
+    size: int = -1
+    mtime_ns: int = 0
+    changed_at: float = 0.0
+    verified: bool = False
+    read_to: int = -1
+    retry_at: float = 0.0
+    careful: bool = False
+
+    @property
+    def quiet_s(self) -> float:
+        """Seconds since the file changed."""
+        return time.monotonic() - self.changed_at
+
+
+class Watched:
+    """Every file that was seen and is not gone, by its identity."""
+
+    def __init__(self) -> None:
+        """Begin without files."""
+        self._seen: dict[FileId, Seen] = {}
+
+    def expect(self, file: FileId, source: Source, path: Path) -> None:
+        """Watch for a file that an earlier process has read."""
+        self._seen[file] = Seen(source, path)
+
+    def rewind(self) -> None:
+        """Let every file be read again behind its checkpoint."""
+        for seen in self._seen.values():
+            seen.read_to = -1
+
+    def look(self, source: Source, path: Path, stat: os.stat_result) -> Seen:
+        """Return what is known of a file, with its change noted."""
+        seen = self._seen.setdefault(FileId.of(stat), Seen(source, path))
+        seen.path = path
+        if (seen.size, seen.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
+            age_s = max(0.0, time.time() - stat.st_mtime) if seen.size < 0 else 0.0
+            seen.size, seen.mtime_ns = stat.st_size, stat.st_mtime_ns
+            seen.changed_at = time.monotonic() - age_s
+            seen.verified = False
+        return seen
+
+    def missing(self, visited: Collection[FileId]) -> Iterator[tuple[FileId, Seen, Path | None]]:
+        """Yield each file that is not in `visited`, with the path in its folder where it stands now, if it does."""
+        folders: dict[Path, dict[int, Path]] = {}
+        for file, seen in list(self._seen.items()):
+            if file not in visited:
+                folder = seen.path.parent
+                if folder not in folders:
+                    folders[folder] = inodes(folder)
+                yield file, seen, folders[folder].get(file.inode)
+
+    def let_go(self, file: FileId) -> None:
+        """Forget a file that is gone."""
+        del self._seen[file]
+
+    def lag_bytes(self, source: Source, visited: Collection[FileId], committed: Mapping[FileId, Checkpoint]) -> int:
+        """Return how many bytes of the visited files of a source are not committed."""
+        lag = 0
+        for file in visited:
+            seen, known = self._seen.get(file), committed.get(file)
+            if seen and seen.source is source and not (known and known.size == seen.size):
+                lag += max(0, seen.size - (known.position.byte_offset if known else 0))
+        return lag
