@@ -1,5 +1,5 @@
-"""The oracle: what was acknowledged against what is stored, and every result against a recomputation of its own.
+"""The audit: compares acknowledged records with stored ones, and every result with an independent recomputation.
 
-It shares nothing with the path it judges but the definitions: records are counted by `seq`, results are computed again
-by ClickHouse from the counters that landed (`pipelines/jobs/<job>/audit.sql`).
+It shares only the definitions with the path it checks. Records are counted by `seq`; ClickHouse recomputes results
+from the counters that landed (`pipelines/jobs/<job>/audit.sql`).
 """

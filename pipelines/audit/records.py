@@ -1,4 +1,4 @@
-"""Every record an agent had acknowledged, looked for in ClickHouse: by sets of `seq`, never row by row."""
+"""Looks up every acknowledged record of an agent in ClickHouse: by sets of `seq`, never row by row."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from counterflow.pipelines.landing.under_way import Run, Seqs, runs
 
 _RUNS = 5_000  # in a request
 _WHOLE_DAYS = 400
-"""A ledger that begins within these days has forgotten nothing, and an agent's account begins at its `seq` 1."""
+"""A ledger that begins within these days is still complete, so an agent's account begins at `seq` 1."""
 
 
 class Account(NamedTuple):
     """The records of one agent, `seq` from `first_seq` to `acked_seq`.
 
-    `acked` were committed; each of them is `landed`, refused and in `deadletter`, `pending` (in Kafka, the lander has
-    not come to it) or `lost`. `duplicates` are rows beyond the first of a record.
+    `acked` records were committed. Each is `landed`, rejected into `deadletter`, `pending` (in Kafka, not yet landed)
+    or `lost`. `duplicates` counts rows beyond the first of a record.
     """
 
     agent_id: str
@@ -41,7 +41,7 @@ _SETS = """
     groupBitmapMergeStateIf(seqs, dataset != 'deadletter') AS tables,
     groupBitmapMergeState(seqs) AS arrived
   FROM counterflow.ledger
-  WHERE agent_id != 'unknown' -- refused, and not even its agent could be read
+  WHERE agent_id != 'unknown' -- rejected, and even its agent was unreadable
   GROUP BY agent_id
 """
 
@@ -51,7 +51,7 @@ SELECT
   agent_id,
   if(committed = 0, latest, committed) AS acked_seq,
   if(whole AND committed != 0, 1, earliest) AS first_seq,
-  -- what lies outside of the account is taken off: there is little of it, and to copy what lies inside takes long
+  -- subtract the few records outside the account: copying the many inside would be slow
   bitmapCardinality(arrived) - bitmapCardinality(bitmapSubsetInRange(arrived, toUInt64(0), toUInt64(first_seq)))
     - bitmapCardinality(bitmapSubsetInRange(arrived, acked_seq + 1, latest + 1)) AS arrivals,
   bitmapCardinality(tables) - bitmapCardinality(bitmapSubsetInRange(tables, toUInt64(0), toUInt64(first_seq)))
@@ -78,8 +78,8 @@ def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, 
     Parameters
     ----------
     client : ClickHouse.
-    acked : the last `seq` that each agent committed. Of an agent that is not in it the account ends with the newest
-        record that arrived.
+    acked : the last `seq` that each agent committed. The account of an agent missing here ends with its newest record
+        that arrived.
     behind : records in Kafka that the lander had not landed (`under_way`), read after `acked`.
 
     Raises
@@ -116,7 +116,7 @@ def _account(client: ClickHouse, row: dict[str, int], behind: Seqs) -> Account:
 
 
 def _pending(client: ClickHouse, agent_id: str, behind: list[Run]) -> int:
-    """Count which of the records have not landed meanwhile."""
+    """Count the records that have not landed in the meantime."""
     found = 0
     for begin in range(0, len(behind), _RUNS):
         some = behind[begin : begin + _RUNS]

@@ -1,10 +1,9 @@
-"""Every result against a recomputation from the counters that landed: `pipelines/jobs/<job>/audit.sql`.
+"""Compares every result with a recomputation from the counters that landed: `pipelines/jobs/<job>/audit.sql`.
 
-Such a file is one SELECT for ClickHouse over the tables of counters, of the results whose `ts` is in
-`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}`. It gives the key columns of the result, `n`,
-`landed_at` (when the newest of the rows landed that the result is made of), and of the other columns those that it
-recomputes, under their names. Joins leave NULL where nothing is beside a row. It is written from the definition of the
-dataset, not from the job's own SQL.
+Each file is one ClickHouse SELECT over the counter tables. It recomputes the results with
+`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}` and returns the key columns, `n`, `landed_at` (when
+the newest input row landed) and every other column that it recomputes, under the column's name. Joins yield NULL for an
+unmatched row. The file is written from the definition of the dataset, not from the job's own SQL.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
 from counterflow.schemas.definition import datasets
 
 RELATIVE = 1e-9
-"""Two figures are one within this share of the greater: sums depend on the order of what is summed."""
+"""Two figures are equal within this share of the greater: a float sum depends on the order of its terms."""
 
 NOT_AUDITED: Mapping[str, str] = {
-    rule: "a verdict depends on those before it and on when they came; the results that it reads are audited, and "
-    f"judged anew by: counterflow rules replay {rule}"
+    rule: "a verdict depends on earlier verdicts and their arrival; its input is audited and can be judged again with: "
+    f"counterflow rules replay {rule}"
     for rule in ("log_ceiling", "roce_cap")
 }
 """Jobs without a recomputation, and why."""
@@ -50,12 +49,12 @@ _SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
 
 
 _TOO_MUCH = frozenset({159, 241})
-"""Exception codes: the query took too long, or too much memory."""
+"""Exception codes: the query exceeded its time or memory limit."""
 _SHORTEST = timedelta(minutes=30)
 
 
 class Difference(NamedTuple):
-    """One figure of one result; None is null, or that there is no such result."""
+    """One figure of one result; None is null or a missing result."""
 
     key: dict[str, Any]
     column: str
@@ -64,10 +63,10 @@ class Difference(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of the results of one dataset.
+    """The audit of one dataset.
 
-    `checked` were compared; of them `wrong` differ, lack (`missing`) or should not be there. `pending` differ too, but
-    rows of theirs landed so recently that a job may still be at work.
+    Of `checked` results, `wrong` differ, are absent (`missing`) or should not exist. `pending` results differ too, but
+    their input landed so recently that the job may still be at work.
     """
 
     dataset: str
@@ -85,14 +84,14 @@ def audited() -> dict[str, Job]:
 
 
 def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
-    """Compare the results of a dataset, interval ends from `begin` up to, not with, `end`.
+    """Compare the results of a dataset whose intervals end from `begin` up to, but excluding, `end`.
 
-    A day at a time; where that is more than the server allows a query, in shorter pieces.
+    Each query covers a day, or less where a day exceeds the server's limits.
 
     Parameters
     ----------
-    late : a result of which rows landed after it may still change.
-    show : differences that are returned, at most.
+    late : a result whose input landed after this may still change.
+    show : maximum number of differences to return.
 
     Raises
     ------
@@ -148,8 +147,8 @@ def _statement(client: ClickHouse, dataset: str) -> str:
     job = audited()[dataset]
     sql = (FOLDER / job.name / "audit.sql").read_text(encoding="utf-8")
     now = _wire(datetime.now(UTC))
-    told = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
-    types = {row["name"]: row["type"] for row in told}
+    columns = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
+    types = {row["name"]: row["type"] for row in columns}
     figures = [name for name in types if name not in {*datasets()[dataset].key, "n", "landed_at"}]
     alone = "stored_n IS NULL OR of_n IS NULL"
     pairs = ["('n', toString(stored_n), toString(of_n), ifNull(stored_n != of_n, 1))"] + [

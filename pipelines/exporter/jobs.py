@@ -1,4 +1,4 @@
-"""How the Flink jobs are, asked of Flink's REST interface when Prometheus asks."""
+"""State of the Flink jobs, read from Flink's REST interface at each scrape."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from prometheus_client.registry import Collector
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.jobs.rest import Flink
 
-_TIMEOUT_S = 1.5  # of an answer
-_PATIENCE_S = 3.0  # of all of them: a scrape takes ten at most
+_TIMEOUT_S = 1.5  # a request
+_PATIENCE_S = 3.0  # all requests: a scrape may take ten
 
 
 class _State(NamedTuple):
@@ -26,31 +26,31 @@ class _State(NamedTuple):
 
 
 class Jobs(Collector):
-    """Every job by name, running or not, on whichever of the clusters it is: one of all, or one a job."""
+    """Every job by name, running or not, whether one cluster runs all jobs or each job has its own."""
 
     def __init__(self, *flink_urls: str) -> None:
-        """Ask nothing yet."""
+        """Send no request yet."""
         self._clusters = [httpx.Client(base_url=url, timeout=_TIMEOUT_S, trust_env=False) for url in flink_urls]
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
-        """Return what is told where Flink answers, without asking it."""
+        """Return the metrics that exist while Flink answers, without a request to it."""
         return (
             GaugeMetricFamily("counterflow_flink_up", "1 where Flink answers."),
             GaugeMetricFamily("counterflow_job_running", "1 where the job runs.", labels=["flink_job"]),
             GaugeMetricFamily(
                 "counterflow_job_checkpoint_timestamp_seconds",
-                "When its newest checkpoint was completed.",
+                "When the newest checkpoint was completed.",
                 labels=["flink_job"],
             ),
             CounterMetricFamily(
                 "counterflow_job_failed_checkpoints",
-                "Checkpoints that failed since it was submitted.",
+                "Checkpoints that failed since the job was submitted.",
                 labels=["flink_job"],
             ),
         )
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return what Flink says; `counterflow_flink_up` alone where no cluster says anything."""
+        """Yield the state of every job; `counterflow_flink_up` alone where no cluster answers."""
         up, running, newest, failed = self.describe()
         with ThreadPoolExecutor(len(self._clusters)) as pool:
             answers = [answer for answer in pool.map(_states, self._clusters) if answer is not None]
@@ -70,7 +70,7 @@ class Jobs(Collector):
 
 
 def _states(http: httpx.Client) -> dict[str, _State] | None:
-    """Ask a cluster for its jobs; None where it does not answer, or too slowly."""
+    """Return the jobs of a cluster; None where it does not answer, or too slowly."""
     end = time.monotonic() + _PATIENCE_S
     flink = Flink(http)
     found: dict[str, _State] = {}

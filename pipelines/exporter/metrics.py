@@ -1,4 +1,4 @@
-"""What is known now as metrics (Prometheus naming conventions); every name that alerts may use is made here."""
+"""The current state as metrics (Prometheus naming conventions); defines every name that alerts may use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PREFIX = "counterflow_"
 
 
 class Verdict(NamedTuple):
-    """What is told of a verdict."""
+    """What is published of a verdict."""
 
     state: str
     stale: bool
@@ -32,16 +32,16 @@ class Verdict(NamedTuple):
 
 
 class Told(Collector):
-    """What the records read so far say; may be asked while they are read.
+    """Metrics of the records read so far; safe to collect while another thread reads.
 
     Parameters
     ----------
-    stale_s : seconds from the end of an interval for which it counts.
-    most : things that are told of one dataset.
+    stale_s : seconds for which an interval counts after its end.
+    most : entities published per dataset.
     """
 
     def __init__(self, stale_s: float, most: int) -> None:
-        """Know nothing yet."""
+        """Start empty."""
         self.kafka_up = False
         self._lock = threading.Lock()
         self._verdicts: Newest[Verdict] = Newest(stale_s, most)
@@ -50,8 +50,8 @@ class Told(Collector):
         self._unreadable: Counter[str] = Counter()
 
     def observe(self, dataset: str, record: bytes | None) -> None:
-        """Keep what a record of a dataset gives; one that cannot be read is counted, and kept by the lander."""
-        if record is None:  # a result that was taken back
+        """Take a record of a dataset; count it if it is unreadable (the lander keeps it)."""
+        if record is None:  # a retracted result
             return
         try:
             row = orjson.loads(record)
@@ -69,8 +69,8 @@ class Told(Collector):
                 self._unreadable[dataset] += 1
 
     def problems(self) -> list[str]:
-        """Say what keeps this from being up to date."""
-        return [] if self.kafka_up else ["Kafka does not answer: what is told here is as old as its last answer"]
+        """Return what keeps the metrics from being up to date."""
+        return [] if self.kafka_up else ["Kafka does not answer: these metrics are as old as its last answer"]
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """Return every metric."""
@@ -78,10 +78,10 @@ class Told(Collector):
             return iter([*self._of_verdicts(), *self._of_results(), *self._of_itself()])
 
     def _of_verdicts(self) -> Iterator[GaugeMetricFamily]:
-        state = _gauge("verdict_state", "1 for the state the thing is in, 0 for each other.", *OF_VERDICT, "state")
+        state = _gauge("verdict_state", "1 for the state the entity is in, 0 for each other.", *OF_VERDICT, "state")
         ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
         stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
-        figure = _gauge("verdict_figure", "Inputs and figures that decided, see docs/rules.", *OF_VERDICT, "figure")
+        figure = _gauge("verdict_figure", "Inputs and figures behind it, see docs/rules.", *OF_VERDICT, "figure")
         for entity, kept in self._verdicts.items():
             for possible in rules()[entity[0]].states:
                 state.add_metric([*entity, possible], possible == kept.value.state)
@@ -105,9 +105,9 @@ class Told(Collector):
             yield from families
 
     def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        yield _gauge("exporter_kafka_up", "1 where Kafka answered when it was last asked.", value=self.kafka_up)
-        unreadable = _counter("exporter_unreadable_records", "Records that are no result.", "dataset")
-        refused = _counter("exporter_refused_records", "Records of more things than are told.", "dataset")
+        yield _gauge("exporter_kafka_up", "1 where Kafka answered the last request.", value=self.kafka_up)
+        unreadable = _counter("exporter_unreadable_records", "Records that could not be read.", "dataset")
+        refused = _counter("exporter_refused_records", "Records of entities beyond the limit.", "dataset")
         kept: dict[str, Newest[Any]] = {VERDICT: self._verdicts, **self._figures}
         for dataset, newest in kept.items():
             unreadable.add_metric([dataset], self._unreadable[dataset])
@@ -126,12 +126,12 @@ def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> 
         health.serve(port, registry, problems)
     except OSError as error:
         raise CounterflowError(
-            f"127.0.0.1:{port} cannot be listened on: {error.strerror}", hint="give another --metrics-port", exit_code=2
+            f"cannot listen on 127.0.0.1:{port}: {error.strerror}", hint="choose another --metrics-port", exit_code=2
         ) from None
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
-    """Read a verdict; raises an error where it is none, or of a rule or a state that is not known here."""
+    """Read a verdict; raises where it is malformed, or its rule or state is unknown."""
     rule, state = row["rule"], row["state"]
     if rule not in EVIDENCE or state not in rules()[rule].states:
         raise ValueError(f"{rule} {state}")

@@ -1,4 +1,4 @@
-"""The newest value of each thing, of a bounded number of things, until it is too old. No I/O."""
+"""The newest value of each entity, for a bounded number of entities, until it is stale. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Entity = tuple[str, ...]
 
 
 class Kept(NamedTuple, Generic[V]):
-    """A value with the end of its interval, seconds since 1970, and the rows that it is made of."""
+    """A value with the end of its interval, seconds since 1970, and the number of its input rows."""
 
     ts_s: float
     n: int
@@ -21,18 +21,18 @@ class Kept(NamedTuple, Generic[V]):
 class Newest(Generic[V]):
     """The newest value of each entity.
 
-    What is older than `stale_s` is nobody's state: a thing that vanished is forgotten, and a recording of last year
-    that is read today never enters. That is by the end of its interval, so that a restart keeps what was kept before.
+    A value older than `stale_s` is no state: a vanished entity is forgotten, and last year's recording read today never
+    enters. Age counts from the end of the interval, so a restart keeps the same values.
 
     Parameters
     ----------
-    stale_s : seconds from the end of an interval for which its value counts.
-    most : entities; those that come when it is full are refused and counted in `refused`.
+    stale_s : seconds for which a value counts after the end of its interval.
+    most : maximum number of entities; further ones are refused and counted in `refused`.
     clock : seconds since 1970.
     """
 
     def __init__(self, stale_s: float, most: int, clock: Callable[[], float] = time.time) -> None:
-        """Keep nothing yet."""
+        """Start empty."""
         self.refused = 0
         self._stale_s = stale_s
         self._most = most
@@ -40,7 +40,7 @@ class Newest(Generic[V]):
         self._kept: dict[Entity, Kept[V]] = {}
 
     def keep(self, entity: Entity, ts_s: float, n: int, value: V) -> None:
-        """Keep a value unless a newer one, or one of the same interval and more rows, is kept."""
+        """Keep a value, unless a newer one or one of the same interval with more rows is kept."""
         if ts_s <= self._clock() - self._stale_s:
             return
         kept = self._kept.get(entity)
@@ -53,7 +53,7 @@ class Newest(Generic[V]):
             self._kept[entity] = Kept(ts_s, n, value)
 
     def items(self) -> Iterator[tuple[Entity, Kept[V]]]:
-        """Yield what is not too old, by entity."""
+        """Yield the values that are not stale, by entity."""
         self._forget()
         yield from sorted(self._kept.items(), key=lambda item: item[0])
 

@@ -1,4 +1,4 @@
-"""Reads the topics, as one who only looks on: it joins no group and commits nothing."""
+"""Reads the topics passively: it joins no consumer group and commits nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from counterflow.base.kafka import Kafka
 from counterflow.pipelines.exporter.metrics import Told
 
 _READ = 1_000  # messages at a time
-_LOOK_S = 15.0  # from one look for new partitions to the next, which also tells whether Kafka is there
+_LOOK_S = 15.0  # between two looks for new partitions, which also show whether Kafka is up
 _TIMEOUT_S = 5.0
 
 Key = tuple[str, int]
@@ -29,18 +29,18 @@ def read(
     stop: threading.Event,
     caught_up: Callable[[], None],
 ) -> None:
-    """Tell `told` what the topics say until `stop`; call `caught_up` once, when all that they held is read.
+    """Feed `told` from the topics until `stop`; call `caught_up` once, when everything they held is read.
 
     Parameters
     ----------
-    kafka : how it is reached.
-    topics : dataset by topic; one that does not exist yet is read when it does.
-    since_s : records written since then are read, seconds since 1970. One written before is of an interval before.
+    kafka : how to reach Kafka.
+    topics : dataset by topic; a topic that does not exist yet is read once it does.
+    since_s : read records written since then, seconds since 1970. A record written earlier is of an earlier interval.
     """
     consumer = Consumer(
         {
             **kafka.client,
-            "group.id": "counterflow.exporter",  # asked for, not used
+            "group.id": "counterflow.exporter",  # required by the client, unused
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
@@ -76,7 +76,7 @@ def read(
 
 
 def _look(consumer: Consumer, topics: Mapping[str, str], since_s: float, assigned: set[Key], behind: set[Key]) -> bool:
-    """Begin with partitions that are new; returns whether Kafka answered."""
+    """Start reading new partitions; returns whether Kafka answered."""
     try:
         found = consumer.list_topics(timeout=_TIMEOUT_S).topics
         new = {(name, number) for name in topics if name in found for number in found[name].partitions} - assigned
@@ -91,13 +91,13 @@ def _look(consumer: Consumer, topics: Mapping[str, str], since_s: float, assigne
 
 
 def _begin(consumer: Consumer, partitions: set[Key], since_s: float) -> list[TopicPartition]:
-    """Return where each partition had come to at `since_s`."""
-    wanted = [TopicPartition(*key, int(since_s * 1000)) for key in sorted(partitions)]
-    begins = consumer.offsets_for_times(wanted, timeout=_TIMEOUT_S)
+    """Return the offset of each partition at `since_s`."""
+    times = [TopicPartition(*key, int(since_s * 1000)) for key in sorted(partitions)]
+    begins = consumer.offsets_for_times(times, timeout=_TIMEOUT_S)
     for begin in begins:
         if begin.error:
             raise KafkaException(begin.error)
-        if begin.offset < 0:  # nothing was written since: at the end, as it is now
+        if begin.offset < 0:  # nothing was written since: start at the current end
             key = TopicPartition(begin.topic, begin.partition)
             _, begin.offset = consumer.get_watermark_offsets(key, timeout=_TIMEOUT_S) or (0, 0)
     return begins

@@ -1,4 +1,4 @@
-"""What the exporter publishes of each row: figures by the definition of its dataset, evidence of verdicts. Pure."""
+"""Selects what the exporter publishes of a row: `watched` figures of its dataset, evidence of verdicts. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def watched() -> dict[str, Watched]:
 
 
 def counts(row: Row, of: Watched) -> bool:
-    """Return a predicate's answer: is the row one of those that are published?"""
+    """Return whether the row is published."""
     return all(row.get(column) in allowed for column, allowed in of.where.items())
 
 
 def value(row: Row, figure: Figure) -> float | None:
-    """Return the figure of a row, None where one of its columns is missing."""
+    """Return the figure of a row; None where one of its columns is missing."""
     found = [row.get(column) for column in figure.columns]
     return None if None in found else figure.factor * sum(found)  # type: ignore[arg-type]  # a TypeError for no number
 
@@ -36,10 +36,10 @@ EVIDENCE: Mapping[str, tuple[str, ...]] = {
         *("rate_mb_s", "ceiling_mb_s", "ratio", "waits_delta", "waiting_share", "gcp_pct", "ziip_pct", "zhl_sync_pct"),
     ),
 }
-"""Inputs and figures of a rule's evidence that are told, under the names of its page below docs/rules."""
+"""Inputs and figures of a rule's evidence that are published, named as on the rule's page below docs/rules."""
 
 
 def evidence(rule: str, found: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers of a verdict's evidence that are told; those unknown are missing."""
+    """Return the published numbers of a verdict's evidence; unknown ones are left out."""
     numbers = {**found.get("inputs", {}), **found.get("figures", {})}
     return {name: float(numbers[name]) for name in EVIDENCE[rule] if numbers.get(name) is not None}

@@ -1,4 +1,4 @@
-"""Flink jobs: a folder a question; submitted by `counterflow up`, computed again by `counterflow jobs rerun`."""
+"""Flink jobs, one folder per question: `counterflow up` submits them, `counterflow jobs rerun` recomputes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job for Flink's application mode, where its JobManager runs the driver: as files, with the driver beside them."""
+"""Writes a job as files, with its driver, for Flink's application mode, where the JobManager runs the driver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_THE_CLUSTER = {
     "execution.checkpointing.dir",
     "execution.state-recovery.claim-mode",
 }
-"""What the cluster's own configuration says, since it is there for this job alone."""
+"""Options left to the cluster's own configuration: the cluster exists for this job alone."""
 
 
 def write(
@@ -31,7 +31,7 @@ def write(
 ) -> list[Path]:
     """Write `driver.py`, `job.json` and `rules.zip` into a folder, and return their paths.
 
-    The driver is started with the path of `job.json`. The files name the folder, so they have to stay where they are.
+    Start the driver with the path of `job.json`. The files contain the folder's path and must stay there.
     """
     driver, request, rules = (to / name for name in ("driver.py", "job.json", "rules.zip"))
     rendered = render(

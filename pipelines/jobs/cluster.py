@@ -1,7 +1,7 @@
-"""Jobs on a Flink cluster: submitted, listed, cancelled, computed again.
+"""Submits, lists, cancels and reruns jobs on a Flink cluster.
 
-A job is resumed from its newest checkpoint as long as its query and tables are what they were; else it starts from
-the beginning of its topics.
+A job resumes from its newest checkpoint while its query and tables are unchanged; otherwise it starts from the
+beginning of its topics.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 
-_REHEARSED = 2  # as many as a driver plans at once
+_REHEARSED = 2  # as many as a driver plans concurrently
 _NOT_RESTORED = "JobInitializationException"
-"""What Flink says of a job that it has taken, planned, and cannot begin: that of a checkpoint it cannot read."""
+"""What Flink raises for an accepted and planned job whose checkpoint it cannot read."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Cluster:
     Parameters
     ----------
     flink_url : Flink's REST interface.
-    kafka : how the topics are looked at, to say what was written to them.
-    connection : properties of Kafka's Java client by which jobs connect. Flink shows them to whoever asks its REST
-        interface: where there is a password, they name its place.
+    kafka : connection with which this process counts what was written to the topics.
+    connection : properties of Kafka's Java client with which jobs connect. Anyone with access to Flink's REST interface
+        can read them, so they hold the path of a password, not the password.
     python : the interpreter that has PyFlink.
-    environment : what its driver needs beside the usual (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
-    checkpoints : folder of all checkpoints, a folder a Flink job id below it.
-    ledger : file that says which Flink job is which of ours.
+    environment : additional environment variables of the driver (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
+    checkpoints : folder of all checkpoints, with a folder per Flink job id.
+    ledger : file that maps jobs to Flink job ids.
     datasets : the definitions whose topics are read and written.
     """
 
@@ -58,7 +58,7 @@ class Cluster:
     datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
 
     def driver(self) -> Driver:
-        """Return what plans jobs, for those who submit more than once: it takes seconds to begin."""
+        """Return a driver for repeated submissions: its start takes seconds."""
         return Driver(self.python, self.environment)
 
 
@@ -66,7 +66,7 @@ class Cluster:
 class Submission:
     """What `submit` found or did: a job was `running`, `resumed` from a checkpoint or `started` from the beginning.
 
-    `unreadable` are newer checkpoints that Flink could not restore from.
+    `unreadable` lists newer checkpoints that Flink could not restore.
     """
 
     job: str
@@ -77,12 +77,12 @@ class Submission:
 
 
 class JobRefused(CounterflowError):  # noqa: N818 - of the job, not of the program
-    """Flink answers, and does not take a job."""
+    """Flink answered and rejected a job."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """What `jobs list` shows of a job: Flink's word for its state or `NOT SUBMITTED`, and its newest failure."""
+    """A job as `jobs list` shows it: Flink's name of its state or `NOT SUBMITTED`, and its newest failure."""
 
     job: str
     state: str
@@ -93,10 +93,10 @@ class Status:
 
 
 def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None) -> list[Submission]:
-    """See to it that the jobs (default: all) run; one that does is left alone, so call it as often as you like.
+    """Ensure that the jobs (default: all) run; idempotent: a running job is left alone.
 
-    A checkpoint that Flink cannot restore from is left out, and the one before it taken.
-    Raises `CounterflowError` when Flink does not answer, and `JobRefused`; the others are submitted all the same.
+    Where Flink cannot restore a checkpoint, the one before it is used.
+    Raises `CounterflowError` when Flink does not answer, and `JobRefused` after submitting all other jobs.
     """
     if driver is None:
         with cluster.driver() as driver:
@@ -116,7 +116,7 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Drive
                     found.append(Submission(job.name, same.job_id, "running"))
                     continue
                 same = _without_newest(same, cluster)
-            flink.cancel(running)  # of another query, unknown here, or of no use
+            flink.cancel(running)  # an older query, not in the ledger, or unable to restore
             entries[job.name] = same or Entry(job_id="", fingerprint=now)
             requests.append(_request(cluster, job, restore=same.checkpoint(cluster.checkpoints) if same else None))
         while requests:
@@ -138,7 +138,7 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Drive
                     entries[taken.job] = entry = entry.without(restore)
                     again.append(_request(cluster, by_name[taken.job], restore=entry.checkpoint(cluster.checkpoints)))
                 else:
-                    problems.append(JobRefused(f"Flink did not take {taken.job}: {cause(taken.error)}"))
+                    problems.append(JobRefused(f"Flink rejected {taken.job}: {cause(taken.error)}"))
             requests = again
     if problems:
         raise problems[0]
@@ -146,10 +146,10 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Drive
 
 
 def _rehearse(cluster: Cluster, driver: Driver, jobs: Sequence[Job]) -> None:
-    """Have the driver plan some of what it may have to submit: the first take three times as long as the others."""
+    """Warm up the driver by planning some jobs: the first ones take three times as long as the others."""
     for taken in driver.submit([{**_request(cluster, job), "rehearse": True} for job in jobs]):
         if taken.error:
-            raise CounterflowError(f"Flink would not take {taken.job}: {cause(taken.error)}")
+            raise CounterflowError(f"Flink would reject {taken.job}: {cause(taken.error)}")
 
 
 def _without_newest(entry: Entry, cluster: Cluster) -> Entry:
@@ -164,11 +164,11 @@ def watch(
     jobs: Sequence[Job] | None = None,
     every_s: float = 2,
 ) -> None:
-    """Keep the jobs running, without end: a JobManager that was restarted has none.
+    """Keep the jobs running, forever: a restarted JobManager has none.
 
-    Says what it submitted, and what hindered it: a cluster that does not answer is waited for. The driver is kept, so
-    that jobs are planned at once; where all run already it plans some all the same. Raises `JobRefused` where Flink
-    does not take a job in the beginning.
+    Reports each submission and each problem, and waits for a cluster that does not answer. The driver stays warm, so a
+    submission takes no start-up time; where all jobs already run, it plans some to warm up. Raises `JobRefused` where
+    Flink rejects a job before the first successful round.
     """
     taken = rehearsed = False
     with cluster.driver() as driver:
@@ -191,7 +191,7 @@ def watch(
 
 
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
-    """Cancel jobs (default: all), and wait so long for their end; returns those that ran. Their checkpoints stay."""
+    """Cancel jobs (default: all) and wait up to `patience_s`; returns those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger), connect(cluster.flink_url) as flink:
         running = [job["name"] for job in flink.running() if job["name"] in names]
@@ -200,13 +200,13 @@ def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: f
 
 
 def states(cluster: Cluster) -> dict[str, str]:
-    """Say in Flink's words how each job is that it knows: one question, where `listing` asks many."""
+    """Return Flink's state of each of its running jobs: one request, where `listing` needs several a job."""
     with connect(cluster.flink_url) as flink:
         return {job["name"]: job["state"] for job in flink.running()}
 
 
 def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]:
-    """Look at the jobs (default: all)."""
+    """Return the status of the jobs (default: all)."""
     with connect(cluster.flink_url) as flink:
         running = {job["name"]: job for job in flink.running()}
         return [
@@ -218,11 +218,11 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
 def rerun(
     cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None
 ) -> dict[str, int]:
-    """Compute results again from all that the topics hold, and wait; returns how many were written, by dataset.
+    """Recompute results from everything the topics hold, and wait; returns how many were written, by dataset.
 
-    The jobs that run meanwhile are not touched: both write under the same keys, and the greater `n` wins. A job that
-    judges is left out: it hears of the results that change.
-    Raises `CounterflowError` when a computation fails, or there is none.
+    The running jobs continue: both write under the same keys, and the greater `n` wins. A job that judges is left out:
+    it receives the results that change.
+    Raises `CounterflowError` when a recomputation fails, or when no chosen job has one.
     """
     if driver is None:
         with cluster.driver() as driver:
@@ -232,15 +232,15 @@ def rerun(
     if not again:
         names = ", ".join(job.name for job in jobs)
         hint = "counterflow rules replay judges stored intervals again"
-        raise CounterflowError(f"{names}: verdicts are not computed again", hint=hint, exit_code=2)
+        raise CounterflowError(f"{names}: verdicts cannot be recomputed", hint=hint, exit_code=2)
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
     with connect(cluster.flink_url) as flink:
-        flink.running()  # answers, or says that it does not, before anything is begun
+        flink.running()  # fails early where Flink does not answer
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:
             for name, job_id, error in list(driver.submit([_request(cluster, job, period=period) for job in again])):
                 if error:
-                    raise CounterflowError(f"Flink did not take {name}: {cause(error)}")
+                    raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
                 if (state := flink.wait(job_id)) != "FINISHED":
                     where = f"{cluster.flink_url}/#/job/{job_id}"
                     raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=where)

@@ -1,4 +1,4 @@
-"""A job is a folder with its question as Flink SQL: `<job>/query.sql`, the same bytes in tests and in production."""
+"""A job is a folder with its question as Flink SQL, `<job>/query.sql`: the same bytes in tests and in production."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Job(BaseModel):
     ----------
     name : of its folder, and of the job on the cluster.
     query : Flink SQL over tables named as the datasets: views, and one or several INSERTs that name their columns.
-    parallelism : subtasks. One is far above need; no job loses rows with more.
-    state_ttl : how long the state of an interval is kept after its last row came, by the cluster's clock. An hour
-        outlives a restart of anything on the path. Rows of one interval that come further apart make partial results:
-        `n` tells, `counterflow jobs rerun` mends. Doubled rows that come further apart repeat the same results.
-    rule : that a job of the same name judges with: the query makes a view `intervals`, whose columns `system`,
-        `entity_type` and `entity` name what is judged, and inserts from `judged`.
+    parallelism : subtasks. One is more than enough; with more, no job loses rows.
+    state_ttl : how long Flink keeps the state of an interval after its last row, by the cluster's clock. An hour
+        outlives a restart of any component. Rows of one interval that arrive further apart make partial results: `n`
+        shows it, `counterflow jobs rerun` corrects it. Duplicated rows that far apart repeat the same results.
+    rule : the rule of the same name that the job judges with. The query creates a view `intervals`, whose columns
+        `system`, `entity_type` and `entity` identify the judged entity, and inserts from `judged`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,12 +46,12 @@ class Job(BaseModel):
 
     @property
     def words(self) -> set[str]:
-        """Every name in the statements: the columns that the job touches are among them."""
+        """Every name in the statements, a superset of the columns that the job uses."""
         return set(re.findall(r"\w+", " ".join(self.statements)))
 
     @property
     def reads(self) -> set[str]:
-        """What the statements select from: datasets, and views of their own."""
+        """What the statements select from: datasets and the job's own views."""
         return set(re.findall(r"\b(?:FROM|JOIN)\s+`?(\w+)", " ".join(self.statements)))
 
     @property
@@ -72,7 +72,7 @@ def _job(path: Path) -> Job:
 
 
 def chosen(names: Iterable[str] = ()) -> list[Job]:
-    """The jobs of these names, all when none is given; raises `CounterflowError` when there is no such job."""
+    """The jobs with these names, all when none is given; raises `CounterflowError` for an unknown name."""
     jobs = all_jobs()
     names = list(names) or list(jobs)
     if unknown := [name for name in names if name not in jobs]:

@@ -1,16 +1,16 @@
 """Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
-Reads a JSON object a line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`, submits each job as
-one of Flink's (its INSERTs share what they read) and prints `{"job", "job_id"}` a line as soon as it is accepted,
-`{"job", "error"}` where it is not. It ends with its input.
-A job with a `rule` judges in between: its `intervals` go through the rule and come back as `judged`. One with
-`rehearse` is planned and goes no further: its `job_id` is empty.
+Reads one JSON object per line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`. Submits each job
+as one Flink job (its INSERTs share their sources) and prints one line per job: `{"job", "job_id"}` as soon as Flink
+accepts it, `{"job", "error"}` where Flink rejects it. Exits at the end of its input.
+A job with a `rule` sends its `intervals` through the rule and receives them back as `judged`. A job with `rehearse` is
+only planned: its `job_id` is empty.
 
-In application mode it is what the JobManager runs (`PythonDriver`), which hands on no input: the object, with one job,
-is then in the file that its argument names, and the job's configuration names no target.
+In application mode the JobManager runs this module (`PythonDriver`) and passes no input: the argument names a file with
+the object, which has one job, and the job's configuration has no target.
 
-It imports nothing of Counterflow, whose packages that environment does not have, but rules, which need none: Flink
-ships them to its TaskManagers (`python.files`), where alone they run.
+That environment lacks Counterflow's packages, so nothing of Counterflow is imported but the rules, which need none:
+Flink ships them to its TaskManagers (`python.files`), and only there do they run.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ JUDGED = {
     "parameters": Types.STRING(),
 }
 COLUMNS = tuple(JUDGED)
-"""What a judge is shipped with: types that a job was submitted with hold on to the JVM, and cannot be."""
+"""Shipped with a judge in place of `JUDGED`: PyFlink's types refer to the JVM once used, and cannot be pickled."""
 _AT_ONCE = 2
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
-"""Rows of an entity are judged together, in order, when none has come for so long, or the first waited so long: jobs
-write theirs in bursts, in any order."""
+"""Rows of an entity are judged together, in order, once none has arrived for the first time or the oldest has waited
+for the second: jobs write results in bursts, in any order."""
 
 
 class Judge(KeyedProcessFunction):  # type: ignore[misc]
     """Judges the rows of one entity with a rule.
 
-    Rows wait in state until a processing-time timer fires; the end of an input fires none.
+    Rows wait in state until a processing-time timer fires; the end of a bounded input fires none.
     """
 
     def __init__(self, rule: str) -> None:
-        """Take the rule's name; the rule itself is there where this runs."""
+        """Take the rule's name; the rule itself is imported on the TaskManager."""
         self._name = rule
 
     def open(self, runtime_context: Any) -> None:
-        """Find the rule, and the state that Flink keeps."""
+        """Look up the rule, and open the state that Flink keeps."""
         from counterflow.pipelines import verdicts
         from counterflow.pipelines.rules import rules
 
@@ -81,7 +81,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         self._unreadable = metrics.counter("unreadable")
 
     def process_element(self, value: Any, ctx: Any) -> None:
-        """Keep a row until its time."""
+        """Buffer a row until the timer fires."""
         self._waiting.add(value.as_dict())
         timers = ctx.timer_service()
         now_ms = timers.current_processing_time()
@@ -91,7 +91,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
             timers.register_processing_time_timer(now_ms + SETTLE_MS)
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        """Judge the rows that wait, unless more of them are coming."""
+        """Judge the waiting rows, unless more are still arriving."""
         due_ms = min(self._newest_ms.value() + SETTLE_MS, self._first_ms.value() + LONGEST_MS)
         if timestamp < due_ms:
             ctx.timer_service().register_processing_time_timer(due_ms)
@@ -111,7 +111,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
 
 
 def submit(job: dict[str, Any]) -> str:
-    """Submit one job; returns its Flink job id, or nothing where it was rehearsed."""
+    """Submit one job; returns its Flink job id, empty after a rehearsal."""
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)
@@ -120,7 +120,7 @@ def submit(job: dict[str, Any]) -> str:
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
     java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
-    # Outside a JobManager the second would start a cluster here, whatever `execution.target` says.
+    # Outside a JobManager `getExecutionEnvironment` would start a local cluster, whatever `execution.target` is.
     environment_of = java if "execution.target" in job["configuration"] else java.getExecutionEnvironment
     stream = StreamExecutionEnvironment(environment_of(configuration._j_configuration))
     environment = StreamTableEnvironment.create(stream)
@@ -135,13 +135,13 @@ def submit(job: dict[str, Any]) -> str:
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)
     if job.get("rehearse"):
-        inserts.explain(ExplainDetail.JSON_EXECUTION_PLAN)  # with the code that Flink makes for it
+        inserts.explain(ExplainDetail.JSON_EXECUTION_PLAN)  # includes Flink's code generation
         return ""
     return str(inserts.execute().get_job_client().get_job_id())
 
 
 def attempt(job: dict[str, Any]) -> dict[str, str]:
-    """Submit one job, and say what came of it: one that is refused keeps no other from being submitted."""
+    """Submit one job and return its id or error: a rejected job does not hinder the others."""
     try:
         return {"job": job["job"], "job_id": submit(job)}
     except Exception:
@@ -149,15 +149,15 @@ def attempt(job: dict[str, Any]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Submit every job that is asked for: while Flink takes one, the next is planned."""
+    """Submit every requested job: while Flink accepts one, the next is planned."""
     given = sys.argv[1:]
-    asked = [Path(given[0]).read_text(encoding="utf-8")] if given else sys.stdin
+    requests = [Path(given[0]).read_text(encoding="utf-8")] if given else sys.stdin
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for line in asked:
-            for said in pool.map(attempt, json.loads(line)["jobs"]):
-                print(json.dumps(said), flush=True)
-                if given and "error" in said:
-                    sys.exit(said["error"])
+        for line in requests:
+            for outcome in pool.map(attempt, json.loads(line)["jobs"]):
+                print(json.dumps(outcome), flush=True)
+                if given and "error" in outcome:
+                    sys.exit(outcome["error"])
 
 
 if __name__ == "__main__":

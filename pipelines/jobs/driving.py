@@ -1,4 +1,4 @@
-"""The driver, a process with Flink's planner, and what became of the jobs that it was given."""
+"""Runs the driver, a process with Flink's planner, and returns the outcome of each job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE_S = 10
 
 
 class Taken(NamedTuple):
-    """What became of a job that was given to Flink: its Flink job id, or why it was refused."""
+    """Outcome of a submission: the Flink job id, or why Flink rejected the job."""
 
     job: str
     job_id: str = ""
@@ -27,15 +27,15 @@ class Taken(NamedTuple):
 
 
 class Driver:
-    """Begins with the first job, which takes seconds, and ends with the context: more jobs are planned at once."""
+    """The driver's process: starts with the first job, which takes seconds, and ends with the context."""
 
     def __init__(self, python: Path, environment: Mapping[str, str]) -> None:
-        """Take the interpreter that has PyFlink, and what the process needs beside the usual."""
+        """Take the interpreter that has PyFlink, and additional environment variables."""
         self._python, self._environment = python, environment
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Begin nothing yet."""
+        """Start no process yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -43,16 +43,16 @@ class Driver:
         self._end()
 
     def submit(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
-        """Submit what `render` made; yields what became of each as soon as that is known.
+        """Submit what `render` made; yields the outcome of each as soon as it is known.
 
-        Raises `CounterflowError` where the process ended before it came to all.
+        Raises `CounterflowError` where the process ends before the last outcome.
         """
         if not requests:
             return
         process = self._running()
         assert process.stdin is not None  # noqa: S101 - a pipe
         assert process.stdout is not None  # noqa: S101 - a pipe
-        said: list[bytes] = []
+        output: list[bytes] = []
         left = [request["job"] for request in requests]
         try:
             with suppress(BrokenPipeError):
@@ -63,12 +63,12 @@ class Driver:
                     left.pop(0)
                     yield Taken(**orjson.loads(line))
                 else:
-                    said.append(line)  # what Flink and Java say beside the answers
+                    output.append(line)  # of Flink and Java, between the answers
         finally:
-            if left:  # nobody waits for the other answers
+            if left:  # the caller left, or the process ended
                 self._end()
         if left:
-            raise CounterflowError(f"Flink did not take {left[0]}: {cause(b''.join(said).decode(errors='replace'))}")
+            raise CounterflowError(f"Flink rejected {left[0]}: {cause(b''.join(output).decode(errors='replace'))}")
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -83,7 +83,7 @@ class Driver:
         return self._process
 
     def _end(self) -> None:
-        """Leave the process alone, and wait for it; its JVM ends when nobody speaks to it any more."""
+        """Close the process's input and wait for it; its JVM exits once its client is gone."""
         process, self._process = self._process, None
         if process is not None:
             try:

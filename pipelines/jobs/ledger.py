@@ -1,4 +1,4 @@
-"""Which Flink job is which of ours: a small file, since a JobManager that was restarted knows none."""
+"""Maps jobs to Flink job ids in a small file, since a restarted JobManager has no memory of its jobs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pydantic import BaseModel, RootModel
 
 
 class Entry(BaseModel):
-    """The Flink job id a job was last given, the fingerprint of its query, and the checkpoint it was restored from.
+    """A job's last Flink job id, the fingerprint of its query, and the checkpoint that it was restored from.
 
-    `unreadable` are checkpoints that Flink could not restore from.
+    `unreadable` lists checkpoints that Flink could not restore.
     """
 
     job_id: str
@@ -22,9 +22,9 @@ class Entry(BaseModel):
     unreadable: tuple[str, ...] = ()
 
     def checkpoint(self, checkpoints: Path) -> str | None:
-        """Return the URI of the newest whole checkpoint, else of the one that the job was itself restored from.
+        """Return the URI of the newest complete checkpoint, else of the one that the job was restored from.
 
-        Where those cannot be read it is one before them: what a job writes again changes nothing.
+        Unreadable ones are skipped for older ones: repeated results change nothing.
         """
         found = _newest_first(checkpoints / self.job_id)
         if self.restored:
@@ -33,7 +33,7 @@ class Entry(BaseModel):
         return next((path.as_uri() for path in found if path.as_uri() not in self.unreadable), None)
 
     def without(self, checkpoint: str) -> Entry:
-        """Return what is known, and that a checkpoint cannot be read."""
+        """Return a copy that marks a checkpoint as unreadable."""
         return self.model_copy(update={"unreadable": (*self.unreadable, checkpoint)})
 
 
@@ -62,7 +62,7 @@ class Ledger:
         return self._entries.get(job)
 
     def put(self, job: str, entry: Entry) -> None:
-        """Write an entry; the file is always whole."""
+        """Write an entry; the file is replaced atomically."""
         self._entries[job] = entry
         new = self._path.with_suffix(".new")
         new.write_text(_Entries(self._entries).model_dump_json(indent=2))
@@ -71,7 +71,7 @@ class Ledger:
 
 @contextmanager
 def locked(path: Path) -> Iterator[Ledger]:
-    """Hold the file: two commands do not submit one job twice."""
+    """Lock the ledger, so that two commands cannot submit a job twice."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

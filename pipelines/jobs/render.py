@@ -1,4 +1,4 @@
-"""What the driver is told: settings and statements of a job, as data."""
+"""Renders the driver's request: settings and statements of a job, as data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.flink_ddl import sink_table, source_table
 
-# Said here and not left to the cluster's file: a driver outside the `flink` command does not read it.
+# Set here, not in the cluster's configuration file: only the `flink` command reads that file, a driver does not.
 _SETTINGS = {
     "execution.target": "remote",
     "execution.attached": "false",
     "execution.runtime-mode": "STREAMING",
     "table.local-time-zone": "UTC",
-    # State is exact at every checkpoint; after a restart some results are written again, under the same key. Results do
-    # not wait for one, and each costs every job that is idle as much as one at work, and RocksDB a file to merge.
+    # State is exact at every checkpoint; after a restart some results are written again, under the same key. Results
+    # never wait for a checkpoint. A checkpoint costs an idle job as much as a busy one, and RocksDB one more file.
     "execution.checkpointing.mode": "EXACTLY_ONCE",
     "execution.checkpointing.interval": "10 s",
     "execution.checkpointing.min-pause": "1 s",
@@ -32,12 +32,12 @@ _SETTINGS = {
     "execution.checkpointing.num-retained": "2",
     "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
     "execution.checkpointing.incremental": "true",
-    "execution.state-recovery.claim-mode": "CLAIM",  # what was restored from goes when newer ones have replaced it
+    "execution.state-recovery.claim-mode": "CLAIM",  # Flink deletes the restored checkpoint once newer ones replace it
     # A back-fill of months keeps the state of every row that arrives within the TTL: on disk, not in the heap.
-    # Its share of the managed memory would be a twelfth; at that size it runs at a third of the speed.
+    # RocksDB's share of the managed memory would be a twelfth, with which it reaches a third of the speed.
     "state.backend.type": "rocksdb",
     "state.backend.rocksdb.memory.fixed-per-slot": "128mb",
-    # A file's filter as one block is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md.
+    # An unpartitioned filter is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md.
     "state.backend.rocksdb.memory.partitioned-index-filters": "true",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
@@ -45,7 +45,7 @@ _SETTINGS = {
     "table.exec.mini-batch.allow-latency": "1 s",
     "table.exec.mini-batch.size": "20000",
     "table.optimizer.agg-phase-strategy": "TWO_PHASE",
-    # Rows of one key come from one input row, or from state under that key: the newest is the one to keep.
+    # Rows of one key come from one input row, or from state under that key, so the newest row wins.
     "table.exec.sink.require-on-conflict": "false",
     "table.exec.sink.upsert-materialize": "NONE",
 }
@@ -57,7 +57,7 @@ _PRODUCER = {
 
 
 class Period(NamedTuple):
-    """What a rerun recomputes: `ts` from `begin` up to, not with, `end`; of one system, or of all."""
+    """What a rerun recomputes: `ts` from `begin` up to, but excluding, `end`; of one system or of all."""
 
     begin: datetime
     end: datetime
@@ -76,23 +76,23 @@ def render(
     restore: str | None = None,
     period: Period | None = None,
 ) -> dict[str, Any]:
-    """Return what the driver submits for a job.
+    """Return the driver's request for a job.
 
     Parameters
     ----------
     datasets : those that the query selects from or inserts into become tables.
-    bootstrap, connection : Kafka's `bootstrap.servers`, and the other properties of its Java client to connect with.
+    bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
     flink_url : Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
     rules : archive of the rules for Flink's TaskManagers (`archive`).
-    restore : URI of the checkpoint to continue from.
-    period : recompute this much of what the topics hold, forget nothing meanwhile, and end.
+    restore : URI of the checkpoint to resume from.
+    period : rerun: recompute this period from the topics without a state TTL, then finish.
     """
     rest = urlsplit(flink_url)
     rerun = {"table.exec.state.ttl": "0 ms", "execution.checkpointing.interval": "1 min"}
     rerun |= {"restart-strategy.type": "fixed-delay"}
     rerun |= {"restart-strategy.fixed-delay.attempts": "5", "restart-strategy.fixed-delay.delay": "2 s"}
-    # The sinks write out what they hold at the end of the input: nothing waits for a last checkpoint, up to a minute.
+    # The sinks flush at the end of the input, so there is no need to wait up to a minute for a last checkpoint.
     rerun |= {"execution.checkpointing.checkpoints-after-tasks-finish": "false"}
     return {
         "job": job.name,
@@ -105,7 +105,7 @@ def render(
             "parallelism.default": str(job.parallelism),
             "execution.checkpointing.dir": checkpoints,
             **({"execution.state-recovery.path": restore} if restore else {}),
-            # in the TaskManager itself: a worker process is spoken to through ports that are open to the network
+            # in the TaskManager itself: a worker process would listen on ports that are open to the network
             **({"python.files": str(rules), "python.execution-mode": "thread"} if job.rule else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
@@ -114,7 +114,7 @@ def render(
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
-    """Return the SHA-256 of all that shapes a job's state: its query, its tables and its rule, wherever they run."""
+    """Return the SHA-256 of everything that shapes a job's state: query, tables and rule, but not the cluster."""
     rule = archive() if job.rule else b""
     return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None)) + rule).hexdigest()
 
@@ -145,7 +145,7 @@ def _statements(
         for dataset in read
     ]
     if period:
-        # The query stays as it is: it reads views that have the tables' names and part of their rows.
+        # The query is unchanged: it reads views with the tables' names and a part of their rows.
         views = [
             f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS "
             f"SELECT * FROM topics.`{dataset.dataset}` {_where(period, holds_on=dataset.dataset == 'config')}"
@@ -160,7 +160,7 @@ def _statements(
 
 
 def _where(period: Period, *, holds_on: bool) -> str:
-    """Say which rows a rerun reads; what `holds_on` from its `ts` is needed from before the period as well."""
+    """Return the WHERE of a rerun; rows that remain valid after their `ts` (`holds_on`) also count from before it."""
     begin, end = (f"TO_TIMESTAMP_LTZ({round(moment.timestamp() * 1000)}, 3)" for moment in (period.begin, period.end))
     since = "" if holds_on else f"ts >= {begin} AND "
     system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""What is asked of Flink's REST interface (Flink documentation: REST API)."""
+"""Client of Flink's REST interface (Flink documentation: REST API)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Flink:
         return [job for job in self._get("/jobs/overview")["jobs"] if job["state"] not in _ENDED]
 
     def cancel(self, job_ids: Iterable[str], patience_s: float = math.inf) -> None:
-        """Cancel jobs and wait until they have ended, or `patience_s`: tasks that wait for Kafka take minutes."""
+        """Cancel jobs and wait for their end, up to `patience_s`: tasks that wait for Kafka take minutes."""
         job_ids = list(job_ids)
         until = time.monotonic() + patience_s
         for job_id in job_ids:
@@ -37,7 +37,7 @@ class Flink:
             self.wait(job_id, until)
 
     def wait(self, job_id: str, until: float = math.inf) -> str:
-        """Wait until a job has ended, or that moment of the monotonic clock; returns its last state."""
+        """Wait for a job's end, or until that time of the monotonic clock; returns its last state."""
         while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED and time.monotonic() < until:
             time.sleep(0.3)
         return state
@@ -47,19 +47,19 @@ class Flink:
         return self.checkpoints(job_id)[0]
 
     def checkpoints(self, job_id: str) -> tuple[datetime | None, int]:
-        """Return when the job's newest checkpoint was completed, and how many have failed since it was submitted."""
+        """Return when the newest checkpoint was completed, and how many have failed since the job was submitted."""
         found = self._get(f"/jobs/{job_id}/checkpoints")
         completed = (found.get("latest") or {}).get("completed")
         newest = moment(completed["latest_ack_timestamp"]) if completed else None
         return newest, (found.get("counts") or {}).get("failed", 0)
 
     def problem(self, job_id: str) -> str | None:
-        """Return the innermost cause of the newest failure that Flink remembers of a job."""
+        """Return the innermost cause of a job's newest failure."""
         entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
         return cause(entries[0]["stacktrace"]) if entries else None
 
     def cannot_restore(self, job_id: str) -> bool:
-        """Say whether a job failed when it was to take up what a checkpoint holds, and fails again and again."""
+        """Return whether a job's newest failure is that of restoring state from a checkpoint."""
         entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
         return bool(entries) and "StreamTaskStateInitializer" in entries[0]["stacktrace"]
 
@@ -84,7 +84,7 @@ def moment(milliseconds: int) -> datetime:
 
 
 def cause(stacktrace: str) -> str:
-    """Return the innermost cause of a Java stack trace; of a text that is none, the last line."""
+    """Return the innermost cause of a Java stack trace; of any other text, the last line."""
     lines = [line.strip() for line in stacktrace.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by:").lstrip(": ") for line in lines if line.startswith((": ", "Caused by:"))]
     first = [line for line in lines[:1] if any(line.startswith("at ") for line in lines[1:])]

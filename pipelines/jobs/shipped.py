@@ -1,4 +1,4 @@
-"""What Flink ships to its TaskManagers, whose Python has none of our packages."""
+"""Packs what Flink ships to its TaskManagers, whose Python lacks Counterflow's packages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import counterflow
 
 @cache
 def archive() -> bytes:
-    """Return a zip of what is imported there: the rules, what judges with them, and no more."""
+    """Return a zip of what is imported there: the rules and `verdicts`, nothing else."""
     root = Path(counterflow.__file__).parent
     paths = [root / "__init__.py", root / "pipelines/__init__.py"]
     paths += sorted(path for name in ("rules", "verdicts") for path in (root / "pipelines" / name).glob("*.py"))
     found = io.BytesIO()
     with zipfile.ZipFile(found, "w") as file:
-        for path in paths:  # without times, so that equal rules make equal archives
+        for path in paths:  # without timestamps, so that equal rules make equal archives
             file.writestr(zipfile.ZipInfo(path.relative_to(root.parent).as_posix()), path.read_bytes())
     return found.getvalue()

@@ -1,4 +1,4 @@
-"""What was written to a topic: its ends, and the keys since."""
+"""Reads what was written to a topic: its end offsets, and the keys since then."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from counterflow.base.kafka import Kafka
 
 
 def ends(kafka: Kafka, topic: str) -> dict[int, int]:
-    """Return the end offset of each partition; raises `CounterflowError` when the broker does not say."""
+    """Return the end offset of each partition; raises `CounterflowError` when the broker does not answer."""
     consumer = _consumer(kafka)
     try:
         partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
@@ -26,7 +26,7 @@ def ends(kafka: Kafka, topic: str) -> dict[int, int]:
 
 
 def keys_since(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
-    """Yield each different key written since these offsets, up to now."""
+    """Yield each distinct key written since these offsets, up to now."""
     consumer = _consumer(kafka)
     seen: set[bytes] = set()
     try:
@@ -55,6 +55,6 @@ def _consumer(kafka: Kafka) -> Consumer:
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "auto.offset.reset": "error",
-            "log_level": 0,  # what matters is raised
+            "log_level": 0,  # relevant errors are raised
         }
     )

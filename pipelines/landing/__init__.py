@@ -1,6 +1,6 @@
 """Kafka → ClickHouse, exactly once.
 
-A batch is a range of offsets of one topic-partition. Before it is inserted the range is written into the metadata of
-the committed offset; afterwards the offset is committed. Whoever continues, after a failed insert or a killed process,
-reads that range again and inserts the same rows under the same token, which ClickHouse inserts once.
+A batch is a range of offsets of one topic-partition. The lander commits the range as offset metadata, inserts the
+batch, then commits the offset. After a failed insert or a killed process, it or its successor reads the same range
+again and inserts the same rows under the same token, which ClickHouse deduplicates.
 """

@@ -1,4 +1,4 @@
-"""Batches as values: ranges of offsets, deduplication tokens, halving, and what is a row at all. No I/O."""
+"""Batches as values: ranges of offsets, deduplication tokens, halving, and the test for a valid row. No I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 
 class Message(Protocol):
-    """What is used of a `confluent_kafka.Message`."""
+    """The part of `confluent_kafka.Message` that landing uses."""
 
     def offset(self) -> int:
         """Return the offset in the partition."""
@@ -24,7 +24,7 @@ class Message(Protocol):
         ...
 
     def timestamp(self) -> tuple[int, int]:
-        """Return the kind of timestamp and milliseconds since 1970, UTC."""
+        """Return the type of the timestamp and milliseconds since 1970, UTC."""
         ...
 
     def __len__(self) -> int:
@@ -39,12 +39,12 @@ class Range(NamedTuple):
     last: int
 
     def __str__(self) -> str:
-        """Write as in tokens and commit metadata."""
+        """Format as in tokens and commit metadata."""
         return f"{self.first}-{self.last}"
 
     @classmethod
     def parse(cls, metadata: str | None) -> Self | None:
-        """Read back what `str` wrote; None for anything else."""
+        """Parse the output of `str`; None for anything else."""
         first, dash, last = (metadata or "").partition("-")
         if not (dash and first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
             return None
@@ -52,7 +52,7 @@ class Range(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A message that is no row, with the reason in one word and the error in a sentence."""
+    """A rejected message, with the reason in one word and the error in a sentence."""
 
     message: Message
     reason: str
@@ -63,8 +63,8 @@ class Refusal(NamedTuple):
 class Batch:
     """The messages of a range of one topic-partition, in order.
 
-    `topic_id` is Kafka's own identity of the topic: when a topic is made anew, its offsets begin again, and without it
-    the tokens of the old topic would swallow the rows of the new one.
+    `topic_id` is Kafka's unique id of the topic. Offsets of a recreated topic begin again: without the id, ClickHouse
+    would take its rows for duplicates of the old topic's.
     """
 
     topic: str
@@ -85,7 +85,7 @@ class Batch:
         return [b"\n".join([*values[at : at + _PIECE], b""]) for at in range(0, len(values), _PIECE)]
 
     def halves(self) -> tuple[Batch, Batch]:
-        """Cut a batch of two messages or more in the middle, always at the same place: the halves tile its range."""
+        """Split a batch of at least two messages in the middle, deterministically: the halves tile its range."""
         middle = len(self.messages) // 2
         cut = self.messages[middle - 1].offset()
         return (
@@ -95,10 +95,10 @@ class Batch:
 
 
 def sift(batch: Batch) -> tuple[Batch, list[Refusal]]:
-    """Part the messages that are one JSON object each from those that are not.
+    """Separate the messages that are one JSON object each from all others.
 
-    The server would take an array, two objects without a line between them, or NaN as rows, and two broken neighbours
-    as one: so every message is parsed here, once, before its bytes are joined with others.
+    ClickHouse would accept an array, two objects on one line or NaN as rows, and two adjacent broken messages as one
+    row. So every message is parsed once here, before its bytes are joined with others.
     """
     readable: list[Message] = []
     refused: list[Refusal] = []
@@ -117,7 +117,7 @@ def sift(batch: Batch) -> tuple[Batch, list[Refusal]]:
 
 
 class _Object(msgspec.Struct):
-    """Any JSON object: members that are not asked for are checked and skipped, for a third of what loading costs."""
+    """Any JSON object: undeclared members are checked and skipped, at a third of the cost of loading."""
 
 
 _skip = msgspec.json.Decoder(_Object).decode
@@ -125,9 +125,9 @@ _PIECE = 2_000  # messages
 
 
 def _refusal(message: Message) -> Refusal | None:
-    """Say why a message is not one JSON object; None if it is, after all."""
+    """Return why a message is not one JSON object; None if it is, after all."""
     try:
-        value = orjson.loads(message.value())  # type: ignore[arg-type]  # None is refused like any other non-JSON
+        value = orjson.loads(message.value())  # type: ignore[arg-type]  # None is rejected like any other non-JSON
     except orjson.JSONDecodeError as error:
         if len(message):
             return Refusal(message, "not_json", f"expected one JSON object: {error}")
@@ -136,7 +136,7 @@ def _refusal(message: Message) -> Refusal | None:
 
 
 class Limits(NamedTuple):
-    """When a batch is full: rows or bytes, whichever first; when it is old: seconds since its first message came."""
+    """When a batch is due: at so many rows or bytes, or seconds after its first message, whichever comes first."""
 
     rows: int = 100_000
     size: int = 48_000_000

@@ -1,8 +1,7 @@
-"""The loop: reads batches, writes their ranges into the commit metadata, has them inserted, commits.
+"""The lander's loop: reads batches, commits their ranges as offset metadata, has them inserted, commits the offsets.
 
-One thread reads and commits, a few insert, so that reading goes on while the server works. A partition has one batch
-under way at most, which keeps its order; a batch that failed keeps its bytes and waits, while its partition is paused
-and the others go on.
+One thread reads and commits while a few others insert. A partition has at most one batch in flight, which preserves
+order. A failed batch stays in memory and backs off; its partition is paused, the others continue.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from counterflow.pipelines.landing.writer import Abandoned, Landed, Writer
 
 GROUP = "counterflow.lander"
 
-_FETCH = 10_000  # messages a read, at most
+_FETCH = 10_000  # messages per read, at most
 _FETCH_S = 0.1
 _HELD = 160_000_000  # bytes in memory at which reading stops
-_SILENT_S = 10.0  # of which Kafka is told nothing; it would pass the work on after max.poll.interval.ms
-_INSERTS = 2  # at a time
+_SILENT_S = 10.0  # longest time between polls; after max.poll.interval.ms Kafka would reassign the partitions
+_INSERTS = 2  # concurrently
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
 _STILL_S = 30.0
@@ -49,17 +48,17 @@ log = structlog.get_logger()
 
 
 class Lander:
-    """Lands every topic of `tables` until told to stop.
+    """Lands every topic of `tables` until stopped.
 
     Parameters
     ----------
-    kafka : how it is reached.
-    instance_id : `group.instance.id`; the newest process of an id has its work, the one before is fenced off.
+    kafka : how to reach Kafka.
+    instance_id : `group.instance.id`; a newer process with the same id takes over, and the older one is fenced.
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
-    most_refused : share of a topic's last messages, 0 to 1, above which it is landed no further: what refuses that much
-        is no row gone bad, and the messages are safer in Kafka until it is mended.
+    most_refused : share of a topic's last messages, 0 to 1, above which landing of the topic stops. So many rejects are
+        not single bad rows, and the messages are safer in Kafka until the cause is fixed.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Lander:
         limits: Limits,
         most_refused: float = 0.5,
     ) -> None:
-        """Connect, without waiting for an answer."""
+        """Connect without waiting for a broker."""
         self._instance_id = instance_id
         self._writer = writer
         self._tables = tables
@@ -79,7 +78,7 @@ class Lander:
         self._most_refused = most_refused
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
         self._stopped: dict[str, str] = {}
-        """Topics of which too much is refused, and what the last batch said."""
+        """Topics with too many rejects, and the error of the last batch."""
         self._admin = AdminClient(kafka.client)
         self._connected = True
         self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": _report, "stats_cb": self._look})
@@ -89,12 +88,12 @@ class Lander:
         self._watched_at = 0.0
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
-        """Land until `stop` is set, or what the topics held at the start is landed; then end what is under way.
+        """Land until `stop` is set, or until what the topics held at the start has landed; then finish open inserts.
 
         Raises
         ------
-        CounterflowError : Kafka does not answer at the start, refuses, or gave the work to a namesake; or, at the end,
-            too much of a topic was refused.
+        CounterflowError : Kafka does not answer at the start, refuses, or fenced this process in favour of one with the
+            same id; or, at the end, a topic was stopped for too many rejects.
         """
         ends = self._ends() if until_caught_up else None
         self._consumer.subscribe(
@@ -117,42 +116,43 @@ class Lander:
                 self._consumer.close()
         if self._stopped:
             raise CounterflowError(
-                "not landed any further, too much was refused: "
+                "landing stopped, too many messages were rejected: "
                 + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._stopped.items())),
-                hint="mend what refuses it (`counterflow migrate`, or its producer) and start the lander again: it "
-                "goes on where it stopped; --most-refused 100 lands whatever comes",
+                hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes where "
+                "it stopped; --most-refused 100 disables the limit",
             )
 
     def problems(self) -> list[str]:
-        """Say what keeps messages from landing now; asked by another thread than that of `run`."""
-        said = [
-            f"{topic} is landed no further, too much is refused: {what}" for topic, what in [*self._stopped.items()]
+        """Return what keeps messages from landing now; called from another thread than `run`."""
+        found = [
+            f"landing of {topic} is paused, too many messages are rejected: {what}"
+            for topic, what in [*self._stopped.items()]
         ]
-        said += [
+        found += [
             f"{p.topic} partition {p.partition}: {p.attempts} inserts in a row failed, the last with: {p.problem}"
             for p in [*self._partitions.values()]
             if p.attempts and p.topic not in self._stopped
         ]
         if not self._connected:
-            said.append("Kafka does not answer")
+            found.append("Kafka does not answer")
         if (still_s := time.monotonic() - self._read_at) > _STILL_S:
-            said.append(f"nothing is read since {still_s:.0f} s")
-        return said
+            found.append(f"nothing was read for {still_s:.0f} s")
+        return found
 
     def _look(self, statistics: str) -> None:
-        """Take note whether a broker is connected (librdkafka, STATISTICS.md): a commit that waits cannot be ended."""
+        """Note whether a broker is connected (librdkafka, STATISTICS.md): a blocked commit cannot be interrupted."""
         brokers = orjson.loads(statistics)["brokers"].values()
         self._connected = any(broker["state"] == "UP" for broker in brokers)
 
     def _read(self) -> None:
-        """Read what there is; while memory is full, wait for an insert instead."""
+        """Read available messages; while memory is full, wait for an insert instead."""
         now = time.monotonic()
         if self._full() and now - self._read_at < _SILENT_S:
             wait(self._inserts.values(), _FETCH_S, FIRST_COMPLETED) if self._inserts else time.sleep(_FETCH_S)
             return
         self._read_at = now
         read = self._consumer.consume(_FETCH, _FETCH_S)
-        # grouped by methods written in C: a function of ours costs more than all else that is done to a message here
+        # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
                 self._take((topic or "", number or 0), list(run), now)
@@ -175,7 +175,7 @@ class Lander:
             partition.append(cast("list[Message]", messages), end, now)
 
     def _collect(self) -> None:
-        """Take the results of the inserts that have ended."""
+        """Collect the results of finished inserts."""
         for key, future in list(self._inserts.items()):
             if not future.done():
                 continue
@@ -208,7 +208,7 @@ class Lander:
         partition.failed(time.monotonic() + wait_s, f"{code}: {error}"[:200])
         metrics.RETRIES.labels(self._tables[partition.topic], code).inc()
         log.warning(
-            "insert failed, will be repeated",
+            "insert failed, will be retried",
             **_where(partition),
             attempt=partition.attempts,
             wait_s=round(wait_s, 1),
@@ -217,23 +217,23 @@ class Lander:
         )
 
     def _tolerated(self, topic: str) -> Callable[[Outcome], bool]:
-        """Return who decides, of the batch that comes next of a topic, whether what it refuses is still bearable."""
+        """Return a predicate: may this topic's next batch be accepted despite its rejects?"""
         before = self._outcomes.get(topic, ())
         return lambda outcome: share((outcome, *before)) <= self._most_refused
 
     def _stop(self, partition: Partition, found: TooManyRefused) -> None:
-        """Land nothing more of the topic; its batch stays owed, so that whoever continues begins with it."""
+        """Pause landing of the topic; its batch stays owed, so the next process begins with it."""
         partition.failed(float("inf"), str(found))
         self._stopped[partition.topic] = str(found)
         metrics.STOPPED.labels(partition.topic).set(1)
         log.error(
-            f"more than {self._most_refused:.0%} of the last {WINDOW:,} messages refused, the topic rests",
+            f"over {self._most_refused:.0%} of the last {WINDOW:,} messages rejected, landing of the topic is paused",
             **_where(partition),
             refused=str(found),
         )
 
     def _due(self) -> list[Partition]:
-        """Choose the batches to insert next; who was served last comes last."""
+        """Choose the batches to insert next, round-robin by partition."""
         now = time.monotonic()
         due: list[Partition] = []
         for key, partition in self._partitions.items():
@@ -246,7 +246,7 @@ class Lander:
         return due
 
     def _commit(self) -> None:
-        """Have Kafka keep, of every partition, what is landed and which range comes next."""
+        """Commit, for every partition, the landed offset and the range to insert next."""
         changed = {key: p.wanted for key, p in self._partitions.items() if p.wanted != p.stored}
         if not (changed and self._connected):
             return
@@ -256,11 +256,11 @@ class Lander:
         except KafkaException as error:
             if error.args[0].fatal() or error.args[0].code() in _STOPS:
                 raise
-            log.warning("commit failed, will be repeated", error=error.args[0].str())
+            log.warning("commit failed, will be retried", error=error.args[0].str())
             return
         for kept in answer:
             if kept.error:
-                log.warning("commit failed, will be repeated", topic=kept.topic, error=kept.error.str())
+                log.warning("commit failed, will be retried", topic=kept.topic, error=kept.error.str())
             elif partition := self._partitions.get((kept.topic, kept.partition)):
                 partition.stored = changed[kept.topic, kept.partition]
 
@@ -272,9 +272,9 @@ class Lander:
                 self._partitions[key] = self._partitions.pop(key)
 
     def _pause(self) -> None:
-        """Let the next read skip the partitions that wait for their turn again, and all of them when memory is full.
+        """Pause partitions in back-off, and all of them while memory is full.
 
-        Only where it must be: a paused partition forgets what was fetched for it.
+        No others: pausing a partition discards the messages that were already fetched for it.
         """
         full = self._full() and time.monotonic() - self._read_at >= _SILENT_S
         for key, partition in self._partitions.items():
@@ -297,7 +297,7 @@ class Lander:
             metrics.LAG.labels(*key).set(max(0, end - partition.landed))
 
     def _settle(self) -> None:
-        """End the inserts under way, without their retries and further halves, and commit what they did."""
+        """Finish the inserts in flight, without retries or further halving, and commit what they landed."""
         self._writer.abandoned.set()
         wait(self._inserts.values())
         self._writer.abandoned.clear()
@@ -320,7 +320,7 @@ class Lander:
             self._partitions[key] = partition
             begin.append(TopicPartition(*key, partition.landed))
             if partition.owed:
-                log.info("a batch was under way, it is landed again", **_where(partition), owed=str(partition.owed))
+                log.info("a batch was in flight, landing it again", **_where(partition), owed=str(partition.owed))
             if 0 <= found.offset < oldest:
                 metrics.EXPIRED.labels(self._tables[found.topic]).inc(oldest - found.offset)
                 log.error("kafka deleted records before they were landed", **_where(partition), since=found.offset)
@@ -332,7 +332,7 @@ class Lander:
         self._forget(revoked)
 
     def _lost(self, consumer: Consumer, lost: list[TopicPartition]) -> None:
-        """Somebody else has the partitions: wait for the inserts to end, but what is committed is no longer ours."""
+        """Another consumer has the partitions: wait for the inserts to end, but commit nothing."""
         self._writer.abandoned.set()
         wait(self._inserts.values())
         self._writer.abandoned.clear()
@@ -347,7 +347,7 @@ class Lander:
         log.info("revoked", partitions=len(partitions))
 
     def _ends(self) -> dict[Key, int]:
-        """Return where every partition ends now, transactions that are still open included."""
+        """Return the current end of every partition, including open transactions."""
         try:
             topics = self._admin.list_topics(timeout=_KAFKA_TIMEOUT_S).topics
             partitions = [
@@ -374,7 +374,7 @@ class Lander:
     def _stopped_by(self, error: KafkaError) -> CounterflowError:
         if error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL):
             return CounterflowError(
-                f"another lander started under the id {self._instance_id} and has the work: {error.str()}",
+                f"fenced: another lander started with the id {self._instance_id}: {error.str()}",
                 hint="give each lander its own --instance-id",
             )
         return CounterflowError(f"Kafka: {error.str()}", hint="counterflow status")
@@ -403,7 +403,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
-        "auto.offset.reset": "error",  # where to begin is decided on assignment; a jump would be a silent loss
+        "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
         "topic.metadata.refresh.interval.ms": 10_000,
         "fetch.wait.max.ms": 100,
         "statistics.interval.ms": 2_000,

@@ -1,4 +1,4 @@
-"""A refused message as a row of the dataset `deadletter`."""
+"""Turns a rejected message into a row of the dataset `deadletter`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import json_schema
 
 PAYLOAD_LIMIT = 65_536
-"""Bytes of a refused message that are kept."""
+"""Bytes of a rejected message that are kept."""
 
 UNKNOWN = "unknown"
-"""`system`, `source` and `agent_id` of a message that does not say; its `seq` is 0 and outside every account."""
+"""Value of a missing `system`, `source` or `agent_id`; `seq` is then 0, outside every account."""
 
 _CARRIED = ("system", "source", "agent_id", "seq", "ts", "collected_at", "interval_s", "boot_id", "run")
 
 
 def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
-    """Return the row: the envelope that the payload carries, as far as it is readable, and the bytes.
+    """Return the row: the payload's envelope, as far as it is readable, and the bytes.
 
-    What is not readable is the time Kafka stored the message (else `now`), and `unknown`. Agent and `seq` are
-    those of the refused record, so that loss is counted over all tables and this one alike; where either is
-    unreadable both are given up.
+    An unreadable time becomes the time at which Kafka stored the message (else `now`), any other field `unknown`. Agent
+    and `seq` are those of the rejected record, so the loss count covers this table like any other; where either is
+    unreadable, both are dropped.
     """
     message = refusal.message
     payload = message.value() or b""
@@ -70,6 +70,6 @@ def _checks() -> dict[str, jsonschema_rs.Draft202012Validator]:
 
 def _stored_at(message: Message, now: datetime) -> str:
     milliseconds = message.timestamp()[1]
-    sane = 946_684_800_000 < milliseconds < 10_413_792_000_000  # the years 2000 to 2299, what the tables take
+    sane = 946_684_800_000 < milliseconds < 10_413_792_000_000  # the years 2000 to 2299, the range of the tables
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC) if sane else now
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Dead letters as they are stored: read, named, grouped, and marked as handled. They are never changed or deleted."""
+"""Reads, identifies and groups stored dead letters, and marks them as handled. They are never changed or deleted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Letter(NamedTuple):
-    """One dead letter. `payload` are the bytes that were kept, of `size`; `place` is the topic, else the source."""
+    """One dead letter. `payload` holds the bytes kept, `size` is the original size; `place` is the topic or source."""
 
     id: str
     stage: str
@@ -73,20 +73,20 @@ WHERE id = {id:String}
 
 
 def groups(client: ClickHouse, since: datetime | None, reason: str, most: int) -> list[dict[str, Any]]:
-    """Count the letters that nobody has handled, by stage, reason, and topic or source; newest first."""
+    """Count the open letters by stage, reason, and topic or source; newest first."""
     return client.rows(_GROUPS, _wire(since, reason, (), most))
 
 
 def letters(
     client: ClickHouse, ids: Sequence[str] = (), since: datetime | None = None, reason: str = "", most: int = 1_000_000
 ) -> list[Letter]:
-    """Return letters that nobody has handled, newest first: those of `ids` (none: all), read since, refused for."""
+    """Return open letters, newest first, filtered by `ids` (none: all), time of reading and reason."""
     rows = client.rows(_LETTERS, _wire(since, reason, ids, most))
     return [Letter(payload=base64.b64decode(row.pop("payload_base64")), **row) for row in rows]
 
 
 def one(client: ClickHouse, letter_id: str) -> dict[str, Any] | None:
-    """Return all that is stored of a letter, handled or not; `handled` is None or says what was done, why and when."""
+    """Return a stored letter, open or handled; `handled` is None or holds action, reason and time."""
     rows = client.rows(_ONE, {"param_id": letter_id})
     if not rows:
         return None
@@ -95,7 +95,7 @@ def one(client: ClickHouse, letter_id: str) -> dict[str, Any] | None:
 
 
 def mark(client: ClickHouse, ids: Iterable[str], action: Literal["replayed", "dropped"], reason: str) -> None:
-    """Write down that letters are handled; the client needs INSERT."""
+    """Mark letters as handled; the client needs INSERT."""
     rows = [orjson.dumps({"id": found, "action": action, "reason": reason}) for found in ids]
     client.post("INSERT INTO counterflow.deadletter_handled FORMAT JSONEachRow", b"\n".join(rows), {"async_insert": 0})
 

@@ -1,4 +1,4 @@
-"""What the lander says about itself, in Prometheus conventions."""
+"""The lander's own metrics (Prometheus naming conventions)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def _gauge(name: str, text: str, *labels: str) -> Gauge:
 ROWS = _counter("rows", "Rows inserted.", "dataset")
 BYTES = _counter("bytes", "Bytes of the rows inserted, as JSON.", "dataset")
 BATCHES = _counter("batches", "Batches inserted and committed.", "dataset")
-RETRIES = _counter("retries", "Batches to be sent again, by exception code, or `transport`.", "dataset", "code")
-DEADLETTERS = _counter("deadletters", "Messages refused and kept in the table deadletter.", "dataset", "reason")
+RETRIES = _counter("retries", "Batches to retry, by exception code, or `transport`.", "dataset", "code")
+DEADLETTERS = _counter("deadletters", "Messages rejected and kept in the table deadletter.", "dataset", "reason")
 EXPIRED = _counter("expired_offsets", "Offsets that Kafka deleted before they were landed.", "dataset")
-LAG = _gauge("lag", "Offsets between what is landed and the end of the partition.", "topic", "partition")
-STOPPED = _gauge("stopped", "1 for a topic of which too much was refused: nothing of it is landed any more.", "topic")
+LAG = _gauge("lag", "Offsets between the landed one and the end of the partition.", "topic", "partition")
+STOPPED = _gauge("stopped", "1 for a topic whose landing is paused because too much was rejected.", "topic")
 LAST_SUCCESS = _gauge("last_success_timestamp_seconds", "When a batch was last committed.", "dataset")
 
 

@@ -1,4 +1,4 @@
-"""What is known of one topic-partition: read, being landed, landed. No I/O and no clock."""
+"""State of one topic-partition: what is read, in flight and landed. No I/O and no clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from counterflow.pipelines.landing.batch import Batch, Limits, Message, Range, f
 
 
 class Stored(NamedTuple):
-    """What Kafka keeps for the consumer group: the next offset to land, and the range that is being inserted."""
+    """What the consumer group has committed: the next offset to land, and the range being inserted."""
 
     offset: int
     metadata: str
@@ -18,14 +18,14 @@ class Stored(NamedTuple):
 class Partition:
     """One topic-partition between assignment and revocation.
 
-    `landed` is the next offset that is not in ClickHouse yet; every range begins there, so that ranges tile the log.
-    `batch` is the one being landed. What Kafka should keep is `wanted`, what it keeps is `stored`: a batch may be sent
-    while the two agree. `owed` is a range that somebody, perhaps this process in an earlier life, may have inserted in
-    part: the next batch is exactly that range, however long it takes to read it.
+    `landed` is the next offset that is not in ClickHouse yet; every range begins there, so ranges tile the log.
+    `batch` is in flight. `wanted` is the commit that Kafka should hold, `stored` the one that it holds: a batch may be
+    sent only while they agree. `owed` is a range that an earlier process may have inserted in part: the next batch is
+    exactly that range, however long reading it takes.
     """
 
     def __init__(self, topic: str, topic_id: str, partition: int, stored: Stored, landed: int) -> None:
-        """Begin at `landed`: what Kafka stored, or the oldest offset it still has."""
+        """Begin at `landed`: the committed offset, or the oldest one that Kafka still has."""
         self.topic = topic
         self.topic_id = topic_id
         self.partition = partition
@@ -36,9 +36,9 @@ class Partition:
         self.held = 0
         """Bytes in memory."""
         self.attempts = 0
-        """Inserts of the batch that failed."""
+        """Failed inserts of the batch."""
         self.problem = ""
-        """What the last of them said."""
+        """Error of the last one."""
         self.retry_at = 0.0
         self.paused = False
         self._waiting: list[Message] = []
@@ -47,14 +47,14 @@ class Partition:
 
     @property
     def wanted(self) -> Stored:
-        """What Kafka should keep now."""
+        """What to commit now."""
         pending = self.batch.range if self.batch else self.owed
         return Stored(pending.first if pending else self.landed, str(pending) if pending else "")
 
     def append(self, messages: Sequence[Message], end: int | None, now: float) -> None:
-        """Append what was read, in order, and the end where the reader met it: nothing more is readable before it.
+        """Take messages in order and, where the reader reached it, the end of the partition.
 
-        Transaction markers and aborted records lie before the end too and are never delivered.
+        Transaction markers and aborted records also lie before the end, but are never delivered.
         """
         if messages:
             assert messages[0].offset() >= self._next, f"{messages[0].offset()} read after {self._next}"  # noqa: S101
@@ -68,7 +68,7 @@ class Partition:
             self.landed = self._next
 
     def cut(self, limits: Limits, now: float) -> None:
-        """Make the next batch if there is none and it is due."""
+        """Cut the next batch if it is due and none is in flight."""
         if self.batch:
             return
         if self.owed:
@@ -82,7 +82,7 @@ class Partition:
                 self._cut(Range(self.landed, self._waiting[count - 1].offset()), count, now)
 
     def done(self) -> None:
-        """Take note that the batch is in ClickHouse."""
+        """Note that the batch is in ClickHouse."""
         assert self.batch is not None  # noqa: S101 - the caller's order, not data
         self.landed = self.batch.range.last + 1 if self._waiting else self._next
         self.held -= sum(map(len, self.batch.messages))
@@ -90,7 +90,7 @@ class Partition:
         self.attempts = 0
 
     def failed(self, retry_at: float, problem: str) -> None:
-        """Take note that the batch has to be inserted again."""
+        """Note that the batch has to be inserted again."""
         self.attempts += 1
         self.problem = problem
         self.retry_at = retry_at

@@ -1,4 +1,4 @@
-"""When so much of a topic is refused that landing it would only fill the dead letters. Pure."""
+"""Computes the share of rejects, above which landing a topic would only fill the dead letters. Pure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 WINDOW = 10_000
-"""Messages of a topic over which the share is taken. While fewer were seen, it is of this many all the same."""
+"""Messages of a topic over which the share is computed; also the divisor while fewer have been seen."""
 
 
 class Outcome(NamedTuple):
-    """Of one batch: its messages, and how many of them were refused."""
+    """One batch: the number of its messages, and how many were rejected."""
 
     messages: int
     refused: int
 
 
 class TooManyRefused(Exception):  # noqa: N818 - of the data, not of the program
-    """More of a topic is refused than may be: nothing of the batch was kept as a dead letter."""
+    """Too much of a topic is rejected; none of the batch's rejects was kept as a dead letter."""
 
 
 def newest(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Return the batches, newest first as given, that together have the last `WINDOW` messages; whole batches only."""
+    """Return the newest whole batches that cover the last `WINDOW` messages; input and output are newest first."""
     kept: list[Outcome] = []
     messages = 0
     for outcome in outcomes:
@@ -33,6 +33,6 @@ def newest(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 
 def share(outcomes: Iterable[Outcome]) -> float:
-    """Return which share, 0 to 1, of the last `WINDOW` messages was refused; `outcomes` are newest first."""
+    """Return the rejected share, 0 to 1, of the last `WINDOW` messages; `outcomes` are newest first."""
     last = newest(outcomes)
     return sum(outcome.refused for outcome in last) / max(WINDOW, sum(outcome.messages for outcome in last))

@@ -1,8 +1,8 @@
-"""Publishes again what was refused, once its cause is mended; each record lands once however often that is asked.
+"""Publishes rejected messages again once the cause is fixed; each record lands once, however often it is replayed.
 
-A record is known by its agent and `seq`. It is published only where it is in no table and not under way in Kafka, and
-who asks that has the one producer of its name: another one is fenced off, and what it had not committed is void. So a
-replay that was killed, or runs twice, publishes nothing again.
+A record's identity is its agent and `seq`. It is published only if it is in no table and not in flight in Kafka. The
+replay checks this as the only producer of its transactional id: any other is fenced, and its open transaction is
+aborted. So a killed or concurrent replay duplicates nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Record = tuple[str, int]
 
 
 class Replayed(NamedTuple):
-    """What became of a letter: published, there already (landed, under way, or another letter's), or refused why."""
+    """Outcome of a letter: published, there already (landed, in flight or in another letter), or refused and why."""
 
     letter: Letter
     what: Literal["published", "there already", "refused"]
@@ -35,34 +35,34 @@ class Replayed(NamedTuple):
 
 
 def why_not(letter: Letter) -> str | None:
-    """Say why a letter cannot be published again, and the way out; None where it can."""
+    """Return why a letter cannot be published again, and the way out; None where it can."""
     if letter.stage != "land":
         return (
-            f"it was refused when {letter.origin} was read, before it was a record; read the file again with: "
+            f"rejected while reading {letter.origin}, before it became a record; read the file again with: "
             "counterflow publish --again"
         )
     if len(letter.payload) < letter.size:
         return f"only the first {len(letter.payload):,} of its {letter.size:,} bytes were kept"
     if letter.agent_id == UNKNOWN:
         return (
-            "its agent and seq cannot be read, so that nothing would tell it from its own repeat; a result of a job is "
-            "computed again by: counterflow jobs rerun"
+            "its agent and seq cannot be read, so duplicates would go unnoticed; to recompute the result of a job use: "
+            "counterflow jobs rerun"
         )
     return None
 
 
 def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[Replayed]:
-    """Publish the kept bytes to the topics they were refused from, and mark the letters.
+    """Publish the kept bytes to their original topics, and mark the letters.
 
     Parameters
     ----------
     lander : client that may SELECT and INSERT.
-    kafka : how it is reached.
+    kafka : how to reach Kafka.
 
     Raises
     ------
-    KafkaException : the broker does not answer, or another replay has begun; nothing was published that is not marked
-        or found by the next replay.
+    KafkaException : the broker does not answer, or another replay has begun; whatever was published is marked, or the
+        next replay finds it.
     ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
     refused = [Replayed(letter, "refused", why) for letter in letters if (why := why_not(letter))]
@@ -79,7 +79,7 @@ def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[
         }
     )
     producer.init_transactions(_TIMEOUT_S)
-    there = _there(lander, kafka, able)  # asked when nobody else can publish any more
+    there = _there(lander, kafka, able)  # only now: init_transactions fenced every other replay
     done: list[Replayed] = []
     for begin in range(0, len(able), _BATCH):
         some = able[begin : begin + _BATCH]
@@ -98,7 +98,7 @@ def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[
 
 
 def _unpublished(letters: Iterable[Letter], there: set[Record]) -> list[Letter]:
-    """Return the letters of records that are not there, one of each, and note them as there."""
+    """Return one letter of each record that is not in `there`, and add the record to it."""
     new = []
     for letter in letters:
         record = letter.agent_id, letter.seq
@@ -120,13 +120,13 @@ FROM
 
 
 def _there(client: ClickHouse, kafka: Kafka, letters: Collection[Letter]) -> set[Record]:
-    """Return the records of the letters that are under way or in a table; Kafka is asked first."""
-    wanted: dict[str, list[int]] = defaultdict(list)
+    """Return the letters' records that are in flight or in a table; Kafka first, so that none slips through between."""
+    by_agent: dict[str, list[int]] = defaultdict(list)
     for letter in letters:
-        wanted[letter.agent_id].append(letter.seq)
+        by_agent[letter.agent_id].append(letter.seq)
     behind = under_way(kafka, {letter.place for letter in letters})
-    there = {(agent_id, seq) for agent_id in wanted for seq in behind.get(agent_id, ())}
-    for agent_id, seqs in wanted.items():
+    there = {(agent_id, seq) for agent_id in by_agent for seq in behind.get(agent_id, ())}
+    for agent_id, seqs in by_agent.items():
         for begin in range(0, len(seqs), _BATCH):
             some = seqs[begin : begin + _BATCH]
             rows = client.rows(_LANDED, {"param_agent": agent_id, "param_seqs": some})

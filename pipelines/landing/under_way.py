@@ -1,4 +1,4 @@
-"""What is committed in Kafka and not landed yet, by agent and `seq`: neither lost nor there."""
+"""Finds records that are committed in Kafka and not landed yet, by agent and `seq`: neither lost nor stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = tuple[int, int]
 
 
 class _Numbered(msgspec.Struct):
-    """Of a message that is counted: whose it is, and its number."""
+    """The two fields that identify a counted message."""
 
     agent_id: str
     seq: int
@@ -30,9 +30,9 @@ _numbered = msgspec.json.Decoder(_Numbered).decode
 
 
 def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
-    """Return which `seq` of which agent stand in the topics behind what the lander has committed as landed.
+    """Return, by agent, every `seq` in the topics from the lander's committed offset on.
 
-    Some of them may have landed meanwhile. A message without agent or `seq` belongs to no account and is left out.
+    Some may have landed in the meantime. A message without agent or `seq` belongs to no account and is left out.
 
     Raises
     ------
@@ -41,14 +41,14 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     consumer = Consumer(
         {
             **kafka.client,
-            "group.id": GROUP,  # to ask what it has committed; it is not joined
+            "group.id": GROUP,  # only to read its committed offsets; the consumer does not join the group
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 50,
             "log_level": 0,
-            "error_cb": lambda _: None,  # what lasts is raised
+            "error_cb": lambda _: None,  # a lasting error is raised
         }
     )
     found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
@@ -66,7 +66,7 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
 
 
 def runs(seqs: Iterable[int]) -> list[Run]:
-    """Return the numbers as runs, first and last of each."""
+    """Return the numbers as runs, as (first, last)."""
     out: list[Run] = []
     for seq in sorted(seqs):
         if out and seq <= out[-1][1] + 1:
@@ -77,10 +77,10 @@ def runs(seqs: Iterable[int]) -> list[Run]:
 
 
 def _begins(consumer: Consumer, topics: Collection[str]) -> Iterator[TopicPartition]:
-    """Yield where the lander goes on, of the partitions in which there is something behind it."""
+    """Yield the lander's position in each partition that is not fully landed."""
     there = consumer.list_topics(timeout=_TIMEOUT_S).topics
-    wanted = [TopicPartition(name, number) for name in topics if name in there for number in there[name].partitions]
-    for kept in consumer.committed(wanted, timeout=_TIMEOUT_S):
+    partitions = [TopicPartition(name, number) for name in topics if name in there for number in there[name].partitions]
+    for kept in consumer.committed(partitions, timeout=_TIMEOUT_S):
         if kept.error:
             raise KafkaException(kept.error)
         low, high = consumer.get_watermark_offsets(TopicPartition(kept.topic, kept.partition), _TIMEOUT_S) or (0, 0)
@@ -89,7 +89,7 @@ def _begins(consumer: Consumer, topics: Collection[str]) -> Iterator[TopicPartit
 
 
 def _behind(consumer: Consumer, begins: list[TopicPartition]) -> Iterator[bytes]:
-    """Yield the values from there to the end as it is readable."""
+    """Yield the values from there to the readable end."""
     waiting = {(begin.topic, begin.partition) for begin in begins}
     consumer.assign(begins)
     while waiting:

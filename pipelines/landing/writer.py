@@ -1,4 +1,4 @@
-"""Inserts a batch; finds the rows that the server refuses and keeps them as dead letters."""
+"""Inserts a batch; isolates the rows that ClickHouse rejects and keeps them as dead letters."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ SETTINGS: Settings = {
     "input_format_skip_unknown_fields": 1,
     "input_format_null_as_default": 1,
     "input_format_parallel_parsing": 0,  # a quarter less CPU at these sizes
-    "optimize_on_insert": 0,  # a fifth less CPU; what one insert could merge, the next merge does
+    "optimize_on_insert": 0,  # a fifth less CPU; a later merge collapses what the insert would have
     "max_insert_block_size": 10_000_000,  # with the next two: one POST is one block
     "min_insert_block_size_rows": 10_000_000,
     "min_insert_block_size_bytes": 0,
     "max_partitions_per_insert_block": 0,
 }
-"""Everything an insert relies on; the defaults differ between versions (ClickHouse: system.settings_changes)."""
+"""Every setting that an insert relies on; defaults differ between versions (ClickHouse: system.settings_changes)."""
 
 POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 441, 467, 469})
-"""Exception codes that blame the rows: they are found by halving. Any other blames the server: the batch waits."""
+"""Exception codes caused by rows, which halving isolates. Any other code is the server's: the batch is retried."""
 
 
 class Abandoned(Exception):  # noqa: N818 - no error
-    """Landing was given up between two inserts; the batch is landed again from its beginning, with the same tokens."""
+    """Landing stopped between two inserts; the batch is landed again from its beginning, with the same tokens."""
 
 
 class Landed(NamedTuple):
-    """What became of a batch."""
+    """Outcome of a batch."""
 
     rows: int
     size: int
@@ -50,7 +50,7 @@ class Landed(NamedTuple):
 
 
 class Writer:
-    """Lands batches through one client; safe for several threads, one batch of a topic-partition at a time.
+    """Lands batches through one client; thread-safe, one batch per topic-partition at a time.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ class Writer:
         self._client = client
         self._tables = tables
         self.abandoned = threading.Event()
-        """While set, landing ends with `Abandoned` before its next insert."""
+        """While set, landing raises `Abandoned` before its next insert."""
 
     def land(self, batch: Batch, tolerated: Callable[[Outcome], bool] = lambda _: True) -> Landed:
-        """Insert every row that the server takes, then what it refuses as dead letters, where `tolerated` agrees.
+        """Insert every row that the server accepts, then the rejects as dead letters, if `tolerated` allows.
 
-        Repeating it after any exception, or after having been killed, inserts nothing twice.
+        Idempotent: a retry after an exception or a kill duplicates nothing.
 
         Raises
         ------
         ClickHouseError : the server refuses for a reason that is not in the rows.
         httpx.TransportError : no answer.
         Abandoned : `abandoned` was set.
-        TooManyRefused : more was refused than is tolerated; it is in no table.
+        TooManyRefused : more was rejected than is tolerated; the rejects are in no table.
         """
         readable, refused = sift(batch)
         if readable.messages:
@@ -109,7 +109,7 @@ class Writer:
         now = datetime.now(UTC)
         body = b"\n".join(orjson.dumps(deadletter.row(batch, refusal, now)) for refusal in refused)
         offsets = ",".join(str(refusal.message.offset()) for refusal in refused)
-        # Named by what is in it: a repeat that refuses other rows, after a migration, must not pass for a duplicate.
+        # The token covers the content: after a migration a retry may reject other rows, which are no duplicate.
         digest = hashlib.blake2b(offsets.encode(), digest_size=8).hexdigest()
         self._post("deadletter", [body], f"{batch.token}:deadletter:{digest}")
 
@@ -122,7 +122,7 @@ class Writer:
 
 
 def _is_poison(error: ClickHouseError) -> bool:
-    # A view that fails has its table's rows already in: only the same token again completes it.
+    # When a view fails, the table already has the rows: only a retry with the same token completes it.
     return error.code in POISON and "while pushing to view" not in str(error)
 
 

@@ -1,6 +1,6 @@
 """Verdict rules: state and interval in, state and verdict out. Pure: no clock, no I/O, no Flink.
 
-A rule is a module here with a `RULE`. Being here is its registration.
+A rule is a module of this package with a `RULE`; there is no other registration.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ S = TypeVar("S")
 
 
 class Evidence(Protocol):
-    """What led to a verdict, kept as it is and made JSON only where it is stored."""
+    """What led to a verdict; converted to JSON only where it is stored."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the `rule` that decided, `inputs`, `figures` derived from them and `thresholds` compared with."""
+        """Return the deciding `rule`, its `inputs`, the `figures` derived from them and the `thresholds` compared."""
         ...
 
 
 class Verdict(NamedTuple):
-    """What a rule says of one interval.
+    """A rule's verdict on one interval.
 
     Parameters
     ----------
     state : of the entity, after raising and clearing.
-    signal : of this interval alone; null where it allows no verdict.
-    stale : whether it allows none; the state is then the one before.
-    reason : a sentence with the figures that decided.
-    evidence : every input, derived figure and threshold that decided.
+    signal : of this interval alone; null where the interval allows no verdict.
+    stale : whether the interval allows no verdict; the state is then the previous one.
+    reason : a sentence with the deciding figures.
+    evidence : every deciding input, derived figure and threshold.
     """
 
     state: str
@@ -54,15 +54,15 @@ class Rule(Generic[P, I, S]):
     Parameters
     ----------
     name : of its module.
-    question : that it answers, in one line.
-    dataset : whose rows hold the intervals to be judged.
-    entity : columns that name what is judged; each entity has a state of its own.
-    kind : column that tells entities of one name apart, where a row has it; None where names suffice.
+    question : one line that the rule answers.
+    dataset : whose rows hold the intervals to judge.
+    entity : columns that identify the judged entity; each entity has its own state.
+    kind : column that distinguishes entities of the same name, where a row has it; None where names are unique.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
-    columns : that hold the fields of an interval, in their order, and what reads each; others are not looked at.
+    columns : columns with the fields of an interval, in order, and the reader of each; other columns are ignored.
     made : makes an interval of its fields.
     states : every state that an entity may be shown in.
-    start : state of an entity before its first interval; `as_json` and `of_json` carry it elsewhere and back.
+    start : state of an entity before its first interval; `as_json` and `of_json` serialise it.
     judge : (parameters, state, interval) to (next state, verdict).
     """
 
@@ -79,32 +79,32 @@ class Rule(Generic[P, I, S]):
     judge: Callable[[P, S, I], tuple[S, Verdict]]
 
     def interval(self, row: Mapping[str, Any]) -> I:
-        """Return the interval of a row by column name; raises `ValueError` that says what was expected."""
+        """Return the interval of a row by column name; raises `ValueError` that names what was expected."""
         return self.made(*[read(row, name) for name, read in self.columns.items()])
 
     def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return what a row is of; raises `ValueError` that says what was expected."""
+        """Return the entity of a row; raises `ValueError` that names what was expected."""
         kind = () if self.kind is None or row.get(self.kind) is None else (text(row, self.kind),)
         return (*[text(row, column) for column in self.entity], *kind)
 
 
 @cache
 def rules() -> dict[str, Rule[Any, Any, Any]]:
-    """Return every rule by its name."""
+    """Return every rule by name."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
     return {m.RULE.name: m.RULE for m in modules if hasattr(m, "RULE")}
 
 
 def parameter(default: float, meaning: str, source: str) -> Any:
-    """Return the field of a parameter with what it means and where its default comes from.
+    """Return a parameter's field, with its meaning and the source of its default.
 
-    An integer default makes a count, which is at least 1; any other is a number of at least 0.
+    An integer default makes a count of at least 1; any other default makes a number of at least 0.
     """
     return field(default=default, metadata={"meaning": meaning, "source": source})
 
 
 def with_settings(parameters: P, settings: Mapping[str, str]) -> P:
-    """Return `parameters` with some set by name; raises `ValueError` that says what was expected."""
+    """Return `parameters` with some set by name; raises `ValueError` that names what was expected."""
     defaults = {f.name: f.default for f in fields(parameters)}  # type: ignore[arg-type]
     changes = {}
     for name, given in settings.items():

@@ -1,4 +1,4 @@
-"""Columns of a row as rules need them; each raises `ValueError` that names the column and says what was expected."""
+"""Column readers for rules; each raises a `ValueError` that names the column and what was expected."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ INFINITY = float("inf")
 
 
 def instant(written: str) -> datetime:
-    """Return the time that ISO 8601 text says; UTC where it has no zone."""
+    """Parse an ISO 8601 time; UTC where it has no zone."""
     found = datetime.fromisoformat(written)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def text(row: Mapping[str, Any], name: str) -> str:
-    """Return a text, which must be there."""
+    """Return a required text."""
     value = row.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(f"`{name}`: expected a text, found {value!r}")
@@ -26,7 +26,7 @@ def text(row: Mapping[str, Any], name: str) -> str:
 
 @dataclass(frozen=True)
 class Moment:
-    """An ISO 8601 time, which must be there; UTC where it has no zone."""
+    """A required ISO 8601 time; UTC where it has no zone."""
 
     def __call__(self, row: Mapping[str, Any], name: str) -> datetime:
         """Return it."""
@@ -73,7 +73,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A text that is one of several, None where it is null or absent."""
+    """A text of a fixed set; None where it is null or absent."""
 
     allowed: tuple[str, ...]
 
@@ -86,7 +86,7 @@ class OneOf:
 
 
 Column = Moment | Number | Flag | OneOf
-"""What a column holds; called with a row and the column's name it reads it."""
+"""The reader of a column; called with a row and the column's name."""
 
 moment, flag = Moment(), Flag()
 difference = Number()

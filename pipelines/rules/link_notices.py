@@ -1,4 +1,4 @@
-"""Notices beside the cap verdict: each a function of one interval, without a state, and no alert by itself."""
+"""Notices beside the cap verdict: each is a stateless function of one interval and raises no alert by itself."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Notice(NamedTuple):
 
 
 def cap_headroom(interval: Interval, state: str, parameters: Parameters = DEFAULTS) -> Notice | None:
-    """Say that an uncapped link carries more than its nominal capacity: it is capped as soon as its neighbours grow.
+    """Notice an uncapped link above its nominal capacity: the hypervisor caps it as soon as its neighbours grow.
 
-    Own bytes are the mean of OUT and IN, as line rate and capacity are of one direction (Db2 Mirror, case study 5).
-    None as well where an input is unknown.
+    Own bytes are the mean of OUT and IN, since line rate and capacity are of one direction (Db2 Mirror, case study 5).
+    Also None where an input is unknown.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def cap_headroom(interval: Interval, state: str, parameters: Parameters = DEFAUL
 
 
 def congestion(interval: Interval, parameters: Parameters = DEFAULTS) -> Notice | None:
-    """Say that dropped packets or RNR NAKs grow; None as well where both are unknown."""
+    """Notice growing packet drops or RNR NAKs; also None where both are unknown."""
     rates = {
         "dropped packets": (interval.drops_s, parameters.drops_over_s),
         "RNR NAKs": (interval.rnr_nak_s, parameters.rnr_nak_over_s),
@@ -79,7 +79,7 @@ def congestion(interval: Interval, parameters: Parameters = DEFAULTS) -> Notice 
 
 
 def skew(out_bytes_s: float | None, in_bytes_s: float | None, parameters: Parameters = DEFAULTS) -> Notice | None:
-    """Say that OUT of one node and IN of the other, which are the same bytes, differ; None where one is unknown."""
+    """Notice that OUT of one node and IN of the other, the same bytes, differ; None where one is unknown."""
     if out_bytes_s is None or in_bytes_s is None or out_bytes_s == in_bytes_s:
         return None
     difference = abs(out_bytes_s - in_bytes_s) / max(out_bytes_s, in_bytes_s)

@@ -1,8 +1,7 @@
 """Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
 
-A plateau alone is also what a steady demand looks like. What tells is a rate near a configured ceiling together with
-threads that wait for the log while the processors have room. docs/rules/log-ceiling.md says the rule in words, its
-parameters and their sources.
+A plateau alone may also be steady demand. The criterion is a rate near a configured ceiling while threads wait for the
+log and the processors have room. docs/rules/log-ceiling.md has the rule in words, its parameters and their sources.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ CHOSEN = "chosen"
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a site may set. Names with `pct` are percentages, all else is ratios, counts and milliseconds."""
+    """What a site may set. Names with `pct` are percentages, all others ratios, counts or milliseconds."""
 
     near_ratio: float = parameter(0.95, "Rate / ceiling of at least this is near the ceiling.", CHOSEN)
     plateau_ratio: float = parameter(
@@ -53,7 +52,7 @@ class Parameters:
 
 
 class Signal(StrEnum):
-    """What one interval says; also what the state of a subsystem may be."""
+    """Signal of one interval; also the state of a subsystem."""
 
     OK = "OK"
     PATH_DEGRADED = "PATH_DEGRADED"
@@ -77,7 +76,7 @@ class Interval(NamedTuple):
     interval_s : its length, nominal where the sampling is regular.
     path : zhpf or zhl (zHyperLink), as configured.
     rate_mb_s : written to one log copy.
-    ceiling_mb_s : configured for the subsystem, path, machine and storage of that time; 0 is none.
+    ceiling_mb_s : configured for subsystem, path, machine and storage at that time; 0 is none.
     waits_delta : waits for an unavailable log output buffer (QJSTWTB); less than 0 after a restart.
     waiting_threads : mean number of threads waiting for the log, SWACAWLG a second.
     active_threads : mean number of active threads.
@@ -117,19 +116,19 @@ COLUMNS: dict[str, _row.Column] = {
     "zhl_sync_pct": _row.number,
     "reset": _row.flag,
 }
-"""Columns of `log_load`, or of a replayed file, that are the fields of an interval, and what reads each."""
+"""Columns of `log_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
 
 
 class State(NamedTuple):
-    """What is carried from interval to interval of one subsystem.
+    """State of one subsystem, carried from interval to interval.
 
     Parameters
     ----------
     state : as shown where an interval has a ceiling.
-    clearing : for how many intervals a raised state could have been left.
-    stale : for how many intervals there was no verdict.
-    near_in_a_row : newest intervals that were near the ceiling without a break.
-    near : whether each of the newest intervals was, oldest first.
+    clearing : number of intervals for which a raised state could have been left.
+    stale : number of intervals without a verdict.
+    near_in_a_row : number of newest consecutive intervals near the ceiling.
+    near : whether each of the newest intervals was near, oldest first.
     rates : of the newest intervals, MB/s, oldest first.
     quiet_ms : log write of the newest quiet intervals, oldest first.
     newest_s, newest_interval_s : end and length of the newest interval.
@@ -146,17 +145,17 @@ class State(NamedTuple):
     newest_interval_s: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return a dictionary for JSON."""
         return self._asdict()
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the state that `as_json` gave."""
+        """Return the state from the output of `as_json`."""
         return cls(**{**fields, **{name: tuple(fields[name]) for name in ("near", "rates", "quiet_ms")}})
 
 
 class _Figures(NamedTuple):
-    """What an interval gives together with those before it; None where an input is unknown."""
+    """Figures of an interval and those before it; None where an input is unknown."""
 
     ratio: float
     near_in_a_row: int
@@ -179,7 +178,7 @@ class Evidence(NamedTuple):
     stale: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return inputs, derived figures and the parameters compared with, by name; rule None is none that holds."""
+        """Return inputs, derived figures and compared parameters, by name; rule None: no condition holds."""
         inputs = self.interval._asdict()
         del inputs["ts"]
         figures = {} if self.figures is None else self.figures._asdict()
@@ -192,7 +191,7 @@ class Evidence(NamedTuple):
         return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
 
 
-# the parameters that an interval without a verdict was compared with; one with a verdict, with all others
+# parameters compared for an interval without a verdict; one with a verdict is compared with all others
 OF_THE_SERIES = ("stale_after", "gap_factor")
 NO_CEILING = "no ceiling is configured"
 
@@ -232,7 +231,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
                 shown = signal
 
     quiet_ms = state.quiet_ms
-    # on a degraded path a low rate is not a quiet log
+    # on a degraded path a low rate does not mean a quiet log
     if i.log_write_ms is not None and ratio < p.latency_below and shown != PATH_DEGRADED:
         quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
     counts_kept = clearing if shown == before else 0
@@ -241,7 +240,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
 
 
 def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tuple[State, Verdict]:
-    """Keep state and counts; a line of the past changes nothing at all."""
+    """Keep state and counts; an interval of the past changes nothing at all."""
     if state.newest_s is None or now > state.newest_s:
         stale = state.stale + 1
         kept = STALE if stale >= p.stale_after else state.state
@@ -255,7 +254,7 @@ def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tu
 
 
 def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | None:
-    """Say why the place of the interval in the series allows no verdict, if so."""
+    """Return why the interval's place in the series allows no verdict, if so."""
     if i.reset:
         return "the counters restarted"
     if (i.rate_mb_s or 0) < 0 or (i.waits_delta or 0) < 0 or (i.waiting_threads or 0) < 0 or (i.log_write_ms or 0) < 0:
@@ -274,7 +273,7 @@ def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | N
 
 
 def _variation(rates: tuple[float, ...]) -> float | None:
-    """Return standard deviation / mean of these very rates, not of a population they would be drawn from."""
+    """Return population standard deviation / mean of the rates."""
     count = len(rates)
     mean = sum(rates) / count
     return dist(rates, (mean,) * count) / sqrt(count) / mean if mean else None
@@ -283,7 +282,7 @@ def _variation(rates: tuple[float, ...]) -> float | None:
 def _pressure(
     p: Parameters, quiet_ms: tuple[float, ...], i: Interval
 ) -> tuple[bool | None, float | None, float | None, str]:
-    """Say whether the log is waited for, the share of threads that do, the median compared with, and both in words."""
+    """Return whether threads wait for the log, their share, the median compared with, and the finding in words."""
     waits, waiting, active = i.waits_delta, i.waiting_threads, i.active_threads
     share = waiting / active if waiting is not None and active else None
     if waits is None and share is None:
@@ -292,7 +291,7 @@ def _pressure(
     many = share is not None and share >= p.waiting_share
     words = "" if waits is None else f"{waits:g} waits for a log buffer"
     if waited:
-        # waits alone do not tell the two causes apart
+        # waits alone cannot distinguish the two causes
         words = f"{words} (at the ceiling, or OUTBUFF is too small)"
     if share is not None:
         threads = f"{share:.4g} of the active threads wait for the log, {_least(many)} {p.waiting_share:g}"
@@ -303,7 +302,7 @@ def _pressure(
 def _slow(
     p: Parameters, quiet_ms: tuple[float, ...], log_write_ms: float | None
 ) -> tuple[bool | None, None, float | None, str]:
-    """Take the latency of a log write for pressure where waits and waiting threads are unknown."""
+    """Infer pressure from log write latency where waits and waiting threads are unknown."""
     if log_write_ms is None:
         return None, None, None, "pressure unknown: waits, share of waiting threads and log writes are"
     if not quiet_ms:
@@ -318,7 +317,7 @@ def _slow(
 
 
 def _cpu_free(p: Parameters, i: Interval) -> bool | None:
-    """Say whether general processors and zIIPs both have room; one that is known to have none decides."""
+    """Return whether both general processors and zIIPs have room; one known to be busy decides."""
     if i.gcp_pct is not None and i.gcp_pct > p.gcp_free_pct:
         return False
     if i.ziip_pct is not None and i.ziip_pct > p.ziip_free_pct:
@@ -327,7 +326,7 @@ def _cpu_free(p: Parameters, i: Interval) -> bool | None:
 
 
 def _signal(p: Parameters, i: Interval, f: _Figures) -> tuple[Signal, str | None]:
-    """Return the worst state whose condition holds, and the name of the condition; what is unknown does not hold."""
+    """Return the worst state whose condition holds, and the condition's name; an unknown condition does not hold."""
     waited_for = f.pressure and f.cpu_free
     if waited_for and f.near_in_a_row >= p.raise_after:
         return CRITICAL, "log_ceiling_hit"
@@ -346,7 +345,7 @@ def _fallen_back(p: Parameters, i: Interval) -> bool:
 
 
 def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
-    """Say by which condition a raised state could be left for a lesser one, if by any."""
+    """Return the condition by which a raised state could be left for a lesser one, if any."""
     if before == WARNING:
         return "neither near nor on a plateau"
     if not f.pressure:
@@ -360,7 +359,7 @@ def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
 
 
 def _reason(p: Parameters, i: Interval, f: _Figures, intervals: int, pressed: str) -> str:
-    """Say the figures that the conditions were compared with."""
+    """Format the figures compared with the conditions."""
     words = f"rate {f.ratio:.4g} of the ceiling"
     if f.near_of_window:
         words = f"{words}, near in {f.near_of_window} of {intervals}, {f.near_in_a_row} in a row"

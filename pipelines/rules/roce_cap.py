@@ -1,8 +1,8 @@
 """Is the hypervisor capping a RoCE (SR-IOV) link?
 
-The capped port never reaches its nominal share, so "rate >= capacity x line" stays silent. What tells is the own share
-of a full adapter's bytes, set against the capacity, together with a fall against the link's own past while the
-neighbours grow. docs/rules/roce-cap.md says the rule in words, its parameters and their sources.
+A capped port never reaches its nominal share, so "rate >= capacity x line" stays silent. The criterion is the own share
+of a full adapter's bytes against the capacity, with a drop against the link's own past while the neighbours grow.
+docs/rules/roce-cap.md has the rule in words, its parameters and their sources.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Parameters:
 
 
 class Signal(StrEnum):
-    """What one interval says; also what the state of a link may be."""
+    """Signal of one interval; also the state of a link."""
 
     OK = "OK"
     DEMAND_LIMITED = "DEMAND_LIMITED"
@@ -71,8 +71,8 @@ class Interval(NamedTuple):
     interval_s : its length, nominal where the sampling is regular.
     own_* : rates of the link itself, out and in.
     phys_* : rates of all logical ports of the same physical port together.
-    line_bits_s, capacity_pct : line rate of the physical port and the share of it that the logical port is guaranteed.
-    link_count, load_balance_count : links of the group, and those the load is spread over.
+    line_bits_s, capacity_pct : line rate of the physical port, and the share of it guaranteed to the logical port.
+    link_count, load_balance_count : links of the group, and those that share the load.
     backlog_jobs : jobs active or waiting for the link.
     rows_s : rows changed; kept with the evidence.
     drops_s, rnr_nak_s : packets dropped and RNR NAKs.
@@ -118,7 +118,7 @@ COLUMNS: dict[str, _row.Column] = {
     "reset": _row.flag,
     "failover": _row.flag,
 }
-"""Columns of `link_load`, or of a replayed file, that are the fields of an interval, and what reads each."""
+"""Columns of `link_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
 
 Medians = dict[str, float | None]
 # own bytes/s, own messages/s, others' bytes/s, bytes a message, backlog jobs
@@ -127,15 +127,15 @@ OWN_BYTES, OWN_MSGS, OTHERS, MESSAGE, BACKLOG = range(5)
 
 
 class State(NamedTuple):
-    """What is carried from interval to interval of one link.
+    """State of one link, carried from interval to interval.
 
     Parameters
     ----------
     state : as shown.
-    pending, raising : the signal that is on its way to be raised, and for how many intervals it has held.
-    clearing : for how many intervals a raised state could have been left.
+    pending, raising : the signal about to be raised, and the number of intervals for which it has held.
+    clearing : number of intervals for which a raised state could have been left.
     history : the newest intervals of the baseline, oldest first.
-    dropped_since_s : beginning of the drop that lasts, seconds since 1970.
+    dropped_since_s : beginning of the current drop, seconds since 1970.
     newest_s, newest_interval_s : end and length of the newest interval.
     configuration : capacity %, link count and load-balance count as last known.
     """
@@ -151,18 +151,18 @@ class State(NamedTuple):
     configuration: tuple[float | None, ...] = (None, None, None)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return a dictionary for JSON."""
         return self._asdict()
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the state that `as_json` gave."""
+        """Return the state from the output of `as_json`."""
         history = tuple(tuple(sample) for sample in fields["history"])
         return cls(**{**fields, "history": history, "configuration": tuple(fields["configuration"])})
 
 
 class _Load(NamedTuple):
-    """What the inputs of an interval give by themselves; None where one of them is unknown."""
+    """Figures derived from one interval's inputs; None where an input is unknown."""
 
     own_bytes_s: float
     own_msgs_s: float
@@ -174,7 +174,7 @@ class _Load(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """What one interval says by itself, by which of the numbered rules, and the medians it was compared with."""
+    """Signal of one interval by itself, the numbered rule behind it, and the medians that it was compared with."""
 
     signal: Signal
     rule: int
@@ -195,7 +195,7 @@ class Evidence(NamedTuple):
     counts: tuple[int, int, int] = (0, 0, 0)
 
     def as_json(self) -> dict[str, Any]:
-        """Return inputs, derived figures and the parameters compared with, by name; rule 0 is no verdict."""
+        """Return inputs, derived figures and compared parameters, by name; rule 0 is no verdict."""
         inputs = self.interval._asdict()
         del inputs["ts"]
         figures = {} if self.load is None else self.load._asdict()
@@ -280,7 +280,7 @@ def _rebaselined(state: State, interval: Interval) -> State:
 
 
 def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> str | None:
-    """Say why the place of the interval in the series allows no verdict, if so."""
+    """Return why the interval's place in the series allows no verdict, if so."""
     if interval.reset:
         return "the counters restarted"
     if state.newest_s is None or state.newest_interval_s is None:
@@ -295,7 +295,7 @@ def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> 
 
 
 def _load(i: Interval) -> _Load | None:
-    """Derive what the inputs give; None where the own rates are unknown."""
+    """Derive figures from the inputs; None where the own rates are unknown."""
     if i.own_out_bytes_s is None or i.own_in_bytes_s is None or i.own_msgs_s is None:
         return None
     own = i.own_out_bytes_s + i.own_in_bytes_s
@@ -333,7 +333,7 @@ def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) 
 
 
 def _dropped(p: Parameters, history: tuple[Sample, ...], load: _Load, baseline: Medians) -> bool:
-    """Say whether own bytes and own messages are down; nothing can be below a baseline of nothing."""
+    """Return whether own bytes and own messages are down; a baseline of 0 cannot be undercut."""
     own = baseline["own_bytes_s"] = _median(history, OWN_BYTES)
     if not own or load.own_bytes_s > p.drop_ratio * own:
         return False
@@ -366,7 +366,7 @@ def _capped(
 def _suspected(
     p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load, dropped: bool, baseline: Medians
 ) -> tuple[bool, str]:
-    """Apply rule 6: where the share is unknown, the link fell, its work is the same and still there."""
+    """Apply rule 6: the share is unknown, the link fell, and its work is the same and still waiting."""
     lacking = "physical load" if load.phys_bytes_s is None else "line rate" if load.util is None else "capacity"
     if not history:
         return False, f"{lacking} unknown; no baseline yet"
@@ -397,7 +397,7 @@ def _suspected(
 
 
 def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
-    """Say by which condition a raised state could be left, if by any."""
+    """Return the condition by which a raised state could be left, if any."""
     own, util, share = baseline["own_bytes_s"], load.util, load.share
     if share is not None and share > p.share_leave:
         return f"own share more than {p.share_leave:g}"
@@ -411,7 +411,7 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
 
 
 def _median(history: tuple[Sample, ...], column: int) -> float | None:
-    """Return the median of what is known."""
+    """Return the median of the known values."""
     known = sorted([value for sample in history if (value := sample[column]) is not None])
     if not known:
         return None

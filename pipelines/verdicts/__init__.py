@@ -1,10 +1,10 @@
-"""Verdicts of a rule on one entity, from intervals that come in any order, twice, or are completed later.
+"""Verdicts of a rule on one entity, from intervals that arrive out of order, duplicated, or completed later.
 
-The rule needs intervals in order. So the newest of an entity are kept with the state before each: one that comes late,
-or is said again with more inputs, is judged at its place, and those behind it again as far as that changes anything.
+The rule needs intervals in order. So the newest intervals of an entity are kept with the state before each. One that
+arrives late, or again with more inputs, is judged at its place; later ones are judged again until nothing changes.
 An interval older than those kept is history: `counterflow rules replay` judges it.
 
-Python alone: in Flink there are none of the packages of Counterflow. Pure.
+Standard library only: in Flink none of Counterflow's packages exist. Pure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class _State(NamedTuple):
-    """State of the rule as JSON, and what is shown since when; `shown` is None before the first interval."""
+    """State of the rule as JSON, the state shown, and since when; `shown` is None before the first interval."""
 
     rule: dict[str, Any]
     shown: str | None = None
@@ -37,7 +37,7 @@ class _State(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """An interval that is kept: its end, its row, the state before it, and the digest of what was said of it."""
+    """A kept interval: its end, its row, the state before it, and the digest of its verdict."""
 
     ts_ms: int
     row: Row
@@ -46,7 +46,7 @@ class _Judged(NamedTuple):
 
 
 class Series(NamedTuple):
-    """What is remembered of one entity: the newest intervals in order, the state behind them, the end of history."""
+    """Memory of one entity: the newest intervals in order, the state after them, the end of history."""
 
     judged: tuple[_Judged, ...] = ()
     state: _State | None = None
@@ -54,7 +54,7 @@ class Series(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Verdicts that are new or differ from what was said, rows of history, and rows that the rule cannot read."""
+    """New or changed verdicts, the number of rows of history, and rows that the rule cannot read."""
 
     verdicts: list[dict[str, Any]]
     history: int
@@ -62,7 +62,7 @@ class Said(NamedTuple):
 
 
 def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iterable[Row]) -> tuple[Series, Said]:
-    """Judge rows of one entity with what is remembered of it; returns what to remember, and what to say.
+    """Judge rows of one entity; returns its new memory and the verdicts to publish.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return 16 digits that differ where a value does."""
+    """Return 16 hexadecimal digits that change with any value."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -133,7 +133,7 @@ def _judge(
         "evidence": json.dumps(verdict.evidence.as_json()),
         "parameters": _digest(asdict(parameters)),
     }
-    # through JSON, so that a state compares and is kept as the same plain values whether it was stored or not
+    # through JSON, so that a state compares equal whether or not it was stored
     return _State(json.loads(json.dumps(after.as_json())), said["state"], since_ms), said
 
 

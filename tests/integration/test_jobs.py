@@ -284,9 +284,9 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver
 def test_what_flink_refuses_is_one_sentence(flink: StackSettings, driver: Driver) -> None:
     line = Line(flink, driver, 40, recompute, JOBS)
     wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
-    with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
+    with pytest.raises(Exception, match=r"Flink rejected disk_load 40: .*no_such_column"):
         line.submit([wrong])
-    with pytest.raises(Exception, match=r"Flink did not take disk_load 40: .*no_such_column"):
+    with pytest.raises(Exception, match=r"Flink rejected disk_load 40: .*no_such_column"):
         jobs.watch(line.cluster, print, jobs=[wrong])
 
 

@@ -405,7 +405,7 @@ def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> N
         land(line)
         _, log = first.communicate(timeout=30)
     assert first.returncode == 1
-    assert "error: another lander started under the id" in log
+    assert "error: fenced: another lander started with the id" in log
     assert "Traceback" not in log
     assert_landed_once(line, agent, 200)
 
@@ -471,16 +471,16 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
         until(stopped, "the topic is stopped")
         health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         assert health.status_code == 503
-        assert health.text.startswith(f"{TOPIC} is landed no further, too much is refused: ")
+        assert health.text.startswith(f"landing of {TOPIC} is paused, too many messages are rejected: ")
         publish(line, agent, good[1_000:])
         publish(line, another, [other], topic="counterflow.manifest.v1")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert f"error: not landed any further, too much was refused: {TOPIC} (" in log
+    assert f"error: landing stopped, too many messages were rejected: {TOPIC} (" in log
     assert "not_json" in log
-    assert "hint: mend what refuses it" in log
+    assert "hint: fix the cause" in log
     assert rows_of(line, agent) <= 1_000
     land(line, "--most-refused", "100")
     assert_landed_once(line, agent, 2_000)
