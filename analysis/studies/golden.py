@@ -78,7 +78,7 @@ class Check(BaseModel):
     published : as printed, or the cell where it is printed; within half of its last digit unless `tolerance` says so.
     range : where nothing is printed, or a rough figure: from and to.
     expect : `cut`: printed without its decimals instead of rounded; `source_error`: the document errs, and its own
-        numbers give another figure; `counter_check`: a formula that must not fit.
+        numbers give another figure; `counter_check`: a formula that must not match.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -157,7 +157,7 @@ def test_a_part_that_outlived_its_supervisor_is_taken_over_or_stopped(new_stack:
     kill_supervisor(settings)
     status = counterflow(settings, "status")
     assert status.returncode == 1
-    assert "supervisor is stopped: nobody watches the parts that run: counterflow up takes them over" in status.stdout
+    assert "supervisor is stopped: the running parts are unsupervised: counterflow up takes them over" in status.stdout
     lifecycle.start(settings, "kafka")
     assert supervision.states(settings)["kafka"].pid == kafka
     kill_supervisor(settings)
