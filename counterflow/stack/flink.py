@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
-from counterflow.stack.install import java
 from counterflow.stack.part import Part
+from counterflow.stack.runtimes import java
 from counterflow.stack.settings import HOST, StackSettings
 
 LOG4J = """\
@@ -83,7 +83,7 @@ def _java(settings: StackSettings, options: Sequence[str], program: str) -> tupl
     memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options)
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
-    return (java(), *memory, *opened, logging, "-classpath", jars, *main)
+    return (java(settings.parts), *memory, *opened, logging, "-classpath", jars, *main)
 
 
 @cache  # every status request describes all parts

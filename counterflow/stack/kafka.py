@@ -19,9 +19,9 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
-from counterflow.stack.install import java
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.part import Part
+from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -67,7 +67,7 @@ def create_topics(
 
 
 def _java(settings: StackSettings) -> tuple[str, ...]:
-    return (java(), "-cp", f"{settings.parts}/jars/kafka/*")
+    return (java(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
 
 
 def _ready(settings: StackSettings) -> str | None:

@@ -14,6 +14,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
 from counterflow.base.loopback import is_loopback
+from counterflow.stack.runtimes import java_environment
 
 HOST = "127.0.0.1"
 _PREFIX = "COUNTERFLOW_"
@@ -230,6 +231,7 @@ class StackSettings(BaseModel):
             "FLINK_HOME": str(self.flink_distribution),
             "FLINK_CONF_DIR": str(self.flink_home / "conf"),
             "FLINK_LIB_DIR": str(self.flink_library),
+            **java_environment(self.parts),
         }
 
     def kafka(self, user: str) -> Kafka:
