@@ -87,7 +87,7 @@ helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS))
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
-screenshots: demo chromium ## pictures of charts for the README, from the report that the demo wrote
+screenshots: demo chromium ## pictures of charts for README and docs, from the report that the demo wrote
 	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
 test: setup nmon openssl prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
