@@ -74,7 +74,7 @@ def install(settings: StackSettings, say: Say) -> None:
             tuple(sorted((_PINS / "clickhouse").iterdir())),
             partial(_fetch_clickhouse, settings.parts, provide),
         ),
-        _Download("flink-venv", (_LOCK,), _fetch_flink),
+        _Download("flink-venv", (_LOCK,), partial(_fetch_flink, settings.parts, say)),
     )
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
@@ -175,14 +175,39 @@ def _verify(folder: Path, checksums: dict[str, str]) -> None:
             raise CounterflowError(f"{folder / name} has sha256 {found}, expected {expected}")
 
 
-def _fetch_flink(folder: Path) -> None:
+def _fetch_flink(parts: Path, say: Say, folder: Path) -> None:
     ours = "{}.{}".format(*sys.version_info)
     python = sys.executable if ours in _FLINK_PYTHONS else _FLINK_PYTHONS[-1]
     # compiled once: where Python is told to write no bytecode, each process would compile what it imports
     options = ("--frozen", "--compile-bytecode", "--only-group", "flink", "--no-install-project", "--python", python)
-    _run(
-        *_uv(), "sync", "--quiet", "--project", _CHECKOUT, *options, environment={"UV_PROJECT_ENVIRONMENT": str(folder)}
-    )
+    environment = {"UV_PROJECT_ENVIRONMENT": str(folder)}
+    _run(*_uv(), "sync", "--quiet", "--project", _CHECKOUT, *options, environment=environment)
+    interpreter = folder / "bin/python"
+    if not _succeeds(interpreter, "-m", "find_libpython"):  # Flink loads Python into its JVM, as pemja finds it
+        name = f"lib{next(folder.glob('lib/python3*')).name}"
+        reason = f"{interpreter.resolve()} has no shared library"
+        _install(parts, _Download("libpython", (_LOCK,), partial(_fetch_library, name, reason), reason), say)
+        link = folder / f"lib/{name}.so"  # one of the places where it is looked for
+        link.unlink(missing_ok=True)
+        link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))
+
+
+def _fetch_library(name: str, reason: str, folder: Path) -> None:
+    """Unpack a library of Debian's; the lists of packages are our own where the machine's lack it: without root."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "apt/lists/partial").mkdir(parents=True)
+    own = ("-o", f"Dir::State::lists={folder / 'apt/lists'}", "-o", f"Dir::Cache={folder / 'apt'}")
+    hint = f"sudo apt-get install {name}, or make PYTHON=... with a Python that was built with --enable-shared"
+    if not shutil.which("apt-get"):
+        raise CounterflowError(f"{reason}, which Flink needs", hint=hint)
+    try:
+        if not _succeeds("apt-get", "-qq", "download", name, cwd=folder):
+            _run("apt-get", "-qq", *own, "update")
+            _run("apt-get", "-qq", *own, "download", name, cwd=folder)
+        for package in folder.glob("*.deb"):
+            _run("dpkg", "-x", package, folder)
+    except CounterflowError as error:
+        raise CounterflowError(f"{reason}, which Flink needs and could not be fetched: {error}", hint=hint) from None
 
 
 def _uv() -> tuple[str | Path, ...]:
@@ -202,8 +227,8 @@ def _how_to_install(name: str) -> str:
     return f"install {name} and put it on PATH"
 
 
-def _succeeds(*command: str | Path) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
+    return subprocess.run(command, cwd=cwd, capture_output=True, check=False).returncode == 0
 
 
 def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, str] | None = None) -> None:
