@@ -1,4 +1,4 @@
-"""The checked-in files that are generated from the definitions of the datasets."""
+"""Generates the checked-in files from the definitions of the datasets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BASELINE = "schemas/clickhouse/baseline"
 
 
 def artefacts() -> dict[str, str]:
-    """Return the text of every file that is made of the definitions, by its path in the checkout."""
+    """Return the text of every generated file, by path in the checkout."""
     files = {"docs/data-dictionary.md": data_dictionary(datasets().values())}
     files |= {f"{_BASELINE}/{name}": text for name, text in baseline(datasets().values()).items()}
     for name, dataset in datasets().items():
@@ -29,7 +29,7 @@ def artefacts() -> dict[str, str]:
 
 
 def generate(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:
-    """Write every file of `wanted` that is stale, remove those of no dataset; return their paths."""
+    """Write every stale file of `wanted`, remove those without a dataset; return their paths."""
     changed = stale(wanted, checkout)
     for path in changed:
         file = checkout / path
@@ -42,7 +42,7 @@ def generate(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:
 
 
 def stale(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:
-    """Return the paths of files that are missing, differ from `wanted` (text by path), or belong to no dataset."""
+    """Return the paths of files that are missing, differ from `wanted` (text by path), or have no dataset."""
     found = {str(p.relative_to(checkout)) for p in (checkout / _GENERATED).rglob("*") if p.is_file()}
     differing = {path for path, text in wanted.items() if _read(checkout / path) != text}
     return sorted(differing | (found - wanted.keys()))
