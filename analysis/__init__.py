@@ -1,1 +1,1 @@
-"""What is asked of ClickHouse: stored questions, published checks, studies of runs."""
+"""Queries over ClickHouse: stored questions, published checks, studies of runs."""

@@ -1,8 +1,8 @@
-"""Questions people ask, each a `.sql` file: `counterflow sql NAME` runs it, the demo and `watch` show it.
+"""Stored questions, each a `.sql` file: `counterflow sql NAME` runs it, the demo and `watch` show it.
 
-The first line says the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
-`{systems:Array(String)}` narrows it to systems, empty means all; `{since:DateTime64(3)}` to intervals that end after
-it and `{until:DateTime64(3)}` to those that end by then.
+The first line is the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
+`{systems:Array(String)}` restricts it to systems, empty means all; `{since:DateTime64(3)}` to intervals that end later
+and `{until:DateTime64(3)}` to those that end by then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
         if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
             raise CounterflowError(
                 f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",
-                hint="look at one of the files beside it",
+                hint="see the other files in the folder",
                 exit_code=2,
             )
         question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)

@@ -2,5 +2,5 @@
 
 from counterflow.cli import main
 
-if __name__ == "__main__":  # not where a process of its own draws pictures
+if __name__ == "__main__":  # not in the spawned processes that draw pictures
     main()

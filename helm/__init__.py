@@ -1,1 +1,1 @@
-"""The chart's workshop: what is generated for it, and what it is checked with. The chart itself is `counterflow/`."""
+"""Tools that generate files for the chart and check it. The chart itself is `counterflow/`."""

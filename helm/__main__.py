@@ -1,4 +1,4 @@
-"""`python -m helm`, which `make chart` runs: write what the chart carries of the rest of the repository."""
+"""`python -m helm`, which `make chart` runs: writes the files that the chart takes from the rest of the repository."""
 
 from __future__ import annotations
 

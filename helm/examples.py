@@ -1,4 +1,4 @@
-"""The chart's examples as Helm renders them, and the programs that check them."""
+"""Renders the chart's examples with Helm, and finds the programs that check them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def program(name: str) -> Path:
     """Return the path of `helm`, `kubeconform` or `helm-unittest`, which `make helm` builds."""
     path = Path(__file__).parents[1] / ".counterflow/tools" / name
     if not path.exists():
-        raise FileNotFoundError(f"there is no {path}: make helm")
+        raise FileNotFoundError(f"{path} does not exist: make helm")
     return path
 
 
 def run(name: str, *arguments: str | Path, stdin: str = "", chart: Path = CHART) -> str:
-    """Run one of them in the chart's folder; raises `RuntimeError` with both of its streams where it fails."""
+    """Run one of the programs in the chart's folder; raises `RuntimeError` with both output streams if it fails."""
     command = [program(name), *arguments]
     result = subprocess.run(command, cwd=chart, input=stdin, capture_output=True, text=True, check=False)
     if result.returncode:
@@ -44,5 +44,5 @@ def values_of(example: str) -> Path:
 
 
 def schema_location() -> str:
-    """Return where kubeconform finds the schema of a kind."""
+    """Return the template of the path where kubeconform finds the schema of a kind."""
     return f"{KINDS}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"

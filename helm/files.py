@@ -1,4 +1,4 @@
-"""What the chart carries of the rest of the repository, since a chart cannot read outside its folder.
+"""Copies into the chart what it needs from the rest of the repository, since a chart cannot read outside its folder.
 
 `make chart` writes `counterflow/files/`, which Git ignores, and so do the tests of the chart. So a new job, topic,
 dashboard or alert needs no edit in the chart.
@@ -58,20 +58,20 @@ def files() -> Iterator[tuple[str, str]]:
 
 
 def _jobs() -> Iterator[dict[str, Any]]:
-    """Yield each job with what shapes its state: another fingerprint is another job to Flink."""
+    """Yield each job with the fingerprint of its state: a different fingerprint is a different job to Flink."""
     for job in all_jobs().values():
         yield {"name": job.name, "parallelism": job.parallelism, "fingerprint": fingerprint(job, datasets())}
 
 
 def _topics() -> Iterator[dict[str, Any]]:
-    """Yield each topic; how many partitions it has is told only where it may have no other number."""
+    """Yield each topic; the number of partitions is included only where it is fixed."""
     for topic in topics(partitions=0):
         fixed = {"partitions": topic.partitions} if topic.partitions else {}
         yield {"name": topic.name, **fixed, "config": dict(topic.config)}
 
 
 def _users() -> Iterator[dict[str, Any]]:
-    """Yield each user of Kafka with its rights, in the words of a KafkaUser."""
+    """Yield each user of Kafka with its rights, in the notation of a KafkaUser."""
     rights: dict[str, list[dict[str, Any]]] = {}
     for grant in grants():
         rights.setdefault(grant.user, []).append(_acl(grant))
@@ -89,7 +89,7 @@ def _yaml(content: dict[str, Any]) -> str:
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Write every file, and remove what is no more; nothing is touched before all of them are made."""
+    """Write every file, and remove obsolete ones; nothing is touched before all files are made."""
     made = dict(files())
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in made:

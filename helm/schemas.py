@@ -1,8 +1,8 @@
-"""JSON Schemas of every kind of object that the chart makes, for kubeconform: `python -m helm.schemas` writes them.
+"""Generates JSON Schemas of every kind of object in the chart, for kubeconform: `python -m helm.schemas`.
 
 Those of Kubernetes come from the PyPI package kubernetes-validate; those of the operators from the crates kcr_*, Rust
-types that kopium makes weekly of the operators' CustomResourceDefinitions. Descriptions are left out, and fields that
-are not known refused. The files are committed, since few machines have cargo; new versions of the packages change them.
+types that kopium generates weekly from the operators' CustomResourceDefinitions. Descriptions are left out, and unknown
+fields are refused. The files are committed, since few machines have cargo; new versions of the packages change them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 FOLDER = Path(__file__).parents[1] / "tests/helm/kinds"
 KUBERNETES = "1.34.0"
-"""Whose schemas are used: the oldest release that is still maintained takes what newer ones take."""
+"""The oldest release still maintained: newer ones accept what it accepts."""
 _PACKAGE = "kubernetes-validate==1.37.0"
 _KINDS = (
     "configmap-v1",
@@ -60,7 +60,7 @@ _CRATES = (
     ),
 )
 _LATER = {("FlinkDeployment", "flinkVersion"): ["v2_3"]}
-"""Values that an operator took after its crate was made: Flink Kubernetes Operator, FlinkVersion.java, July 2026."""
+"""Values newer than the operator's crate: Flink Kubernetes Operator, FlinkVersion.java, July 2026."""
 
 _TYPE = re.compile(r"^pub (?:struct|enum) (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"(?:#\[serde\(([^\n]*)\)\]\n\s*)?(?:pub (?:r#)?(\w+): ([^\n]+),|(\w+),)$", re.MULTILINE)
@@ -78,11 +78,11 @@ _SCALARS: dict[str, Json] = {
 
 
 def of_crate(source: str) -> tuple[str, Json]:
-    """Return the name under which kubeconform looks for the kind that a kopium module describes, and its schema.
+    """Return the schema of the kind that a kopium module describes, after the name under which kubeconform looks it up.
 
     Raises
     ------
-    ValueError : the module says something that is not understood here.
+    ValueError : the module contains an unsupported construct.
     """
     found = _ROOT.search(source)
     if found is None:
@@ -134,14 +134,14 @@ def of_crate(source: str) -> tuple[str, Json]:
 
 
 def _members(body: str) -> Iterator[tuple[str, str]]:
-    """Yield each field of a struct with its type, or each value of an enum with no type."""
+    """Yield each field of a struct with its type, or each value of an enum without a type."""
     for serde, field, of, value in _FIELD.findall(body):
         renamed = re.search(r'rename = "([^"]*)"', serde)
         yield (renamed.group(1) if renamed else field or value), of
 
 
 def of_kubernetes(folder: Path, kind: str) -> Json:
-    """Return the schema of a kind of Kubernetes with all that it refers to."""
+    """Return the schema of a Kubernetes kind with all references resolved."""
     definitions = json.loads((folder / "_definitions.json").read_text())["$defs"]
     used: dict[str, Json] = {}
 
@@ -156,7 +156,7 @@ def of_kubernetes(folder: Path, kind: str) -> Json:
                 used[name] = {}
                 used[name] = whole(definitions[name])
             return {"$ref": f"#/$defs/{name}"}
-        # a property may have the name `description` too: then it is a schema, not a text
+        # a property may be named `description`: then it is a schema, not a text
         return {name: whole(of) for name, of in node.items() if not (name == "description" and isinstance(of, str))}
 
     found = whole(json.loads((folder / f"{kind}.json").read_text()))
@@ -190,16 +190,16 @@ def _text(schema: Json) -> str:
 
 
 def _program(name: str, hint: str) -> str:
-    """Return the path of a program; ends with status 2 where it is not installed."""
+    """Return the path of a program; exits with status 2 if it is not installed."""
     path = shutil.which(name)
     if path is None:
-        print(f"error: {name} downloads the schemas, and is not installed\nhint: {hint}", file=sys.stderr)
+        print(f"error: {name}, which downloads the schemas, is not installed\nhint: {hint}", file=sys.stderr)
         sys.exit(2)
     return str(Path(path).absolute())
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        made = dict(_download(Path(temporary)))  # all of them, before one is replaced
+        made = dict(_download(Path(temporary)))  # all of them before replacing any
     for path, text in made.items():
         (FOLDER / path).write_text(text)

@@ -1,6 +1,6 @@
-"""A kube-apiserver with its etcd, and nothing else, for dry runs: no kubelet, no controller, no operator.
+"""Runs a kube-apiserver with its etcd, and nothing else, for dry runs: no kubelet, no controller, no operator.
 
-`make helm ARGS=--server` builds both from their Go modules. They listen on the loopback, and end with the context.
+`make helm ARGS=--server` builds both from their Go modules. They listen on loopback, and end with the context.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ HOST = "127.0.0.1"
 
 
 class Server:
-    """An API server, asked as its administrator."""
+    """An API server, accessed as its administrator."""
 
     def __init__(self, http: httpx.Client) -> None:
-        """Ask through a client that trusts the server and says who asks."""
+        """Use a client that trusts the server and authenticates itself."""
         self.http = http
         self._plurals: dict[tuple[str, str], str] = {}
 
     def post(self, path: str, body: Json, **parameters: str) -> Json:
-        """Post an object; raises `RuntimeError` with what the server says where it refuses, or warns."""
+        """Post an object; raises `RuntimeError` with the server's message if it refuses or warns."""
         answer = self.http.post(path, json=body, params=parameters)
         warnings = answer.headers.get_list("warning")
         if answer.is_error or warnings:
@@ -43,7 +43,7 @@ class Server:
         return found
 
     def dry_run(self, namespace: str, body: Json) -> Json:
-        """Have an object admitted, defaulted and validated, and not stored; unknown fields are refused."""
+        """Admit, default and validate an object without storing it; unknown fields are refused."""
         group = body["apiVersion"]
         base = f"/api/{group}" if "/" not in group else f"/apis/{group}"
         path = f"{base}/namespaces/{namespace}/{self._plural(base, body['kind'])}"
@@ -57,7 +57,7 @@ class Server:
 
 
 def definitions() -> Iterator[Json]:
-    """Yield the CustomResourceDefinition of each kind whose schema is kept (helm/schemas.py)."""
+    """Yield the CustomResourceDefinition of each kind with a committed schema (helm/schemas.py)."""
     for path in sorted(FOLDER.glob("*.json")):
         schema = json.loads(path.read_text())
         of = schema.get("x-kubernetes-group-version-kind", [{}])[0]
@@ -82,7 +82,7 @@ def definitions() -> Iterator[Json]:
             }
 
 
-# the certificate is not there, or not whole, and then nobody answers or is not ready
+# the certificate is missing or incomplete, then the server does not answer or is not ready
 _PATIENTLY = tenacity.Retrying(
     retry=tenacity.retry_if_exception_type((OSError, httpx.HTTPError)),
     stop=tenacity.stop_after_delay(90),
@@ -97,7 +97,7 @@ def _spec(schema: Json) -> Json:
 
 
 def _structural(node: Any) -> Any:
-    """Return a schema in the words that a CustomResourceDefinition may use."""
+    """Return a schema limited to the keywords that a CustomResourceDefinition may use."""
     if not isinstance(node, dict):
         return node
     if not node or node == {"type": "object"}:
@@ -159,7 +159,7 @@ def running(folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def _process(log: Path, command: tuple[str | Path, ...]) -> Iterator[None]:
-    """Run a program until the block ends; what it wrote is a note on the error that ends it."""
+    """Run a program until the block ends; its output is attached as a note to an error that ends the block."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
     try:

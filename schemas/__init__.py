@@ -1,4 +1,4 @@
-"""The contracts: one definition a dataset, and what is generated from it or checked against it."""
+"""The contracts: one definition per dataset, and everything that is generated from it or checked against it."""
 
 from __future__ import annotations
 

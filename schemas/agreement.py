@@ -1,4 +1,4 @@
-"""Where tables, records and jobs disagree with the definitions: every place, not the first alone."""
+"""Finds every difference of tables, records and jobs from the definitions, not only the first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from counterflow.schemas.definition import Dataset
 from counterflow.schemas.json_schema import validator
 
 _AGENT = {"agent_id": "check", "seq": 1, "collected_at": "2026-01-01T00:00:00Z"}
-_OTHERS = {  # tables of no dataset
+_OTHERS = {  # tables without a dataset
     *("arrival", "deadletter_handled", "ledger", "metric_1h", "metric_1m", "metric_day", "migration"),
     *("processor_load_1h", "run_day", "system_dataset", "system_day"),
 }
@@ -20,7 +20,7 @@ _INSERT = re.compile(r"\bINSERT\s+INTO\s+`?(\w+)`?\s*(\(([^()]*)\))?", re.IGNORE
 
 
 def tables(client: ClickHouse, definitions: Mapping[str, Dataset]) -> Iterator[str]:
-    """Yield each way in which the tables and views of a migrated server differ from the definitions."""
+    """Yield each difference of a migrated server's tables and views from the definitions."""
     where = "WHERE database = 'counterflow'"
     made = {row["name"]: row for row in client.rows(f"SELECT * FROM system.tables {where}")}
     columns: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in made}
@@ -40,9 +40,9 @@ def tables(client: ClickHouse, definitions: Mapping[str, Dataset]) -> Iterator[s
 def records(
     where: str, found: Iterable[tuple[str, Mapping[str, Any]]], definitions: Mapping[str, Dataset]
 ) -> list[str]:
-    """Return what the published form of parsed records breaks in their schema, each mistake once.
+    """Return the schema violations of parsed records in their published form, each once.
 
-    `found` are dataset and fields as a format yields them; what only the agent knows is added.
+    `found` holds dataset and fields as a format yields them; the agent's own fields are added.
     """
     validators = {name: validator(dataset) for name, dataset in definitions.items()}
     mistakes: dict[str, None] = {}
@@ -57,7 +57,7 @@ def records(
 
 
 def inserts(where: str, sql: str, definitions: Mapping[str, Dataset]) -> Iterator[str]:
-    """Yield what the INSERTs of a job's SQL name that their dataset has not."""
+    """Yield columns that a job's INSERTs name but their dataset lacks."""
     for name, columns, inner in _INSERT.findall(re.sub(r"--[^\n]*", "", sql)):
         if name not in definitions:
             yield f"{where}: INSERT INTO {name}: no definition has it"
@@ -80,11 +80,11 @@ def _table(dataset: Dataset, made: Mapping[str, Any], columns: Mapping[str, tupl
     for column in wanted.keys() - columns.keys():
         yield f"table {dataset.dataset}: no column `{column}`, which the definition has"
     for column in columns.keys() - wanted.keys():
-        yield f"table {dataset.dataset}: column `{column}`, which the definition has not"
+        yield f"table {dataset.dataset}: column `{column}`, which the definition lacks"
     for column in wanted.keys() & columns.keys():
         for what, ours, theirs in zip(("type", "comment"), wanted[column], columns[column], strict=True):
             if ours != theirs:
-                yield f"table {dataset.dataset}: {what} of `{column}` is `{theirs}`, the definition says `{ours}`"
+                yield f"table {dataset.dataset}: {what} of `{column}` is `{theirs}`, the definition has `{ours}`"
     engine = made["engine_full"].split(" PARTITION BY")[0].removeprefix("Replicated")
     for what, ours, theirs in (
         ("sorting key", ddl.sorting_key(dataset), made["sorting_key"]),
@@ -92,7 +92,7 @@ def _table(dataset: Dataset, made: Mapping[str, Any], columns: Mapping[str, tupl
         ("comment", dataset.row, made["comment"]),
     ):
         if ours != theirs:
-            yield f"table {dataset.dataset}: {what} is `{theirs}`, the definition says `{ours}`"
+            yield f"table {dataset.dataset}: {what} is `{theirs}`, the definition has `{ours}`"
 
 
 def _views(dataset: Dataset, made: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

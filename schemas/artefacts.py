@@ -1,4 +1,4 @@
-"""The files in the repository that are generated from the definitions of the datasets."""
+"""Generates the checked-in files from the definitions of the datasets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BASELINE = "schemas/clickhouse/baseline"
 
 
 def artefacts() -> dict[str, str]:
-    """Return the text of every file that is made of the definitions, by its path in the checkout."""
+    """Return the text of every generated file, by path in the checkout."""
     tables = {f"{_BASELINE}/{name}": text for name, text in baseline(datasets().values()).items()}
     return tables | {"docs/data-dictionary.md": data_dictionary(datasets().values())}
 

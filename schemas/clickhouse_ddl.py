@@ -1,7 +1,7 @@
-"""ClickHouse tables and views of the datasets: the baseline, and the text from which a new migration is written.
+"""Generates ClickHouse tables and views of the datasets: the baseline, and the draft of a new migration.
 
-A migration is frozen text; `counterflow schemas check` compares the tables that all migrations make with the
-definitions. Text between braces is filled in by `migrate`: `{on_cluster}` and `{engine_prefix}`.
+A migration is frozen text; `counterflow schemas check` compares the tables that all migrations create with the
+definitions. `migrate` fills in the placeholders `{on_cluster}` and `{engine_prefix}`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from counterflow.schemas.definition import Column, Dataset
 from counterflow.schemas.provisional import provisional_view
 
 RETENTION = "INTERVAL 400 DAY"
-"""How long a row stays after it landed, whenever it was measured: an old recording is kept as long as a new one."""
+"""Retention after landing, whenever the row was measured: an old recording is kept as long as a new one."""
 
 LANDED_AT = "landed_at"
-"""The one column of a table that no record carries: when the row was inserted, by the server's clock."""
+"""The only column that no record carries: time of the insert, by the server's clock."""
 
 _DEDUPLICATION = (
     "non_replicated_deduplication_window = 10000, "
@@ -23,10 +23,10 @@ _DEDUPLICATION = (
 )
 
 _COMPACT = "min_bytes_for_wide_part = 134217728"
-"""Parts as inserted are one file, not three a column: making the files took a third of an insert's processor time."""
+"""Inserted parts are one file, not three per column: creating files took a third of an insert's processor time."""
 
 _MERGED = "min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1"
-"""A day at rest becomes one part: what a panel reads of a day lies in one place, and FINAL has nothing to merge."""
+"""A day without inserts becomes one part: a panel reads it from one place, and FINAL has nothing to merge."""
 
 _LANDED_AT = (
     f"{LANDED_AT} DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' "
@@ -56,18 +56,18 @@ def _file(title: str, statements: Iterable[str]) -> str:
 
 
 def feeds(dataset: Dataset) -> list[str]:
-    """Return the views that enter a dataset's rows into ledger and rollups."""
+    """Return the views that feed a dataset's rows into ledger and rollups."""
     ledger = [ledger_view(dataset)] if dataset.role == "counter" else []
     return [*ledger, *([rollup_view(dataset), hour_view(dataset)] if dataset.instance else [])]
 
 
 def migration(dataset: Dataset) -> str:
-    """Return the statements that make a dataset's table and the views that feed ledger and rollup."""
+    """Return the statements that create a dataset's table and its feeds of ledger and rollup."""
     return ";\n\n".join([table(dataset), *feeds(dataset)]) + ";\n"
 
 
 def column_type(column: Column) -> str:
-    """Return a column's type: text is a dictionary unless it is unbounded, and only what may be null is Nullable."""
+    """Return a column's type: text is LowCardinality unless unbounded; only a column that may be null is Nullable."""
     inner: str = "DateTime64(3, 'UTC')" if column.type == "DateTime64" else column.type
     inner = f"Nullable({inner})" if column.null_when else inner
     return f"LowCardinality({inner})" if column.type == "String" and not column.unbounded else inner
@@ -84,12 +84,12 @@ def sorting_key(dataset: Dataset) -> str:
 
 
 def table_engine(dataset: Dataset) -> str:
-    """Return the engine: of two rows with one key the one read last, or made of more rows, replaces the other."""
+    """Return the engine: of two rows with one key the later collected, or the one of more rows, replaces the other."""
     return f"ReplacingMergeTree({'n' if dataset.role == 'result' else 'collected_at'})"
 
 
 def metrics(dataset: Dataset) -> list[str]:
-    """Return the columns that enter the rollup: every number of the dataset's own."""
+    """Return the columns of the rollup: every number of the dataset's own."""
     return [name for name, column in dataset.columns.items() if column.type in ("Float64", "Int64", "UInt64")]
 
 
@@ -122,10 +122,10 @@ GROUP BY agent_id, day"""
 
 
 def rollup_view(dataset: Dataset) -> str:
-    """Return the view that spreads every number of a row over the one-minute rollup.
+    """Return the view that feeds every number of a row into the one-minute rollup.
 
-    No GROUP BY: the block is collapsed while the part is written. Over 13 columns that costs half of grouping first for
-    one row a minute, and a quarter more for sixty.
+    Without GROUP BY, the block is collapsed while the part is written. For 13 columns that costs half as much as
+    grouping at one row a minute, and a quarter more at sixty.
     """
     name = dataset.dataset
     values = [f"toNullable(toFloat64({_quoted(n)}))" for n in metrics(dataset)]
@@ -147,10 +147,10 @@ FROM
 
 
 def hour_view(dataset: Dataset) -> str:
-    """Return the view that spreads every number of an instance and hour of a block over the one-hour rollup.
+    """Return the view that feeds every number of a block, by instance and hour, into the one-hour rollup.
 
-    It groups the rows before it spreads them: a view on the one-minute rollup, which holds ten times as many, cost an
-    insert a fifth of its processor time.
+    It groups the rows first: a view on the one-minute rollup, which has ten times as many, cost an insert a fifth of
+    its processor time.
     """
     name = dataset.dataset
     states = [

@@ -1,8 +1,8 @@
-"""Dataset definitions: `schemas/datasets/<dataset>.yaml` read into types.
+"""Reads dataset definitions, `schemas/datasets/<dataset>.yaml`, into types.
 
-A definition is the only place that says which columns a dataset has, what they mean, their unit, when they are null
-and which counter of which source fills them. JSON Schema, Flink DDL, ClickHouse DDL and the data dictionary come out
-of it.
+A definition is the only place that defines a dataset's columns: their meaning, their unit, when they are null and which
+counter of which source fills them. JSON Schema, Flink DDL, ClickHouse DDL and the data dictionary are generated
+from it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class _Strict(BaseModel):
 class Column(_Strict):
     """One column: ClickHouse type without wrappers, unit, kind, meaning.
 
-    `null_when` says when the value is missing; a column without it is required in every record.
-    `unbounded` marks text with a value of its own in nearly every row (payloads, command lines): no dictionary is kept.
+    `null_when` describes when the value is missing; a column without it is required in every record.
+    `unbounded` marks text that differs in nearly every row (payloads, command lines): it gets no dictionary.
     """
 
     type: Type
@@ -44,7 +44,7 @@ class Column(_Strict):
 
     @property
     def comment(self) -> str:
-        """Meaning, unit, kind and when it is null, in one line: the column's comment in every generated artefact."""
+        """Meaning, unit, kind and null condition in one line: the column's comment in every generated artefact."""
         facts = [*filter(None, (self.unit, self.kind)), *([f"null: {self.null_when}"] if self.null_when else [])]
         return f"{self.text} [{'; '.join(facts)}]" if facts else self.text
 
@@ -56,9 +56,9 @@ class Column(_Strict):
 
 
 class Figure(_Strict):
-    """One metric of Prometheus made from a row: `factor` times the sum of `columns`; unknown where one of them is null.
+    """One Prometheus metric of a row: `factor` times the sum of `columns`; unknown where one of them is null.
 
-    `factor` converts the unit of the columns into the base unit that the name of the metric ends with.
+    `factor` converts the unit of the columns into the base unit at the end of the metric's name.
     """
 
     columns: tuple[str, ...] = Field(min_length=1)
@@ -67,11 +67,11 @@ class Figure(_Strict):
 
 
 class Watched(_Strict):
-    """What the exporter publishes of the newest row of each thing in a dataset.
+    """What the exporter publishes of the newest row of each entity in a dataset.
 
-    `labels` are the columns that name the thing, `where` the values that a column must have for a row to count, and
-    `figures` the metrics by their names without the prefix `counterflow_`. Without figures the exporter publishes only
-    how new the dataset is.
+    `labels` are the columns that name the entity, `where` the values that a column must have for a row to count, and
+    `figures` the metrics by name, without the prefix `counterflow_`. Without figures the exporter publishes only the
+    time of the newest row.
     """
 
     labels: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Watched(_Strict):
 
     @property
     def columns(self) -> set[str]:
-        """Every column that is read."""
+        """Every column used."""
         return {*self.labels, *self.where, *(name for figure in self.figures.values() for name in figure.columns)}
 
 
@@ -102,15 +102,15 @@ class Counts(_Strict):
 class Dataset(_Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
 
-    `role` is `counter` for what agents publish and `result` for what a job computes. `key` is the natural key, `ts`
-    last; `instance` is the key column that names the thing measured in the one-minute rollup (none: no rollup; a result
-    has none, since a view sees every version of a row that is replaced). `metric` lists the columns that name the
-    metric there if the table is long (a `value` of many counters) instead of wide.
-    `ordered` is for a result that is judged: a key's partition follows from the whole key, so its topic has one, in
-    which the intervals of an entity stay as they were written.
-    `columns` are those of the dataset alone; `all_columns` adds the envelope of the role. `sources` says for each
-    source which of its counters fills a column. `watched` is what alerts may use of it; None: nothing. `counts` is how
-    a result is compared with the manifests of its input; None: it is not.
+    `role` is `counter` for data that agents publish and `result` for data that a job computes. `key` is the natural
+    key, `ts` last. `instance` is the key column that names the measured object in the one-minute rollup (none: no
+    rollup; a result has none, since a view sees every version of a replaced row). `metric` lists the columns that name
+    the metric there if the table is long (a `value` of many counters) instead of wide.
+    `ordered` is for a result that is judged: Kafka partitions by the whole key, so the topic has only one partition, in
+    which the intervals of an entity stay in order.
+    `columns` are the dataset's own; `all_columns` adds the envelope of the role. `sources` maps, for each source,
+    columns to the counters that fill them. `watched` lists what alerts may use; None: nothing. `counts` is how a result
+    is compared with the manifests of its input; None: it is not compared.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -163,11 +163,11 @@ class Dataset(_Strict):
 
 
 def load_yaml(text: str) -> Any:
-    """Return what a text in YAML says, read in C where that is there: every command begins with the definitions.
+    """Parse YAML, in C where available: every command begins with the definitions.
 
     Raises
     ------
-    yaml.YAMLError : it is not YAML.
+    yaml.YAMLError : the text is not YAML.
     """
     return yaml.load(text, _LOADER)  # noqa: S506 - a safe one
 
@@ -185,7 +185,7 @@ def datasets() -> dict[str, Dataset]:
 
     Raises
     ------
-    CounterflowError : names every file that is wrong and every mistake in it, not the first alone.
+    CounterflowError : names every invalid file and every mistake in it, not only the first.
     """
     found: dict[str, Dataset] = {}
     mistakes: list[str] = []
@@ -193,7 +193,7 @@ def datasets() -> dict[str, Dataset]:
         try:
             definition = Dataset.model_validate(load_yaml(path.read_text(encoding="utf-8")))
             if definition.dataset != path.stem:
-                mistakes.append(f"{path.name}: dataset is `{definition.dataset}`, the file says `{path.stem}`")
+                mistakes.append(f"{path.name}: dataset is `{definition.dataset}`, the file is `{path.stem}.yaml`")
             found[definition.dataset] = definition
         except (ValidationError, yaml.YAMLError) as error:
             mistakes.append(f"{path.name}: {error}")
@@ -214,14 +214,14 @@ CHECKPOINTS = "counterflow.checkpoints"
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """One topic a dataset, and the agents' checkpoints (compacted, one partition)."""
+    """One topic per dataset, and the agents' checkpoints (compacted, one partition)."""
     large = {"max.message.bytes": "4194304"}
-    # What was configured a year ago may hold today.
+    # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}
     of_datasets = [
         Topic(d.topic, 1 if d.ordered else partitions, config if d.dataset == "config" else large)
         for d in datasets().values()
     ]
-    # An agent reads this topic whole when it starts, and the active segment is never compacted: keep it short.
+    # An agent reads the whole topic when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
     return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]

@@ -1,4 +1,4 @@
-"""Flink SQL tables of a dataset: what a job reads from Kafka, and what it upserts into Kafka.
+"""Generates Flink SQL tables of a dataset: a source that reads from Kafka, and a sink that upserts into Kafka.
 
 No table has a watermark: results are updating aggregates (docs/kpis/index.md). Names are always quoted, since `system`,
 `value`, `reads` and others are reserved.
@@ -31,9 +31,9 @@ def source_table(
 ) -> str:
     """Return the CREATE TABLE that reads a dataset's topic from its beginning, committed records only.
 
-    `pt` is the processing time, for keep-first deduplication. A `bounded` table ends at what the topic holds when the
-    job starts. The table has these `columns` (default: all), since Flink parses every column that a table has, used
-    or not. `options` are added to the connector's.
+    `pt` is the processing time, for keep-first deduplication. A `bounded` table ends where the topic ends at the start
+    of the job. The table has only these `columns` (default: all), since Flink parses every column of a table, used or
+    not. `options` are added to the connector's.
     """
     return _table(
         dataset,
@@ -48,7 +48,7 @@ def source_table(
             "scan.startup.mode": "earliest-offset",
             **({"scan.bounded.mode": "latest-offset"} if bounded else {}),
             "format": "json",
-            "json.ignore-parse-errors": "true",  # such a record becomes a dead letter where it is landed
+            "json.ignore-parse-errors": "true",  # the lander turns such a record into a dead letter
             "json.timestamp-format.standard": "ISO-8601",
             **(options or {}),
         },

@@ -1,7 +1,7 @@
-"""JSON Schema (draft 2020-12) of a dataset's published record, and the validator that enforces it.
+"""Generates the JSON Schema (draft 2020-12) of a dataset's published record, and the validator that enforces it.
 
-It refuses before Kafka what ClickHouse would take without a word: a missing or integer timestamp, text or NaN as a
-number, an integer that wraps, an unknown column (ClickHouse documentation: JSONEachRow; each case was tried).
+It rejects, before Kafka, what ClickHouse would accept silently: a missing or integer timestamp, text or NaN as a
+number, an integer overflow, an unknown column (ClickHouse documentation: JSONEachRow; each case was tried).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ TIMESTAMP = (
     "^2[0-2][0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,3})?Z$"
 )
-"""ISO 8601 UTC, 2000 to 2299, milliseconds at most: finer digits would be cut on landing."""
+"""ISO 8601 UTC, 2000 to 2299, at most milliseconds: finer digits would be truncated on landing."""
 
 _TYPES: dict[str, dict[str, Any]] = {
     "String": {"type": "string"},
-    "Float64": {"type": "number"},  # NaN and infinity are none; limits would be nine tenths of a check's time
+    "Float64": {"type": "number"},  # excludes NaN and infinity; limits would take nine tenths of a check's time
     "Int64": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
     "UInt64": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1},  # Flink has no unsigned type
     "Bool": {"type": "boolean"},
@@ -29,7 +29,7 @@ _TYPES: dict[str, dict[str, Any]] = {
 
 
 def json_schema(dataset: Dataset) -> dict[str, Any]:
-    """Return the schema of a published record: every column, nulls left out, nothing else."""
+    """Return the schema of a published record: every column, nulls omitted, nothing else."""
     columns = dataset.all_columns
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -44,7 +44,7 @@ def json_schema(dataset: Dataset) -> dict[str, Any]:
 
 
 def validator(dataset: Dataset) -> jsonschema_rs.Draft202012Validator:
-    """Return a compiled validator of the dataset's records; impossible dates are refused too."""
+    """Return a compiled validator of the dataset's records, which also rejects impossible dates."""
     return jsonschema_rs.Draft202012Validator(json_schema(dataset), validate_formats=True)
 
 

@@ -1,7 +1,7 @@
-"""The baseline, `schemas/clickhouse/baseline/*.sql`, then numbered migrations, `schemas/clickhouse/NNNN_name.sql`.
+"""Applies the baseline, `schemas/clickhouse/baseline/*.sql`, then migrations, `schemas/clickhouse/NNNN_name.sql`.
 
-Each is applied once, in order. The baseline may change until the version that it belongs to is released: a database of
-another baseline is refused.
+Each is applied once, in order. The baseline may change until its version is released: a database with a different
+baseline is refused.
 
 ClickHouse has no transactional DDL, so every statement can be repeated (`IF NOT EXISTS`) and a migration is recorded
 after its last statement.
@@ -25,14 +25,14 @@ _STATEMENT = re.compile(r"(?:'(?:\\.|[^'\\])*'|--[^\n]*|[^;'-]|-)+", re.DOTALL)
 
 
 class Migration(NamedTuple):
-    """One file: its `id` is the name without `.sql`, its text is never edited once it was applied anywhere."""
+    """One file: its `id` is the name without `.sql`; its text is never edited once it was applied anywhere."""
 
     id: str
     text: str
 
     @property
     def sha256(self) -> str:
-        """Digest of the text, by which an edit is noticed."""
+        """Digest of the text, which reveals an edit."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def statements(self, cluster: str | None = None) -> list[str]:
@@ -48,14 +48,14 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 
     Raises
     ------
-    CounterflowError : a file without a number, or two with one number.
+    CounterflowError : a file has no number, or two have the same.
     """
     paths = sorted(folder.glob("*.sql"))
     numbers = Counter(path.name[:4] for path in paths)
     wrong = [path.name for path in paths if not re.match(r"\d{4}_\w+\.sql$", path.name) or numbers[path.name[:4]] > 1]
     if wrong:
         raise CounterflowError(
-            f"{folder}: {', '.join(wrong)}: a migration has a number of its own, NNNN_name.sql",
+            f"{folder}: {', '.join(wrong)}: a migration needs its own number, NNNN_name.sql",
             hint=f"give the newer file the number {_next_number(folder)}",
             exit_code=2,
         )
@@ -67,11 +67,11 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 
 
 def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = None) -> list[str]:
-    """Apply what was not applied yet, in order; return the ids of what was applied now.
+    """Apply pending migrations in order; return their ids.
 
     Raises
     ------
-    CounterflowError : an applied migration was edited, or the database has another baseline; it is unchanged then.
+    CounterflowError : an applied migration was edited, or the database has another baseline; it is left unchanged.
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
     setup = Migration("", _SETUP)
@@ -83,7 +83,7 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
     known = {id_: sha256 for id_, sha256 in applied.items() if id_ in baseline}
     if applied and baseline and (not known or any(baseline[id_] != sha256 for id_, sha256 in known.items())):
         raise CounterflowError(
-            "the database `counterflow` was made by an older checkout, of which nothing was released",
+            "the database `counterflow` was created by an older checkout that was never released",
             hint="one machine: counterflow down, then remove .counterflow, and with it all landed data and backups; "
             "elsewhere: DROP DATABASE counterflow",
             exit_code=2,

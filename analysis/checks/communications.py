@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
 
-# Tables 2.6 and 2.8. Their header says "per server CPU"; the text's own arithmetic is per 1 % of a CPU.
+# Tables 2.6 and 2.8. Their header reads "per server CPU"; the text's own arithmetic is per 1 % of a CPU.
 SECURITIES = (
     "none",
     "ssl_rc4_md5",
@@ -62,7 +62,7 @@ Traffic = Annotated[dict[str, NonNegative], AfterValidator(_known)]
     advice="Add CPU, keep connections open, or choose a cheaper cipher. A rough indicator only.",
 )
 def communications_cpu(planned_traffic: Traffic, processors: Positive, cpu_busy_max_pct: NonNegative) -> Figure:
-    """The traffic planned in addition fits in the CPU that the busiest interval leaves:
+    """The additional planned traffic fits in the CPU that the busiest interval leaves:
     transactions/s / capacity of its kind and security.
     """
     cpu = sum(cpu_pct(rate, CAPACITY[kind]) for kind, rate in planned_traffic.items())
@@ -71,12 +71,12 @@ def communications_cpu(planned_traffic: Traffic, processors: Positive, cpu_busy_
 
 
 def cpu_pct(transactions_per_s: float, capacity: float) -> float:
-    """Return the percent of one CPU that a rate takes where 1 % does `capacity` transactions a second."""
+    """Return the percentage of one CPU that a rate needs if 1 % handles `capacity` transactions a second."""
     return transactions_per_s / capacity
 
 
 def transactions_per_s(cpu_pct: float, capacity: float) -> float:
-    """Return the rate that a percentage of one CPU can do where 1 % does `capacity` transactions a second."""
+    """Return the rate that a percentage of one CPU can handle if 1 % handles `capacity` transactions a second."""
     return cpu_pct * capacity
 
 
@@ -88,8 +88,8 @@ def transactions_per_s(cpu_pct: float, capacity: float) -> float:
     advice="CHGTCPA TCPCLOTIMO: a socket pair cannot be used again for that long.",
 )
 def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Positive) -> Figure:
-    """New connections stay below what the closed connection time-out allows: about 500/s at its default of 120 s."""
-    note = "about 500/s at 120 s; in inverse proportion at others, which is inferred"
+    """New connections stay below the limit of the closed connection time-out: about 500/s at its default of 120 s."""
+    note = "about 500/s at 120 s; inversely proportional for others, which is inferred"
     return Figure(new_connections_per_s, PAIRS_IN_WAIT / tcp_close_timeout_s, note)
 
 
@@ -98,7 +98,7 @@ def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Pos
     bound="at least",
     unit="bytes",
     source=f"{CAPABILITIES} 2.6",
-    advice="Set the frame size of the virtual Ethernet to jumbo frames, in all components on the way.",
+    advice="Set the frame size of the virtual Ethernet to jumbo frames, in all components on the path.",
 )
 def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> Figure:
     """Virtual Ethernet uses jumbo frames: an MTU of 8,992 bytes."""
@@ -110,12 +110,12 @@ def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> Figure:
     bound="at most",
     unit="handshakes/s",
     source=f"{CAPABILITIES} 3.5; rates of the 4764 from 3.4",
-    advice="Have a cryptographic coprocessor do the RSA operations, and request client authentication only where "
-    "it is needed: it takes 2 to 3 times the CPU.",
+    advice="Use a cryptographic coprocessor for the RSA operations, and request client authentication only where "
+    "needed: it takes 2 to 3 times the CPU.",
 )
 def ssl_handshakes(
     full_handshakes_per_s: NonNegative, crypto_coprocessors: NonNegative, rsa_key_bits: Literal[1024, 2048]
 ) -> Figure:
-    """Full TLS handshakes stay below what the cryptographic coprocessors do; without any, below what one would do."""
+    """Full TLS handshakes stay below the rate of the cryptographic coprocessors; without any, below that of one."""
     limit = max(1.0, crypto_coprocessors) * RSA_PER_S[rsa_key_bits]
     return Figure(full_handshakes_per_s, limit, "busiest interval; limit of the 4764 at ten threads")

@@ -1,4 +1,4 @@
-"""What a check is: a published rule over named inputs, with its source; and what comes of it for one subject."""
+"""Defines a check, a published rule over named inputs with its source, and evaluates it for one subject."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _HOLDS: dict[Bound, Callable[[Any, Any], bool]] = {
 
 
 class Figure(NamedTuple):
-    """The figure of a rule, and the limit that the rule sets it, both in the unit of the check."""
+    """The figure of a rule and its limit, both in the unit of the check."""
 
     value: Value
     limit: Value
     note: str = ""
-    """What else the reader should know: where the worst was seen, what the reference leaves open."""
+    """Remark for the reader: where the worst value occurred, what the reference leaves open."""
 
 
 class Check(NamedTuple):
-    """A rule: `figure` computes from named inputs what must keep the `bound`.
+    """A rule: `figure` computes a value from named inputs, which must keep the `bound`.
 
-    `only` says to which subjects it applies, as values of inputs. `inputs` are the parameters of `figure` with their
-    types; a value that breaks its type counts as missing. Those in `optional` may be missing.
+    `only` restricts the rule to subjects with these input values. `inputs` are the parameters of `figure` with their
+    types; a value that violates its type counts as missing. Those in `optional` may be missing.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Check(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a check says of one subject; `needs` names each missing input, and says why a value was of no use."""
+    """Outcome of a check for one subject; `needs` names each missing input, and why a value was unusable."""
 
     status: Status
     figure: Figure | None = None
@@ -74,7 +74,7 @@ def check(
     unit: str = "",
     only: Mapping[str, Value] | None = None,
 ) -> Callable[[Callable[..., Figure]], Check]:
-    """Make a check of a function: its name, its docstring the rule, its parameters the inputs."""
+    """Turn a function into a check: with its name, its docstring as the rule, its parameters as the inputs."""
 
     def made(figure: Callable[..., Figure]) -> Check:
         types = get_type_hints(figure, include_extras=True)
@@ -98,9 +98,9 @@ def check(
 
 
 def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
-    """Judge one subject by its inputs, whatever they are; None where the rule does not apply to it.
+    """Evaluate the rule for one subject with any inputs; None where the rule does not apply to it.
 
-    Where it is not known whether the rule applies, nothing else is asked for.
+    Where it is unknown whether the rule applies, no other input is requested.
     """
     unknown = {name: "" for name in check.only if inputs.get(name) is None}
     if any(inputs[name] != wanted for name, wanted in check.only.items() if name not in unknown):

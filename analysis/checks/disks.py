@@ -11,7 +11,7 @@ from counterflow.analysis.checks.definition import Figure, NonNegative, Text, ch
     bound="at most",
     unit="%",
     source=f"PM for Power Systems graph reference; {CAPABILITIES} 4.1 compares at 40 %",
-    advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: look at disk_response.",
+    advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: see disk_response.",
 )
 def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> Figure:
     """No disk arm is busy more than 40 % of an interval: critical above, marginal from 30 %, good below 10 %."""
@@ -26,7 +26,7 @@ def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> Figure:
     advice="See `counterflow sql busiest_disks`, and whether the wait or the service is long.",
 )
 def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegative) -> Figure:
-    """The mean response of the pool's disks keeps the goal of the site in every interval."""
+    """The mean response of the pool's disks meets the site's goal in every interval."""
     return Figure(response_max_ms, disk_response_goal_ms, "worst interval, service and wait")
 
 
@@ -34,8 +34,8 @@ def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegati
     "system",
     bound="is",
     source=f"{CAPABILITIES} 6.2.2 (7)",
-    advice="Keep the receivers in an ASP of their own, on physical devices of their own.",
+    advice="Keep the receivers in a separate ASP, on separate physical devices.",
 )
 def journal_asp(journal_receivers_apart: bool) -> Figure:
-    """Journal receivers are in another ASP than the files they belong to."""
+    """Journal receivers are in a different ASP than their files."""
     return Figure(journal_receivers_apart, True)

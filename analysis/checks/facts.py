@@ -1,4 +1,4 @@
-"""What no counter holds: facts that a person states in a YAML or JSON file, with every mistake in it named by line."""
+"""Facts that no counter provides: a person states them in a YAML or JSON file; every mistake is reported by line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Save(_Facts):
     gb_per_h: NonNegative | None = Field(None, description="Its measured rate, GB/h.")
     device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s: table 9.1.")
     device_class: DeviceClass | None = Field(None, description="Performance of the device: headings of 9.5 to 9.7.")
-    data: Data | None = Field(None, description="What is saved, as the tables of 9.5 to 9.7 tell kinds apart.")
+    data: Data | None = Field(None, description="Kind of the saved data, as in the tables of 9.5 to 9.7.")
     compaction: Positive | None = Field(None, description="Compaction factor: table 9.1; 1 without.")
 
 
@@ -50,16 +50,16 @@ class System(_Facts):
     """Facts of one system."""
 
     pools: dict[PoolNumber, Pool] = Field({}, description="Facts of a memory pool, by its number.")
-    saves: dict[str, Save] = Field({}, description="Facts of a save or restore, by a name of yours.")
+    saves: dict[str, Save] = Field({}, description="Facts of a save or restore, by any name.")
     iops: dict[str, Iop] = Field({}, description="Facts of an I/O processor, by its name.")
     partitioned: bool | None = Field(None, description="The server has other partitions, with peaks at the same time.")
     dedicated_processors: bool | None = Field(None, description="The partition's processors are dedicated.")
     performance_adjustment: Literal[0, 1, 2, 3] | None = Field(None, description="System value QPFRADJ.")
     disk_response_goal_ms: NonNegative | None = Field(None, description="Response of disks that your work needs, ms.")
     full_opens_goal_per_s: NonNegative | None = Field(None, description="Full opens you accept, a second.")
-    vios: bool | None = Field(None, description="Disks come through a Virtual I/O Server.")
+    vios: bool | None = Field(None, description="Disks are attached through a Virtual I/O Server.")
     vios_processors: NonNegative | None = Field(None, description="Processors of the VIOS.")
-    vios_dedicated_processors: bool | None = Field(None, description="They are dedicated.")
+    vios_dedicated_processors: bool | None = Field(None, description="The processors of the VIOS are dedicated.")
     vios_memory_mb: NonNegative | None = Field(None, description="Memory of the VIOS, MB.")
     vios_disks_per_adapter: NonNegative | None = Field(
         None, description="Virtual disks of the fullest virtual SCSI adapter."
@@ -67,12 +67,14 @@ class System(_Facts):
     vios_queue_depth: NonNegative | None = Field(None, description="`queue_depth` of its disks, the smallest.")
     vios_num_cmd_elems: NonNegative | None = Field(None, description="`num_cmd_elems` of its adapter, the smallest.")
     shares_physical_disks: bool | None = Field(None, description="Other partitions use the same physical disks.")
-    journal_receivers_apart: bool | None = Field(None, description="Journal receivers are in an ASP of their own.")
+    journal_receivers_apart: bool | None = Field(None, description="Journal receivers are in a separate ASP.")
     hosts_disks: bool | None = Field(None, description="The partition hosts virtual disks of others.")
     hosted_disks: NonNegative | None = Field(
         None, description="Disks of the ASP that holds the network storage spaces."
     )
-    network_server_descriptions: Positive | None = Field(None, description="Network server descriptions for them.")
+    network_server_descriptions: Positive | None = Field(
+        None, description="Network server descriptions for these disks."
+    )
     iscsi: bool | None = Field(None, description="Integrated servers are attached by iSCSI.")
     iscsi_pool_mb: NonNegative | None = Field(
         None, description="Size of the iSCSI shared data pool, MB; 0 without one."
@@ -82,12 +84,14 @@ class System(_Facts):
     iscsi_nwsds: NonNegative | None = Field(None, description="Network server descriptions of integrated servers.")
     iscsi_ops_per_s: NonNegative | None = Field(None, description="Disk operations of integrated servers, a second.")
     iscsi_target: Literal["hardware", "software"] | None = Field(None, description="Kind of iSCSI target.")
-    iscsi_cpw: NonNegative | None = Field(None, description="CPW kept for the disk operations of integrated servers.")
+    iscsi_cpw: NonNegative | None = Field(
+        None, description="CPW reserved for the disk operations of integrated servers."
+    )
     iscsi_digests: bool | None = Field(None, description="iSCSI digests are enabled.")
     iscsi_jumbo_frames: bool | None = Field(None, description="iSCSI uses jumbo frames.")
     planned_traffic: Traffic | None = Field(
         None,
-        description=f"Traffic to come, transactions/s by `request_response`, `connect_request_response` or `stream`, "
+        description=f"Planned traffic, transactions/s by `request_response`, `connect_request_response` or `stream`, "
         f"a slash, and {', '.join(f'`{name}`' for name in SECURITIES)}.",
     )
     new_connections_per_s: NonNegative | None = Field(None, description="New TCP connections at the peak, a second.")
@@ -95,7 +99,7 @@ class System(_Facts):
     virtual_ethernet_mtu: NonNegative | None = Field(None, description="MTU of the virtual Ethernet, bytes.")
     crypto_coprocessors: NonNegative | None = Field(None, description="Cryptographic coprocessors that do RSA for TLS.")
     rsa_key_bits: Literal[1024, 2048] | None = Field(None, description="RSA key length of the certificates.")
-    http_server: bool | None = Field(None, description="An HTTP server whose load matters runs here.")
+    http_server: bool | None = Field(None, description="An HTTP server with significant load runs here.")
     http_max_threads: NonNegative | None = Field(None, description="Its maximum number of threads.")
     http_cpw: NonNegative | None = Field(None, description="CPW used for it.")
     http_keep_alive: bool | None = Field(None, description="KeepAlive is on.")
@@ -105,7 +109,7 @@ class System(_Facts):
     )
     http_name_lookups: bool | None = Field(None, description="HostNameLookups is on.")
     mirrored: bool | None = Field(
-        None, description="The system is a node of Db2 Mirror; counters of its groups say so too."
+        None, description="The system is a node of Db2 Mirror; implied by counters of its groups."
     )
     runs_applications: bool | None = Field(None, description="Applications run on this node as well as on the other.")
     application_pool: PoolNumber | None = Field(None, description="Number of the memory pool of the application.")
@@ -114,15 +118,15 @@ class System(_Facts):
     qdbmsrvr_adljobs: NonNegative | None = Field(None, description="ADLJOBS of it.")
     qdbmsrvr_maxuse: Text | None = Field(None, description="MAXUSE of it: `*NOMAX` or a number.")
     journals_open_close: bool | None = Field(
-        None, description="Journals of mirrored files hold open and close entries."
+        None, description="Journals of mirrored files contain open and close entries."
     )
-    journals_before_images: bool | None = Field(None, description="Journals of mirrored files hold before images.")
+    journals_before_images: bool | None = Field(None, description="Journals of mirrored files contain before images.")
     mirror_distance_km: NonNegative | None = Field(None, description="Length of the line between the nodes, km.")
-    storage: Literal["nvme", "ssd", "hdd"] | None = Field(None, description="What mirrored data is stored on.")
+    storage: Literal["nvme", "ssd", "hdd"] | None = Field(None, description="Storage of mirrored data.")
 
 
 INSTANCES: dict[Subject, type[BaseModel]] = {"pool": Pool, "save": Save, "iop": Iop}
-"""Subjects below a system that facts are stated of; `pools`, `saves` and `iops` hold them by name."""
+"""Subjects of facts below a system; `pools`, `saves` and `iops` hold them by name."""
 
 
 class Facts(_Facts):
@@ -136,7 +140,7 @@ def load(path: Path) -> Facts:
 
     Raises
     ------
-    CounterflowError : names file, line and what was expected of every mistake; exit code 2.
+    CounterflowError : names, for every mistake, file, line and what was expected; exit code 2.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -155,7 +159,7 @@ def load(path: Path) -> Facts:
 
 
 def _line(node: Any, place: tuple[int | str, ...]) -> int:
-    """Return the line of the deepest key of `place` that the file has."""
+    """Return the line of the deepest key of `place` that exists in the file."""
     line = node.start_mark.line + 1 if node is not None else 1
     for step in place:
         found = [(key, value) for key, value in getattr(node, "value", ()) if key.value == str(step)]

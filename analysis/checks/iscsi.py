@@ -20,7 +20,7 @@ CPW_PER_1000_OPS = {"hardware": 230, "software": 275}
     advice="CHGSHRPOOL POOL(*SHRPOOLnn) ACTLVL(*DATA) SIZE(524288), and CHGNWSD with that pool.",
 )
 def iscsi_pool_size(iscsi_pool_mb: NonNegative) -> Figure:
-    """iSCSI attached servers have a shared data pool of their own of at least 512 MB."""
+    """iSCSI attached servers have a dedicated shared data pool of at least 512 MB."""
     return Figure(iscsi_pool_mb, POOL_MB)
 
 
@@ -33,7 +33,7 @@ def iscsi_pool_size(iscsi_pool_mb: NonNegative) -> Figure:
     advice="Enlarge the machine pool by 21 MB a target and 1 MB a NWSD, the base pool by 1 MB and 0.5 MB.",
 )
 def iscsi_memory(iscsi_added_mb: NonNegative, iscsi_targets: NonNegative, iscsi_nwsds: NonNegative) -> Figure:
-    """Machine and base pool were given 22 MB for each iSCSI target and 1.5 MB for each network server description."""
+    """Machine and base pool have additional 22 MB per iSCSI target and 1.5 MB per network server description."""
     return Figure(iscsi_added_mb, 22 * iscsi_targets + 1.5 * iscsi_nwsds, "beside the shared data pool")
 
 
@@ -48,7 +48,7 @@ def iscsi_memory(iscsi_added_mb: NonNegative, iscsi_targets: NonNegative, iscsi_
 def iscsi_cpu(
     iscsi_ops_per_s: NonNegative, iscsi_target: Literal["hardware", "software"], iscsi_cpw: NonNegative
 ) -> Figure:
-    """The disk operations of integrated servers fit in the CPW kept for them:
+    """The disk operations of integrated servers fit in the CPW reserved for them:
     230 (hardware target) or 275 (software target) for 1,000 operations/s.
     """
     return Figure(CPW_PER_1000_OPS[iscsi_target] * iscsi_ops_per_s / 1000, iscsi_cpw)

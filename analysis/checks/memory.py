@@ -31,7 +31,7 @@ def machine_pool_size(size_mb: NonNegative, reserved_mb: NonNegative) -> Figure:
     advice="Raise the activity level of the pool: CHGSHRPOOL ACTLVL; limit work by the subsystem's MAXJOBS instead.",
 )
 def activity_level(active_to_ineligible_per_s: NonNegative) -> Figure:
-    """No thread goes from active to ineligible: the activity level (MAXACT) of the pool lets all of them run."""
+    """No thread goes from active to ineligible: the pool's activity level (MAXACT) lets all of them run."""
     return Figure(active_to_ineligible_per_s, 0.0, "in the worst interval")
 
 
@@ -114,18 +114,18 @@ def java_heap(java_heap_mb: NonNegative, smallest_mb: NonNegative) -> Figure:
     unit="% CPU",
     only={"paging": "*CALC"},
     source=f"{CAPABILITIES} 10.3",
-    advice="Expert cache brings nothing while CPU is short: add CPU, or CHGSHRPOOL PAGING(*FIXED) and compare.",
+    advice="Expert cache has no benefit while CPU is short: add CPU, or CHGSHRPOOL PAGING(*FIXED) and compare.",
 )
 def expert_cache(cpu_busy_pct: NonNegative) -> Figure:
-    """Where expert cache is on, the processors are used less than 60 %."""
-    return Figure(cpu_busy_pct, 60.0, "helps only work that its disks hold up")
+    """Where expert cache is on, processor utilisation is below 60 %."""
+    return Figure(cpu_busy_pct, 60.0, "helps only work that waits for disks")
 
 
 @check(
     "system",
     bound="is",
     source=f"{CAPABILITIES} 19.4",
-    advice="CHGSYSVAL QPFRADJ('2') suits most; 3 does not adjust at IPL, 0 leaves the pools to you.",
+    advice="CHGSYSVAL QPFRADJ('2') suits most; 3 does not adjust at IPL, 0 never adjusts the pools.",
 )
 def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> Figure:
     """QPFRADJ is not 1, which sizes the pools at IPL and never again."""

@@ -1,4 +1,4 @@
-"""Db2 Mirror: jobs, links, journals and what the nodes are made of."""
+"""Db2 Mirror: jobs, links, journals and hardware of the nodes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def qdbmsrvr_pool(qdbmsrvr_pools: Text, application_pool: Text) -> Figure:
     advice="Keep files open between calls; a file opened for update that is only read costs most when mirrored (6.3).",
 )
 def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative) -> Figure:
-    """Full opens of database files stay within the goal of the site."""
+    """Full opens of database files stay within the site's goal."""
     return Figure(full_opens_per_s, full_opens_goal_per_s, "busiest interval")
 
 
@@ -73,8 +73,8 @@ def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative
     advice="Give the group MIRROR_RESYNC a link that MIRROR_DATABASE does not use.",
 )
 def resync_link(resync_links_shared: NonNegative) -> Figure:
-    """Resynchronization has a link apart from those of normal database traffic."""
-    return Figure(resync_links_shared, 0.0, "links of MIRROR_RESYNC that MIRROR_DATABASE has too")
+    """Resynchronization has a link separate from those of normal database traffic."""
+    return Figure(resync_links_shared, 0.0, "links of MIRROR_RESYNC that MIRROR_DATABASE also uses")
 
 
 @check(
@@ -85,7 +85,7 @@ def resync_link(resync_links_shared: NonNegative) -> Figure:
     advice="Omit the open and close entries (OMTJRNE(*OPNCLO)): both nodes journal every transaction.",
 )
 def journal_open_close(journals_open_close: bool) -> Figure:
-    """Journals of mirrored files hold no open and close entries."""
+    """Journals of mirrored files contain no open and close entries."""
     return Figure(not journals_open_close, True)
 
 
@@ -97,7 +97,7 @@ def journal_open_close(journals_open_close: bool) -> Figure:
     advice="Omit the before images (IMAGES(*AFTER)): both nodes journal every transaction.",
 )
 def journal_before_images(journals_before_images: bool) -> Figure:
-    """Journals of mirrored files hold no before images."""
+    """Journals of mirrored files contain no before images."""
     return Figure(not journals_before_images, True)
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/checkup.md; `python -m counterflow.analysis.checks.page` writes them again."""
+"""Generates the tables of docs/checkup.md: `python -m counterflow.analysis.checks.page`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write the tables into the page."""
+    """Write the tables to the page."""
     written = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
     PAGE.write_text(written + BEGIN + "\n" + tables(), encoding="utf-8")
 

@@ -15,5 +15,5 @@ from counterflow.analysis.checks.definition import Figure, NonNegative, check
     advice="Stagger the peaks of the partitions, batch windows above all, or leave more CPU.",
 )
 def partition_peak(cpu_busy_max_pct: NonNegative) -> Figure:
-    """The peak leaves the 10 % of capacity that a partition loses when all of them run their peaks together."""
+    """The peak leaves the 10 % of capacity that a partition loses when all partitions peak together."""
     return Figure(cpu_busy_max_pct, 90.0, "busiest interval")

@@ -1,4 +1,4 @@
-"""From inputs, measured and stated, to results."""
+"""Turns inputs, measured and stated, into results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Inputs = dict[str, dict[tuple[Subject, str], dict[str, Any]]]
 
 
 class Measure(NamedTuple):
-    """A query for inputs: one row a subject, `system`, `subject` (not for systems) and the columns it documents."""
+    """A query for inputs: one row per subject with `system`, `subject` (not for systems) and the documented columns."""
 
     subject: Subject
     columns: Mapping[str, str]
@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a check says of one subject, with all that a reader needs to judge it."""
+    """Result of a check for one subject, with everything that a reader needs to judge it."""
 
     system: str
     check: str
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
 @cache
 def measures() -> list[Measure]:
-    """Return the queries; the first part of a file's name is its subject, its first lines say what the columns mean."""
+    """Return the queries; the first part of a file's name is its subject, its first lines document the columns."""
     found = []
     for path in sorted(QUERIES.glob("*.sql")):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -59,7 +59,7 @@ def measures() -> list[Measure]:
 
 
 def with_facts(measured: Inputs, facts: Facts | None, systems: Collection[str] = ()) -> Inputs:
-    """Return the inputs of `systems` (empty: all), what is stated added to what is measured, which wins."""
+    """Return the inputs of `systems` (empty: all): stated facts plus measured values, which take precedence."""
     stated = facts.systems if facts else {}
     wanted = [s for s in sorted({*measured, *stated}) if not systems or s in systems]
     return {s: _merged(measured.get(s, {}), stated.get(s)) for s in wanted}
@@ -82,7 +82,7 @@ def _known(facts: Any) -> dict[str, Any]:
 
 
 def results(inputs: Inputs) -> Iterator[Result]:
-    """Judge every subject by every check that applies to it; a check without any subject names what it needs."""
+    """Evaluate every applicable check for every subject; a check without any subject names the inputs it needs."""
     for system, subjects in inputs.items():
         whole = subjects.get(("system", ""), {})
         for check in checks().values():
@@ -113,7 +113,7 @@ def _result(system: str, check: Check, subject: str, outcome: Outcome) -> Result
 
 @cache
 def known_inputs() -> dict[str, str]:
-    """Return where each input comes from, in words, by its name."""
+    """Return the origin of each input, in words, by name."""
     models: dict[str, type[BaseModel]] = {"": System, **{f"{kind}s.NAME.": model for kind, model in INSTANCES.items()}}
     facts = {
         name: f"fact `{place}{name}`: {field.description}"

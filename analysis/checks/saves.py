@@ -15,7 +15,7 @@ KEPT = {
     "medium": {"large_file": 0.95, "user_mix": 0.65, "source_file": 0.25},
     "ultra": {"large_file": 0.95, "user_mix": 0.50, "source_file": 0.05},
 }
-"""Share of the device's speed that is kept, by class of device and data; the tables head it "amount of loss"."""
+"""Share of the device's speed that remains, by class of device and data; the tables call it "amount of loss"."""
 SHORTFALL = 0.8
 
 
@@ -33,11 +33,11 @@ def save_rate(
     data: Data,
     compaction: Positive,
 ) -> Figure:
-    """A save or restore keeps 80 % of the estimated rate: device speed * share kept for its data * compaction."""
+    """A save or restore reaches 80 % of the estimated rate: device speed * remaining share of its data * compaction."""
     rate = expected_gb_per_h(device_mb_per_s, device_class, data, compaction)
     return Figure(gb_per_h, SHORTFALL * rate, f"estimate {rate:,.1f} GB/h; the 80 % are our own allowance")
 
 
 def expected_gb_per_h(device_mb_per_s: float, device_class: str, data: str, compaction: float) -> float:
-    """Return the rate in GB/h: MB/s * share kept * compaction * 3600 / 1000."""
+    """Return the rate in GB/h: MB/s * remaining share * compaction * 3600 / 1000."""
     return device_mb_per_s * KEPT[device_class][data] * compaction * 3600 / 1000

@@ -12,7 +12,7 @@ from counterflow.analysis.checks.definition import Figure, NonNegative, Positive
 _THROUGH_VIOS = {"vios": True}
 
 Size = Annotated[float, Field(ge=0, le=256)]
-"""KB an operation, 0 where there is none; the table ends at 256."""
+"""KB per operation, 0 where there is none; the table ends at 256."""
 SIZES_KB = (4, 8, 16, 32, 64, 128, 256)
 READ_US = (16, 22, 34, 57, 92, 163, 314)
 WRITE_US = (21, 26, 36, 54, 82, 148, 282)
@@ -39,7 +39,7 @@ def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> Fi
     advice="Try dedicated processors for the VIOS and compare.",
 )
 def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> Figure:
-    """The VIOS of a partition of three processors or more has dedicated ones."""
+    """The VIOS of a partition with three processors or more has dedicated ones."""
     return Figure(vios_dedicated_processors or processors < 3, True, f"{processors:g} processors of IBM i")
 
 
@@ -62,10 +62,10 @@ def vios_memory(vios_memory_mb: NonNegative) -> Figure:
     unit="disks",
     only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (8)",
-    advice="Make more and smaller virtual disks of one size, not more than there are physical ones.",
+    advice="Create more and smaller virtual disks of equal size, not more than there are physical ones.",
 )
 def virtual_disks(disks: NonNegative) -> Figure:
-    """An ASP has half a dozen virtual disks or more."""
+    """An ASP has at least six virtual disks."""
     return Figure(disks, 6.0)
 
 
@@ -78,7 +78,7 @@ def virtual_disks(disks: NonNegative) -> Figure:
     advice="Configure another virtual SCSI adapter.",
 )
 def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> Figure:
-    """No virtual SCSI adapter carries more than 16 virtual disks."""
+    """No virtual SCSI adapter has more than 16 virtual disks."""
     return Figure(vios_disks_per_adapter, 16.0)
 
 
@@ -113,7 +113,7 @@ def adapter_queue(vios_num_cmd_elems: NonNegative) -> Figure:
     bound="is",
     only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (10)",
-    advice="Give each partition physical disks of its own; partitions that share an arm fight for it unseen.",
+    advice="Give each partition its own physical disks; partitions that share an arm compete for it invisibly.",
 )
 def own_physical_disks(shares_physical_disks: bool) -> Figure:
     """The partition shares no physical disk with another."""
@@ -135,11 +135,11 @@ def virtual_scsi_cpu(
     kb_per_write: Size,
     vios_processors: NonNegative,
 ) -> Figure:
-    """The VIOS has the CPU that its disk operations take at the peak: operations/s * µs an operation of that size."""
+    """The VIOS has the CPU that its disk operations need at the peak: operations/s * µs an operation of that size."""
     return Figure(
         scsi_cpu(reads_per_s, kb_per_read, writes_per_s, kb_per_write),
         vios_processors,
-        "2.2 GHz POWER5; the table's caption says milliseconds, its divisor makes them microseconds",
+        "2.2 GHz POWER5; the table's caption states milliseconds, its divisor makes them microseconds",
     )
 
 
@@ -157,9 +157,9 @@ def network_server_descriptions(hosted_disks: NonNegative, network_server_descri
 
 
 def scsi_cpu(reads_per_s: float, kb_per_read: float, writes_per_s: float, kb_per_write: float) -> float:
-    """Return the processors (of 2.2 GHz POWER5) that virtual SCSI takes for so many operations of these sizes.
+    """Return the processors (2.2 GHz POWER5) that virtual SCSI needs for these rates and sizes of operations.
 
-    Between the sizes of the table the cost lies on the line between its neighbours; below 4 KB it is that of 4 KB.
+    Between the sizes of the table the cost is interpolated linearly; below 4 KB it is that of 4 KB.
     Sizes are at most 256 KB.
     """
     return (reads_per_s * _cost_us(kb_per_read, READ_US) + writes_per_s * _cost_us(kb_per_write, WRITE_US)) / 1e6

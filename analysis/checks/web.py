@@ -18,7 +18,7 @@ _SERVES = {"http_server": True}
     advice="Spread the lines over more I/O processors, keep connections open, raise the MTU.",
 )
 def iop_utilization(iop_busy_pct: NonNegative) -> Figure:
-    """An I/O processor is used 60 % or less on average."""
+    """An I/O processor is busy 60 % or less on average."""
     return Figure(iop_busy_pct, 60.0)
 
 
@@ -28,7 +28,7 @@ def iop_utilization(iop_busy_pct: NonNegative) -> Figure:
     unit="threads",
     only=_SERVES,
     source=f"{CAPABILITIES} 15.1 (10a)",
-    advice="Start from CPW / 20; threads far beyond need cause activity that does nothing.",
+    advice="Start from CPW / 20; far too many threads only cause overhead.",
 )
 def http_threads(http_max_threads: NonNegative, http_cpw: NonNegative) -> Figure:
     """The HTTP server has no more threads than the CPW used for it / 20."""
@@ -52,7 +52,7 @@ def http_keep_alive(http_keep_alive: bool) -> Figure:
     bound="is",
     only=_SERVES,
     source=f"{CAPABILITIES} 15.1 (7, 10e)",
-    advice="Switch off logs that nobody reads: they take 5 to 10 % of CPU.",
+    advice="Disable unused logs: they take 5 to 10 % of CPU.",
 )
 def http_logging(http_access_log: bool) -> Figure:
     """The HTTP server writes no access log."""
@@ -79,5 +79,5 @@ def http_file_system(http_file_system: Literal["root", "qopensys", "qdls", "qsys
     advice="Set HostNameLookups Off.",
 )
 def http_name_lookups(http_name_lookups: bool) -> Figure:
-    """The HTTP server asks no name server for each transaction."""
+    """The HTTP server does no name lookup for each transaction."""
     return Figure(not http_name_lookups, True)

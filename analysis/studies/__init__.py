@@ -1,1 +1,1 @@
-"""Studies: published measurements applied to what is measured here, and measured runs set side by side."""
+"""Studies: applies published measurements to measured workloads, and compares measured runs."""

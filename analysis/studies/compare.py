@@ -1,6 +1,6 @@
-"""Runs side by side: a baseline, scenarios, and what differs, computed from unrounded values.
+"""Compares runs: a baseline, scenarios and their differences, computed from unrounded values.
 
-What is not comparable is said and still shown, except figures in different units, which have no difference.
+Incomparable figures are shown with a warning, except figures in different units, which have no difference.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ TABLES = ("throughput", "response", "cpu", "log", "io", "parts", "components", "
 
 LENGTHS_DIFFER_PCT = 10.0
 LOAD_DIFFERS_PCT = 5.0
-"""Of users, and of log bytes a unit of work: where those move, the workload is another one."""
+"""Of users, and of log bytes per unit of work: beyond it, the workload is a different one."""
 
 ABSENT = "not in this run"
 
 
 class Difference(NamedTuple):
-    """What a scenario has more than the baseline, in the unit of the figure and in percent of the baseline."""
+    """Difference of a scenario to the baseline, in the unit of the figure and in percent of the baseline."""
 
     value: Number
     pct: Number
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One figure of all runs, the baseline first, and a difference a scenario."""
+    """One figure of all runs, the baseline first, and one difference per scenario."""
 
     key: Key
     unit: str
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Runs side by side; `warnings` say where they are not comparable, `formulas` how prices were worked out."""
+    """Compared runs; `warnings` list where they are not comparable, `formulas` how prices were computed."""
 
     runs: tuple[Measured, ...]
     rows: tuple[Row, ...]
@@ -49,14 +49,14 @@ class Comparison(NamedTuple):
 
 
 def compare(runs: Sequence[Measured]) -> Comparison:
-    """Set scenarios beside the baseline, which is the first."""
+    """Compare scenarios with the baseline, which is the first run."""
     one_system = all(len(_systems(run)) <= 1 for run in runs)
     by_run = [_aligned(run, one_system) for run in runs]
     prices, formulas = _prices(runs)
     for figures, priced in zip(by_run, prices, strict=True):
         figures.update(priced)
     keys = dict.fromkeys(key for figures in by_run for key in figures)
-    ordered = sorted(keys, key=lambda key: (TABLES.index(key.table), key.system, key.of))  # names stay as they came
+    ordered = sorted(keys, key=lambda key: (TABLES.index(key.table), key.system, key.of))  # names keep their order
     rows = []
     for key in ordered:
         some = [figures.get(key) for figures in by_run]
@@ -67,7 +67,7 @@ def compare(runs: Sequence[Measured]) -> Comparison:
 
 
 def largest(rows: Sequence[Row], top: int) -> list[Row]:
-    """Return the rows of the `top` components of each system that kept the most processors busy in any run."""
+    """Return the rows of each system's `top` components by processor use in any run."""
     most: dict[tuple[str, str], float] = {}
     for row in rows:
         if row.key.name == "cores":
@@ -83,7 +83,7 @@ def _systems(run: Measured) -> set[str]:
 
 
 def _aligned(run: Measured, one_system: bool) -> dict[Key, Figure]:
-    """Return the figures by what they are; where each run has one system, whatever its name."""
+    """Return the figures by key; where each run has one system, without its name."""
     return {key._replace(system="") if one_system else key: figure for key, figure in run.figures.items()}
 
 

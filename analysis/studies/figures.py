@@ -1,7 +1,7 @@
-"""The figures of one run, from its intervals: means over its time, each with how many intervals and how far apart.
+"""The figures of one run, from its intervals: means over its time, each with the number of intervals and their spread.
 
-An interval counts where it lies in the run as a whole, after the warm-up. Means are weighted by time, means of units of
-work by units, ratios are sums over sums. Percentiles are of a whole run or not at all: they do not average.
+An interval counts if it lies entirely within the run, after the warm-up. Means are weighted by time, means of units of
+work by units; ratios are sums over sums. Percentiles exist only for a whole run: they do not average.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from counterflow.analysis.studies.percentages import Number, per, share_pct, tot
 from counterflow.analysis.studies.runs import Row, Run, RunError
 
 SLACK_S = 1.0
-"""Clocks of recorders are a second apart."""
+"""Clocks of recorders may differ by a second."""
 
 Rows = Mapping[str, Sequence[Row]]
 """Rows of the queries beside this module, by the name of the query."""
 
 
 class Key(NamedTuple):
-    """What a figure is: its table, the system, of what there, and its name with the unit in it."""
+    """Identity of a figure: its table, the system, the object in it, and its name including the unit."""
 
     table: str
     system: str
@@ -33,12 +33,12 @@ class Key(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure over a run; a value that is None has a reason.
+    """A figure over a run; a value of None has a reason.
 
     Parameters
     ----------
-    n : intervals it is made of; 0 where it is made of other figures.
-    sd, low, high : standard deviation, least and greatest of the intervals.
+    n : number of its intervals; 0 where it is derived from other figures.
+    sd, low, high : standard deviation, minimum and maximum of the intervals.
     """
 
     value: Number
@@ -51,21 +51,21 @@ class Figure(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a run did: units of what a second. `reason` says why it is not known."""
+    """Work of a run: units a second, and their name. `reason` explains why it is unknown."""
 
     unit: str
     units_per_s: Number
     reason: str | None
 
     def a_unit(self, of: str) -> str:
-        """Return the unit of `of` for a unit of work: `ms/account`."""
+        """Return the unit of `of` per unit of work: `ms/account`."""
         ends = {"ies": "y", "s": ""}
         end = next((end for end in ends if self.unit.endswith(end)), "")
         return f"{of}/{self.unit.removesuffix(end) + ends.get(end, '') if self.unit else 'unit of work'}"
 
 
 class Measured(NamedTuple):
-    """A run with its figures; `engines` (by system and kind) and `users` say what it ran on and under what load."""
+    """A run with its figures, its `engines` (by system and kind) and its load in `users`."""
 
     run: Run
     work: Work
@@ -76,11 +76,11 @@ class Measured(NamedTuple):
 
 
 def measured(run: Run, rows: Rows) -> Measured:
-    """Return what a run shows.
+    """Compute the figures of a run.
 
     Raises
     ------
-    RunError : nothing is recorded in its time.
+    RunError : there are no records of its time.
     """
     kept = {name: list(_inside(run, some)) for name, some in rows.items()}
     done, finals, why = _workload(run, kept, rows.get("work", ()))
@@ -120,7 +120,7 @@ def measured(run: Run, rows: Rows) -> Measured:
 
 
 def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not recorded") -> Figure:
-    """Return the mean of values with their weights; without one, the reason."""
+    """Return the weighted mean of the values; without values, the reason."""
     known = [(value, weight) for value, weight in samples if value is not None and weight]
     weight = math.fsum(w for _, w in known)
     if not weight:
@@ -133,7 +133,7 @@ def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not
 
 
 def ratio(pairs: Iterable[tuple[Number, Number]], unit: str, reason: str) -> Figure:
-    """Return the sum of the first over the sum of the second, of the intervals that have both."""
+    """Return the sum of the first over the sum of the second, over intervals that have both."""
     known = [(a, b) for a, b in pairs if a is not None and b is not None]
     value = per(math.fsum(a for a, _ in known), math.fsum(b for _, b in known))
     each = [a / b for a, b in known if b]
@@ -149,7 +149,7 @@ def _sum(values: Iterable[Number], unit: str) -> Figure:
 
 
 def _made(value: Number, unit: str, reason: str | None) -> Figure:
-    """Return a figure made of others; the reason is given where one of them is missing."""
+    """Return a figure derived from others; the reason applies where one of them is missing."""
     return Figure(value, unit, reason=None if value is not None else reason or "not recorded")
 
 
@@ -172,9 +172,9 @@ def _by(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
 
 
 def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
-    """Return the intervals and the summaries of the run's workload, or the reason why there is none.
+    """Return intervals and summaries of the run's workload, or the reason why there is none.
 
-    A summary is of the whole run, wherever it ends. Where no workload is recorded, transactions that jobs count are it.
+    A summary covers the whole run, wherever it ends. Without a recorded workload, the jobs' transactions stand in.
     """
     done = [row for row in kept.get("work", ()) if not row["final"]]
     finals = [row for row in work_rows if row["final"]]
@@ -192,7 +192,7 @@ def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row]
 
 
 def _units(row: Row) -> Number:
-    """Return the units of an interval; a count that went backwards gives none."""
+    """Return the units of an interval; None where the count went backwards."""
     units = row["units"]
     if units is None and row["done_per_s"] is not None:
         units = row["done_per_s"] * row["seconds"]
@@ -204,7 +204,7 @@ def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
         return Work("", None, why)
     unit = next((row["unit_of_work"] for row in [*rows, *finals]), "")
     rates = []
-    for some in _by(rows, "system").values():  # drivers side by side add up, intervals of one follow each other
+    for some in _by(rows, "system").values():  # concurrent drivers add up, intervals of one follow each other
         known = [(units, row["seconds"]) for row in some if (units := _units(row)) is not None]
         rates.append(per(math.fsum(u for u, _ in known), math.fsum(s for _, s in known)))
     if not rates:
@@ -212,7 +212,7 @@ def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
     units_per_s = total(*rates) if rates else None
     reason = None
     if units_per_s is None:
-        reason = "no interval tells what was done"
+        reason = "no interval states the work done"
     elif not units_per_s:
         units_per_s, reason = 0.0, "nothing was done"
     return Work(unit, units_per_s, reason)
@@ -256,7 +256,7 @@ def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
 
 
 def _engines(run: Run, row: Row) -> Number:
-    """Return how many processors 100 % is of."""
+    """Return the number of processors that is 100 %."""
     if row["engine_type"] in run.engines:
         return run.engines[row["engine_type"]]
     known: Number = row["virtual_engines"]
@@ -264,7 +264,7 @@ def _engines(run: Run, row: Row) -> Number:
 
 
 def _busy_pct(run: Run, row: Row) -> Number:
-    """Return the utilisation; the share of a floating base is none, that of virtual processors is."""
+    """Return the utilisation; a share of a floating base is none, a share of virtual processors is one."""
     if row["cpu_base"] == "floating":
         busy = total(row["physical_user_cores"], row["physical_sys_cores"])
         of = run.engines.get(row["engine_type"], row["virtual_engines"])
@@ -355,13 +355,13 @@ def _components(
 
 
 def _with_parts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of systems that have a part of replication: where all is `other` there is nothing to tell."""
+    """Return the rows of systems with a replication component: those with nothing but `other` are left out."""
     having = {row["system"] for row in rows if row["command"] != "other"}
     return [row for row in rows if row["system"] in having]
 
 
 def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
-    """Return how many of the processors there are in which commands are counted."""
+    """Return the number of processors on which the shares of commands are based."""
     column = "logical_engines"
     if base == "physical":
         if "core" in run.engines:
@@ -378,7 +378,7 @@ def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
         rates: list[Number] = []
         for (subsystem,), of in sorted(_by(some, "subsystem").items()):
             key = Key("log", system, subsystem, "")
-            # written, created and reported rates are not the same figure: each has a name of its own
+            # written, created and reported rates are different figures: each has its own name
             bases = sorted(_by((row for row in of if row["rate_basis"]), "rate_basis").items())
             for (basis,), based in bases:
                 rate = mean(((row["rate_mb_s"], row["seconds"]) for row in based), "MB/s")
@@ -394,7 +394,7 @@ def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
         yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log, or rates of several kinds")
 
 
-# -- what the job account_cpu says
+# -- results of the job account_cpu
 
 
 def _accounts(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
@@ -442,14 +442,14 @@ def _replication(rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
         yield key._replace(name="rows_per_transaction"), ratio(both, "rows/transaction", "no transaction was applied")
 
 
-# -- what the reader should know
+# -- remarks for the reader
 
 
 def _notes(run: Run, kept: Mapping[str, Sequence[Row]], done: Sequence[Row]) -> Iterator[str]:
     name = run.name
     stated = {row["unit_of_work"] for row in done if run.units and row["unit_of_work"] != run.units}
     if stated:
-        yield f"{name}: units of work are {', '.join(sorted(stated))}, the configuration says {run.units}"
+        yield f"{name}: units of work are {', '.join(sorted(stated))}, the configuration states {run.units}"
     executions = {row["run_id"] for row in done}
     if len(executions) > 1:
         yield f"{name}: {len(executions)} executions of the workload in one run: was the label used twice?"

@@ -1,8 +1,8 @@
-"""Published figures recomputed: what a document prints, and what the formulas of this product make of its own numbers.
+"""Recomputes published figures from the document's own numbers with the formulas of this product.
 
-The facts are beside this module, a YAML file a document, and in the tables that `simulate` makes counters of. A check
-names a function and what it is given: a number, a cell, or another function. Nothing of the computed side is taken from
-what is expected.
+The facts are beside this module, one YAML file per document, and in the tables from which `simulate` makes counters. A
+check names a function and its arguments: a number, a cell, or another function. The computed side never uses the
+expected value.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ Expression = float | StrictStr | Annotated[dict[str, Any], Field(min_length=1, m
 Cells = Mapping[str, str]
 
 _DUST = 1e-9
-"""Binary fractions of decimals that lie on a limit."""
+"""Tolerance for binary fractions of decimals that lie on a limit."""
 
 
 class Check(BaseModel):
-    """A published figure, or one a row of `each`.
+    """A published figure, or one per row of `each`.
 
     Parameters
     ----------
-    each : tables whose rows, side by side, have the cells; rows that lack one are left out.
-    computed : what it is made of.
-    published : as printed, or the cell where it is printed; within half of its last digit unless `tolerance` says so.
-    range : where nothing is printed, or a rough figure: from and to.
-    expect : `cut`: printed without its decimals instead of rounded; `source_error`: the document errs, and its own
-        numbers give another figure; `counter_check`: a formula that must not fit.
+    each : tables whose joined rows have the cells; rows that lack one are left out.
+    computed : expression that computes it.
+    published : as printed, or the cell where it is printed; exact to half of its last digit, or to `tolerance`.
+    range : from and to, where nothing or only a rough figure is printed.
+    expect : `cut`: printed truncated, not rounded; `source_error`: the document errs, and its own numbers give another
+        figure; `counter_check`: a formula that must not match.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -100,12 +100,12 @@ class Check(BaseModel):
         if (self.published is None) == (self.range is None):
             raise ValueError(f"{self.id}: expected either `published` or `range`")
         if self.range and self.expect != "reproduced":
-            raise ValueError(f"{self.id}: a range can but be reproduced")
+            raise ValueError(f"{self.id}: a range can only be `reproduced`")
         return self
 
 
 class Document(BaseModel):
-    """What one document publishes."""
+    """The published figures of one document."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -114,7 +114,7 @@ class Document(BaseModel):
 
 
 class Outcome(NamedTuple):
-    """What comes of one check; `ok` says whether it is as expected, which an error of the document is by differing."""
+    """Outcome of one check; `ok`: it is as expected, which for an error of the document means that it differs."""
 
     document: str
     id: str
@@ -131,7 +131,7 @@ class Outcome(NamedTuple):
 
 @cache
 def documents() -> tuple[Document, ...]:
-    """Return the facts of all documents, in order of their files' names."""
+    """Return the facts of all documents, in order of their file names."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(PUBLISHED.glob("*.yaml")))
     return tuple(Document.model_validate(load_yaml(text)) for text in texts)
 
@@ -150,7 +150,7 @@ def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
 
 
 def totals(found: Iterable[Outcome]) -> dict[str, Any]:
-    """Return how many there are of each kind; what is not as expected is in `failed` alone."""
+    """Return the count of each kind; an unexpected outcome counts only in `failed`."""
     every = list(found)
     kinds = [outcome.expect for outcome in every if outcome.ok]
     return {
@@ -185,11 +185,11 @@ def _as_expected(check: Check, computed: float, printed: str | None) -> bool:
 
 
 def evaluated(expression: Expression, cells: Cells) -> float | None:
-    """Return what an expression comes to over the cells of a row.
+    """Evaluate an expression over the cells of a row.
 
     Raises
     ------
-    LookupError : there is no such formula or cell; names it.
+    LookupError : names a formula or cell that does not exist.
     """
     if isinstance(expression, str):
         return float(_cell(expression, cells))
@@ -250,5 +250,5 @@ def _rows(name: str) -> list[Row]:
 
 
 def _row_name(row: Cells) -> str:
-    """Return what tells a row of a table from the others: its name, or the capacity and the threads of table 7-4."""
+    """Return the unique name of a row: its name, or capacity and threads in table 7-4."""
     return row["run"] if "run" in row else f"{row['capacity_pct']}-{row['threads']}"

@@ -1,4 +1,4 @@
-"""The latency of Q Replication in its parts; any unit of time, the same for all."""
+"""Splits the latency of Q Replication into its parts; any unit of time, the same for all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from counterflow.analysis.studies.percentages import Number, total
 
 
 def capture(end_to_end: Number, queue: Number, apply: Number) -> Number:
-    """Return the part of Capture, which no column holds: END2END_LATENCY - QLATENCY - APPLY_LATENCY."""
+    """Return Capture's part, for which there is no column: END2END_LATENCY - QLATENCY - APPLY_LATENCY."""
     if end_to_end is None or queue is None or apply is None:
         return None
     return end_to_end - queue - apply

@@ -1,4 +1,4 @@
-"""Traffic of a link: bits, bytes and messages, as the job `link_load` sets them against each other."""
+"""Traffic of a link: bits, bytes and messages, related as in the job `link_load`."""
 
 from __future__ import annotations
 

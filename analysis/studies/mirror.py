@@ -1,4 +1,4 @@
-"""What Db2 Mirror would cost: exposure of each workload, the distance, the RoCE bandwidth and the share of a port.
+"""Estimates the cost of Db2 Mirror: exposure of each workload, distance, RoCE bandwidth and the share of a port.
 
 Figures of the study IBM Db2 Mirror for i: Performance Considerations (June 2022) applied to measured mixes of logical
 database I/O. Nothing here predicts response times or CPU: the study gives cases for those, no formula.
@@ -19,7 +19,7 @@ STUDY = "Mirror Performance"
 US_PER_KM_ROUND_TRIP = 10.0
 """Light takes 5 µs a km one way (3.4)."""
 
-# Tables 7-4 and 7-5, the run of 3 % and 8 threads, which nothing capped. OUT is the sum of both nodes.
+# Tables 7-4 and 7-5, the uncapped run of 3 % and 8 threads. OUT is the sum of both nodes.
 MEASURED_ROW_BYTES = 1301
 BYTES_PER_ROW_CHANGE = 4.49e9 / 8 / 416_049
 MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
@@ -48,13 +48,13 @@ class Mix(BaseModel):
 
     @property
     def logical_io(self) -> float | None:
-        """All logical I/O; None where a part is not known."""
+        """All logical I/O; None where a part is unknown."""
         parts = (self.reads, self.inserts, self.other)
         return None if None in parts else math.fsum(part for part in parts if part is not None)
 
     @property
     def exposed(self) -> float | None:
-        """What mirroring touches; without the reads for update, at the least."""
+        """I/O affected by mirroring; a lower bound where reads for update are unknown."""
         if self.logical_io is None:
             return None
         if self.read_for_update is None and self.exposure_pct is not None:
@@ -63,7 +63,7 @@ class Mix(BaseModel):
 
     @property
     def row_changes_per_s(self) -> float | None:
-        """Inserts, updates and deletes a second, at the most: force end of data and releases are among the others."""
+        """Inserts, updates and deletes a second; an upper bound: the others include force end of data and releases."""
         if self.logical_io is None or self.interval_s is None:
             return None
         ends = (self.commits or 0.0) + (self.rollbacks or 0.0)
@@ -71,15 +71,15 @@ class Mix(BaseModel):
 
 
 class Plan(NamedTuple):
-    """What is assumed of the pair of nodes.
+    """Assumptions about the pair of nodes.
 
     Parameters
     ----------
-    km : length of the line between the nodes; None is not known.
-    round_trips : for a row change, 2 or more (3.4).
+    km : length of the line between the nodes; None is unknown.
+    round_trips : per row change, 2 or more (3.4).
     row_bytes : mean length of a changed row.
-    line_gbits : rate of the RoCE port each way, Gb/s of 10⁹ bits; None is not known.
-    headroom_pct : kept free above the peak.
+    line_gbits : rate of the RoCE port each way, Gb/s of 10⁹ bits; None is unknown.
+    headroom_pct : reserve above the peak.
     enforcement : part of a port's nominal capacity that a capped partition got: 0.62 to 0.74 in the study.
     """
 
@@ -92,7 +92,7 @@ class Plan(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A number with what it rests on; `reason` says why there is none."""
+    """A number with its assumption and source; `reason` explains why there is none."""
 
     value: float | None
     unit: str
@@ -113,10 +113,10 @@ class Workload(NamedTuple):
 
 
 def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
-    """Return the workloads, those of most row changes first.
+    """Return the workloads, those with the most row changes first.
 
-    The partition (`*`) has the figures of the line as well; where no row is of the partition, its row changes are the
-    sum of its groups.
+    The partition (`*`) also has the figures of the line; without a row of the partition, its row changes are the sum
+    of its groups.
     """
     groups: dict[tuple[str, str, str], list[Mix]] = defaultdict(list)
     for mix in mixes:
@@ -205,17 +205,17 @@ def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
 
 
 def distance_us(km: float, round_trips: float) -> float:
-    """Return what the length of the line adds to a row change, µs."""
+    """Return the delay that the line adds to a row change, µs."""
     return US_PER_KM_ROUND_TRIP * km * round_trips
 
 
 def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) -> float:
-    """Return the bytes of changed rows a second; table 7-4 is of rows a byte longer than 7.5.1 states."""
+    """Return the bytes of changed rows a second; the rows of table 7-4 are a byte longer than 7.5.1 states."""
     return rows_per_s * row_bytes
 
 
 def bytes_per_row_change(row_bytes: float) -> float:
-    """Return the bytes on the line for a changed row: measured at 1,301, with the same around rows of other lengths."""
+    """Return the bytes on the line per changed row: measured at 1,301, with the same overhead for other lengths."""
     return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes
 
 
@@ -262,5 +262,5 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
 
 
 def as_dict(workload: Workload) -> dict[str, Any]:
-    """Return a workload as JSON knows it."""
+    """Return a workload as a dictionary for JSON."""
     return {**workload._asdict(), "figures": {name: f._asdict() for name, f in workload.figures.items()}}

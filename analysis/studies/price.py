@@ -1,4 +1,4 @@
-"""Price against performance: what a unit of work saves."""
+"""Price against performance: the saving per unit of work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FORMULA = "price-performance advantage = 1 - (cost / baseline cost) / (throughpu
 
 
 def price_performance_pct(cost_ratio: Number, throughput_ratio: Number) -> Number:
-    """Return the saving for a unit of work, %; both ratios are new / old."""
+    """Return the saving per unit of work, %; both ratios are new / old."""
     ratio = per(cost_ratio, throughput_ratio)
     return None if ratio is None else 100 * (1 - ratio)
 
@@ -16,6 +16,6 @@ def price_performance_pct(cost_ratio: Number, throughput_ratio: Number) -> Numbe
 def performance_per_price_gain_pct(throughput_ratio: float, price_ratio: float) -> float:
     """Return the gain in performance for the same money, %: the other usual definition; `price_ratio` is old / new.
 
-    It has no upper bound, where the saving ends at 100 %, and is not what the studies here print.
+    It has no upper bound, while the saving ends at 100 %; the studies here do not print it.
     """
     return 100 * (throughput_ratio * price_ratio - 1)

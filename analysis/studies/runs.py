@@ -1,4 +1,4 @@
-"""Labelled runs: when each was and what is known of it, from the label of its records and from configuration."""
+"""Finds labelled runs: time and properties of each, from the label of its records and from configuration."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 Row = Mapping[str, Any]
 
 REUSED_AFTER_S = 3600.0
-"""A longer pause in the recordings of a label, longer than four of their intervals too, is between two runs."""
+"""A pause in a label's recordings longer than this, and than four of their intervals, separates two runs."""
 
 
 class RunError(ValueError):
-    """A run cannot be told from what is stored; says which, why, and in `hint` the way out."""
+    """A run cannot be determined from the stored records; names the run, the reason and, in `hint`, the way out."""
 
     def __init__(self, message: str, hint: str) -> None:
-        """Keep the way out beside the message."""
+        """Keep message and hint."""
         super().__init__(message)
         self.hint = hint
 
@@ -30,14 +30,14 @@ class Run(NamedTuple):
     Parameters
     ----------
     name : its label.
-    begin_s, end_s : what is compared of it, before the warm-up is trimmed; seconds since 1970, UTC.
-    systems : whose records belong to it.
-    warm_up_s : left out at the begin.
-    workload : whose units of work are counted; None: the one workload there is.
-    units : what they are, as stated.
-    engines : processors by type that 100 % is of, instead of what the records say.
-    cost, currency : what the configuration costs.
-    notes : what the reader should know of how the run was found.
+    begin_s, end_s : compared period, before the warm-up is trimmed; seconds since 1970, UTC.
+    systems : systems whose records belong to it.
+    warm_up_s : trimmed from the beginning.
+    workload : workload whose units of work are counted; None: the only one.
+    units : stated name of the units.
+    engines : processors by type that are 100 %, overriding the records.
+    cost, currency : cost of the configuration.
+    notes : remarks on how the run was found.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Length of what is compared."""
+        """Length of the compared period."""
         return max(0.0, self.end_s - self.begin_s - self.warm_up_s)
 
 
@@ -63,14 +63,14 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
 
     Parameters
     ----------
-    intervals : of the records that carry the label: `system`, `source`, `end_s`, `seconds`.
-    settings : of the sections `run` and `price` of the configuration, of this item: `section`, `system`, `name`,
-        `value`, `since_s`. A run that is configured is as configured, whatever the label; a price holds from its time.
-    warm_up_s : instead of the configured one.
+    intervals : of records with the label: `system`, `source`, `end_s`, `seconds`.
+    settings : of this item in the sections `run` and `price` of the configuration: `section`, `system`, `name`,
+        `value`, `since_s`. Configuration takes precedence over the label; a price is valid from its time.
+    warm_up_s : overrides the configured one.
 
     Raises
     ------
-    RunError : nothing is known of it, the label was used twice, or the configuration says what cannot be.
+    RunError : the run is unknown, its label was used twice, or its configuration is invalid.
     """
     rows, lines = list(intervals), list(settings)
     of_run = [line for line in lines if line["section"] == "run"]
@@ -88,12 +88,12 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
         begin_s, end_s, notes = _common(name, rows)
     else:
         raise RunError(
-            f"there is no run `{name}`: no record carries the label, and the configuration does not name it",
-            "counterflow publish --run NAME labels records; the list `runs` of the site file says when a run was",
+            f"there is no run `{name}`: no record has the label, and the configuration does not name it",
+            "counterflow publish --run NAME labels records; the list `runs` of the site file defines the time of a run",
         )
     warm_up_s = _number(name, "warm_up_s", stated.get("warm_up_s", "0") if warm_up_s is None else str(warm_up_s))
     if end_s - warm_up_s <= begin_s:
-        raise RunError(f"nothing is left of run `{name}` after its warm-up", "mend its begin, end and warm_up_s")
+        raise RunError(f"nothing is left of run `{name}` after its warm-up", "correct its begin, end and warm_up_s")
     if len({line["since_s"] for line in of_run}) > 1:
         notes.append(f"{name}: configured more than once; the newest begin is used")
     engines = {
@@ -119,12 +119,12 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
 
 
 def _newest(lines: Iterable[Row]) -> dict[str, str]:
-    """Return name and value of the newest version of the item."""
+    """Return names and values of the newest version of the item."""
     return {line["name"]: line["value"] for line in sorted(lines, key=lambda line: line["since_s"])}
 
 
 def _common(name: str, rows: list[Row]) -> tuple[float, float, list[str]]:
-    """Return the time that every recording of the run covers."""
+    """Return the period that all recordings of the run cover."""
     recordings: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for row in rows:
         recordings[row["system"], row["source"]].append((row["end_s"] - (row["seconds"] or 0.0), row["end_s"]))
@@ -133,7 +133,7 @@ def _common(name: str, rows: list[Row]) -> tuple[float, float, list[str]]:
         intervals.sort()
         _once(name, system, source, intervals)
         begin_s, end_s = intervals[0][0], max(end for _, end in intervals)
-        if end_s > begin_s:  # a listing of one moment is no recording
+        if end_s > begin_s:  # a single listing is no recording
             spans.append((begin_s, end_s))
     if not spans:
         raise RunError(f"run `{name}` has no interval with a length", "check what was published with its label")
@@ -145,7 +145,7 @@ def _common(name: str, rows: list[Row]) -> tuple[float, float, list[str]]:
             "check clocks and zones, or give begin and end in the list `runs` of the site file",
         )
     cut = end_s - begin_s < 0.9 * longest
-    note = f"{name}: compared over the {end_s - begin_s:.0f} s that all recordings have, of {longest:.0f} s"
+    note = f"{name}: compared over the {end_s - begin_s:.0f} s that all recordings cover, of {longest:.0f} s"
     return begin_s, end_s, [note] if cut else []
 
 
@@ -158,7 +158,7 @@ def _once(name: str, system: str, source: str, intervals: list[tuple[float, floa
             raise RunError(
                 f"run `{name}` was recorded more than once on {system} ({source}): until {_iso(reached)}, and again "
                 f"from {_iso(begin)}",
-                "give begin and end of the one you mean in the list `runs` of the site file",
+                "give begin and end of the intended one in the list `runs` of the site file",
             )
         reached = max(reached, end)
 
@@ -172,7 +172,7 @@ def _moment(name: str, key: str, text: str) -> float:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise RunError(
-            f"run `{name}`: `{key}` is {text!r}, expected a time as 2026-01-31T10:00:00Z", "mend the site file"
+            f"run `{name}`: `{key}` is {text!r}, expected a time such as 2026-01-31T10:00:00Z", "correct the site file"
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
@@ -183,5 +183,5 @@ def _number(name: str, key: str, text: str) -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise RunError(f"run `{name}`: `{key}` is {text!r}, expected a number of 0 or more", "mend the site file")
+        raise RunError(f"run `{name}`: `{key}` is {text!r}, expected a number of 0 or more", "correct the site file")
     return number

@@ -1,4 +1,4 @@
-"""Logs, drives and buses: what their counts and ratings come to."""
+"""Logs, drives and buses: rates and capacities from their counts and ratings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CI_BYTES = 4096
 
 
 def log_bytes_per_s(cis_per_s: Number, copies: Number) -> Number:
-    """Return the bytes a second of one log copy from the CIs written of all copies (QJSTCIWR)."""
+    """Return the bytes a second of one log copy from the CIs written to all copies (QJSTCIWR)."""
     each = per(cis_per_s, copies)
     return None if each is None else each * CI_BYTES
 
@@ -35,7 +35,7 @@ def tib(size_bytes: float) -> float:
 
 
 def raid10_bytes(drives: int, drive_bytes: float) -> float:
-    """Return what mirrored pairs hold: half of what the drives do."""
+    """Return the capacity of mirrored pairs: half of that of the drives."""
     return drives / 2 * drive_bytes
 
 

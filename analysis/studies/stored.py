@@ -1,4 +1,4 @@
-"""The queries for what is stored of a run; docs/studies/compare.md says which table gives which figure."""
+"""The queries for the stored records of a run; docs/studies/compare.md maps tables to figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 QUERIES = Path(__file__).parent / "queries"
 
 OF_A_NAME = frozenset({"labelled", "configured"})
-"""Queries for a run by its name; the others are for systems and a time."""
+"""Queries by the name of a run; the others are by systems and period."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A comparison as text: Markdown, CSV and JSON. Names come from data: none is taken for markup or for a formula."""
+"""Writes a comparison as Markdown, CSV and JSON. Names come from data, so they are escaped: no markup, no formulas."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from counterflow.base.inert import inert
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula."""
+"""First characters that a spreadsheet takes for a formula."""
 
 _RUN = ("table", "system", "of", "figure", "unit", "run", "value", "intervals", "sd", "min", "max")
 _COLUMNS = (*_RUN, "difference", "difference_pct", "reason")
 
 
 def worded(value: Number) -> str:
-    """Return a number for a reader: four digits that mean something; a missing one is a dash."""
+    """Format a number with four significant digits; a missing one is a dash."""
     if value is None:
         return "-"
     if abs(value) >= 1000:
@@ -33,15 +33,15 @@ def worded(value: Number) -> str:
 
 
 def with_spread(figure: Figure) -> str:
-    """Return a figure with the standard deviation, the least and the greatest of its intervals."""
-    if figure.value is None or figure.sd is None or figure.sd <= 1e-9 * abs(figure.value):  # the dust of sums
+    """Format a figure with standard deviation, minimum and maximum of its intervals."""
+    if figure.value is None or figure.sd is None or figure.sd <= 1e-9 * abs(figure.value):  # rounding errors of sums
         return worded(figure.value)
     deviation = worded(float(f"{figure.sd:.2g}"))
     return f"{worded(figure.value)} ±{deviation} ({worded(figure.low)} to {worded(figure.high)})"
 
 
 def named(row: Row) -> str:
-    """Return what a figure is of, and its name."""
+    """Return the object of a figure and its name."""
     return " ".join(filter(None, (row.key.system, row.key.of, row.key.name)))
 
 
@@ -54,7 +54,7 @@ def tables(comparison: Comparison) -> dict[str, list[Row]]:
 
 
 def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
-    """Yield what is to be known of each run before its figures."""
+    """Yield the description of each run."""
     for run in runs:
         yield {
             "run": run.run.name,
@@ -68,25 +68,25 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
 
 
 def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
-    """Yield the cells of a row under their headings, numbers worded: for a terminal and for Markdown."""
+    """Yield the cells of a row with their headings, numbers formatted: for a terminal and for Markdown."""
     yield "figure", named(row)
     yield "unit", row.unit
     base, *others = row.figures
     yield f"baseline {runs[0].run.name}", with_spread(base)
     for number, (run, figure, apart) in enumerate(zip(runs[1:], others, row.differences, strict=True), 1):
-        several = f" {number}" if len(others) > 1 else ""  # headings are keys: no two the same
+        several = f" {number}" if len(others) > 1 else ""  # headings are keys, so they must differ
         yield f"scenario{several} {run.run.name}", with_spread(figure)
         yield f"diff{several}", worded(apart.value)
         yield f"diff{several} %", "-" if apart.pct is None else f"{apart.pct:+.1f}"
     yield "intervals", "/".join(str(figure.n) if figure.n else "-" for figure in row.figures)
     reasons = dict.fromkeys(figure.reason for figure in row.figures if figure.reason)
     reasons |= dict.fromkeys(apart.reason for apart in row.differences if apart.reason)
-    reasons.pop(ABSENT, None)  # the dash says it
+    reasons.pop(ABSENT, None)  # the dash is enough
     yield "note", "; ".join(reason for reason in reasons if reason)
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the comparison as Markdown: runs, warnings, and a table a topic."""
+    """Return the comparison as Markdown: runs, warnings, and one table per topic."""
     out = ["# Runs", "", *_table(header(comparison.runs)), ""]
     out += [line for text in comparison.warnings for line in (f"> **Not comparable without care:** {_text(text)}", "")]
     for name, rows in tables(comparison).items():
@@ -109,7 +109,7 @@ def _text(text: str) -> str:
 
 
 def as_csv(comparison: Comparison) -> str:
-    """Return a line a figure and run, unrounded; a text that a spreadsheet would take for a formula begins with `'`."""
+    """Return one unrounded line per figure and run; text that looks like a spreadsheet formula begins with `'`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -130,7 +130,7 @@ def _harmless(text: str) -> str:
 
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison as JSON knows it, unrounded."""
+    """Return the comparison as an unrounded dictionary for JSON."""
     return {
         "runs": [
             {

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, logs, health, and the clients of Kafka and ClickHouse."""
+"""The shared base: errors, logs, health, and the clients of Kafka and ClickHouse."""

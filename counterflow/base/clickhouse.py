@@ -1,7 +1,7 @@
-"""ClickHouse over HTTP: the one client of migrations, lander, queries and checks.
+"""The one ClickHouse client, over HTTP, of migrations, lander, queries and checks.
 
-HTTP because every ClickHouse speaks it, the one-machine engine too. Each statement is one request; the answer's
-exception code decides what the caller does, never the HTTP status alone.
+Every ClickHouse supports HTTP, including the one-machine engine. Each statement is one request. Callers act on the
+exception code of the response, never on the HTTP status alone.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.loopback import is_loopback
 
 Settings = Mapping[str, str | int | Sequence[Any] | Mapping[str, int]]
-"""Settings of a request, and values of `{name:Type}` in its statement as `param_name`: text, numbers, lists (Array) of
-these or of tuples (Tuple), mappings (Map). Whatever a text holds, it stays a text."""
+"""Settings of a request, and, as `param_name`, values of `{name:Type}` in its statement: text, numbers, lists (Array)
+of these or of tuples (Tuple), mappings (Map). Text is escaped, so it cannot become SQL."""
 
 
 class ClickHouseError(Exception):
-    """The server's refusal: `code` is ClickHouse's exception code (0: none given), `status` the HTTP status."""
+    """An error response: `code` is ClickHouse's exception code (0: none given), `status` the HTTP status."""
 
     def __init__(self, code: int, status: int, text: str) -> None:
-        """Keep the code, the status and the text of the answer."""
+        """Keep the code, the status and the text of the response."""
         super().__init__(text.strip())
         self.code = code
         self.status = status
@@ -38,10 +38,10 @@ class ClickHouse:
 
     Parameters
     ----------
-    url : base address, `http://127.0.0.1:18123`.
-    user, password : sent as headers, so they appear in no address and no log.
+    url : base address, such as `http://127.0.0.1:18123`.
+    user, password : sent as headers, so they appear in no URL and no log.
     timeout_s : limit of one request.
-    ca : PEM file with what the server's certificate has to be signed by; those that the machine trusts without it.
+    ca : PEM file with the CAs that may sign the server's certificate; default: those that the machine trusts.
 
     Raises
     ------
@@ -52,9 +52,7 @@ class ClickHouse:
         """Open no connection yet."""
         address = httpx.URL(url)
         if address.scheme != "https" and not is_loopback(address.host):
-            raise CounterflowError(
-                f"{url} would be sent the password for everybody to read", hint="use https://", exit_code=2
-            )
+            raise CounterflowError(f"the password would be sent to {url} unencrypted", hint="use https://", exit_code=2)
         self._http = httpx.Client(
             base_url=url,
             headers={"X-ClickHouse-User": user, "X-ClickHouse-Key": password},
@@ -64,15 +62,15 @@ class ClickHouse:
         )
 
     def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
-        """Send one statement with its data and settings (or `param_<name>` values); return the answer's body.
+        """Send one statement with its data and settings (or `param_<name>` values); return the response body.
 
-        A large `body` is best given in pieces: the transport copies the rest of a piece after each write, and keeps it
-        beyond the answer.
+        Pass a large `body` in pieces: the transport copies the rest of a piece after each write, and keeps it even
+        after the response.
 
         Raises
         ------
-        ClickHouseError : the server answered with an exception.
-        httpx.TransportError : no answer; whether the statement was applied is unknown.
+        ClickHouseError : the server returned an exception.
+        httpx.TransportError : no response; whether the statement was applied is unknown.
         """
         params = {"query": sql, **{name: _wire(name, value) for name, value in (settings or {}).items()}}
         pieces = [body] if isinstance(body, bytes) else body
@@ -84,12 +82,12 @@ class ClickHouse:
         return response.content
 
     def rows(self, sql: str, settings: Settings | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a SELECT as mappings; `{x:Type}` in the statement is filled by the setting `param_x`."""
+        """Return the rows of a SELECT as mappings; the setting `param_x` fills `{x:Type}` in the statement."""
         wire = {"default_format": "JSONEachRow", "output_format_json_quote_64bit_integers": 0, **(settings or {})}
         return [orjson.loads(line) for line in self.post(sql, settings=wire).splitlines()]
 
     def ping(self) -> bool:
-        """Say whether the server answers at all."""
+        """Return whether the server answers at all."""
         try:
             return self._http.get("/ping").text == "Ok.\n"
         except httpx.TransportError:
@@ -109,7 +107,7 @@ class ClickHouse:
 
 
 def _wire(name: str, value: object) -> str:
-    """Return a setting as it is sent; a text that fills a parameter is read as a field of TabSeparated."""
+    """Serialise a setting; ClickHouse reads the text of a parameter as a TabSeparated field."""
     if name.startswith("param_") and isinstance(value, str):
         return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
     return value if isinstance(value, str) else _literal(value)
@@ -137,5 +135,5 @@ def _trust(ca: Path | None) -> ssl.SSLContext | bool:
     except OSError as error:  # ssl.SSLError is one
         what = error.strerror or "not PEM"
         raise CounterflowError(
-            f"{ca}: {what}", hint="name the certificates that sign the server's", exit_code=2
+            f"{ca}: {what}", hint="give the PEM file of the CA that signed the server's certificate", exit_code=2
         ) from None

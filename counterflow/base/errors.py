@@ -1,18 +1,18 @@
-"""The one exception that reaches the user as a sentence instead of a traceback."""
+"""The exception that the user sees as a sentence instead of a traceback."""
 
 
 class CounterflowError(Exception):
-    """Something the user can mend: what happened, where, and the way out.
+    """A problem that the user can fix: what happened, where, and the way out.
 
     Parameters
     ----------
     message : what happened, naming the file, line, port or part.
-    hint : the way out, a sentence or a command to type.
-    exit_code : the status of the process; 1 the work failed, 2 wrong input or configuration.
+    hint : the way out: a sentence or a command to type.
+    exit_code : exit status of the process; 1: the work failed; 2: wrong input or configuration.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 1) -> None:
-        """Keep the parts; printing is the command line's."""
+        """Keep the parts; the command line prints them."""
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -1,7 +1,7 @@
-"""What a process of ours says of itself: `/metrics`, and `/healthz` with what is wrong.
+"""The health endpoint of each process: `/metrics`, and `/healthz` with the current problems.
 
-It answers on 127.0.0.1, or on the address that COUNTERFLOW_METRICS_ADDRESS names, then by TLS alone, and to those alone
-who show a certificate; without one `/healthz` says whether all is well, not what is wrong.
+It listens on 127.0.0.1, or on the address in COUNTERFLOW_METRICS_ADDRESS. There it requires TLS and a client
+certificate; a client without one learns from `/healthz` only whether there is a problem.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _KNOWN = "counterflow.known"
 _PREFIX = "COUNTERFLOW_METRICS_"
 
 VARIABLES = tuple(f"{_PREFIX}{name}" for name in ("ADDRESS", "CERTIFICATE", "CLIENT_CA", "PLAIN"))
-"""Of the environment: where it answers, by which certificate, whose it accepts, and that nobody else comes there."""
+"""Environment variables: address, own certificate, accepted CA, and 1 for plain HTTP on an isolated network."""
 
 Problems = Callable[[], Iterable[str]]
-"""Says what is wrong now, a sentence each; asked in a thread of its own."""
+"""Returns the current problems, a sentence each; called from a separate thread."""
 
 
 def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
-    """Answer in a thread of its own.
+    """Serve in a separate thread.
 
-    `/metrics` is what `registry` holds. `/healthz` is `ok` with status 200, or a problem a line with status 503.
+    `/metrics` exposes `registry`. `/healthz` is `ok` with status 200, or one problem per line with status 503.
 
     Raises
     ------
     OSError : the port is taken.
-    CounterflowError : others could reach it, and nothing says how they prove who they are.
+    CounterflowError : other machines could connect, and client authentication is not configured.
     """
     address = os.environ.get(f"{_PREFIX}ADDRESS") or "127.0.0.1"
     trust = _trust(address)
@@ -50,11 +50,11 @@ def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
         if environ["PATH_INFO"] in _PATHS:
             found = sorted(problems())
             status = "503 Service Unavailable" if found else "200 OK"
-            lines = (found if known else ["not well"]) if found else ["ok"]
+            lines = (found if known else ["unhealthy"]) if found else ["ok"]
         elif known:
             return cast("Iterable[bytes]", metrics(environ, start_response))
         else:
-            status, lines = "403 Forbidden", ["show a certificate"]
+            status, lines = "403 Forbidden", ["client certificate required"]
         start_response(status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")])
         return ["".join(f"{line}\n" for line in lines).encode()]
 
@@ -64,19 +64,19 @@ def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
 
 
 def _trust(address: str) -> ssl.SSLContext | None:
-    """Return who is let in, None where everybody is who gets there."""
+    """Return the TLS context that authenticates clients; None where every client is accepted."""
     certificate, authority = (os.environ.get(f"{_PREFIX}{name}") for name in ("CERTIFICATE", "CLIENT_CA"))
     if not (certificate and authority):
         if is_loopback(address) or os.environ.get(f"{_PREFIX}PLAIN") == "1":
             return None
         raise CounterflowError(
-            f"{_PREFIX}ADDRESS is {address}, which others reach: "
-            f"it needs {_PREFIX}CERTIFICATE and {_PREFIX}CLIENT_CA, by which both sides prove who they are",
-            hint="docs/security.md tells how to make them; on 127.0.0.1 neither is needed",
+            f"{_PREFIX}ADDRESS is {address}, which other machines can reach: "
+            f"it needs {_PREFIX}CERTIFICATE and {_PREFIX}CLIENT_CA for mutual TLS",
+            hint="docs/security.md describes how to make them; on 127.0.0.1 neither is needed",
             exit_code=2,
         )
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.verify_mode = ssl.CERT_OPTIONAL  # one that is shown is checked
+    context.verify_mode = ssl.CERT_OPTIONAL  # a certificate is verified if presented
     try:
         context.load_cert_chain(certificate)
         context.load_verify_locations(authority)
@@ -93,7 +93,7 @@ class _Server(ThreadingWSGIServer):
     trust: ssl.SSLContext | None = None
 
     def finish_request(self, request: socket | tuple[bytes, socket], client_address: object) -> None:
-        """Greet whoever comes in the thread that serves him: one who says nothing holds up nobody else."""
+        """Do the TLS handshake in the request's own thread, so a silent client blocks no other."""
         if self.trust is None or not isinstance(request, socket):
             super().finish_request(request, client_address)
             return
@@ -102,14 +102,14 @@ class _Server(ThreadingWSGIServer):
             super().finish_request(greeted, client_address)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Write no line for whoever is not let in, or goes away."""
+        """Log nothing for a rejected or disconnected client."""
 
 
 class _Handler(WSGIRequestHandler):
     def get_environ(self) -> dict[str, object]:
-        """Add whether the client showed a certificate."""
+        """Add whether the client presented a certificate."""
         shown = isinstance(self.connection, ssl.SSLSocket) and self.connection.getpeercert()
         return {**super().get_environ(), _KNOWN: bool(shown)}
 
     def log_message(self, format: str, *args: object) -> None:
-        """Write no line a request."""
+        """Log no requests."""

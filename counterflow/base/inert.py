@@ -1,4 +1,4 @@
-"""Names come from data: shown, never obeyed."""
+"""Makes text from data safe to print: a terminal shows control characters and never acts on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 
 
 def inert(text: str, keep: str = "") -> str:
-    """Return text in which all that is not plainly seen is written out: controls, escapes, turns of direction."""
+    """Return text with every non-printable character escaped: controls, escape sequences, bidi marks."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep or unicodedata.category(c) == "Zs" else _written(c) for c in text)

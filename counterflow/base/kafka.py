@@ -1,4 +1,4 @@
-"""How a Kafka cluster is reached: the one description that agent, lander, exporter, jobs and commands share."""
+"""The connection to a Kafka cluster, shared by agent, lander, exporter, jobs and commands."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
 
-# What the guarantees rest on, so not to be set from outside.
+# The guarantees depend on these, so a configuration may not set them.
 _OWN = re.compile(
     r"^(metadata\.broker\.list|bootstrap\.servers|transactional\.id|transaction\.timeout\.ms|enable\.idempotence|acks"
     r"|request\.required\.acks|isolation\.level|group\.id|enable\.auto\.commit|max\.in\.flight.*|retries|.*_cb)$"
 )
 _SECRET = re.compile(r"(password|secret|\.pem$|oauthbearer\.config)")
-# Without these librdkafka refuses a protocol that is right.
+# Without these librdkafka rejects a valid security.protocol.
 _BESIDE: dict[str, dict[str, Any]] = {
     "security.protocol": {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
 }
 
 
 class Strict(BaseModel):
-    """A part of a configuration: unknown keys are mistakes."""
+    """A part of a configuration that rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def raise_all(mistakes: Mapping[Any, str]) -> None:
-    """Raise mistakes of the entries of a mapping or list in one error, if there are any."""
+    """Raise all mistakes in the entries of a mapping or list as one error, if there are any."""
     if mistakes:
         raise PydanticCustomError("entries", "{entries}", {"entries": dict(mistakes)})
 
 
 class Secret(Strict):
-    """Where a secret is kept: a file, or a variable of the environment. Never the secret itself."""
+    """Where a secret is kept: a file or an environment variable. Never the secret itself."""
 
     file: Path | None = None
     env: str | None = None
@@ -55,7 +55,7 @@ class Secret(Strict):
 
         Raises
         ------
-        CounterflowError : the file is not readable or the variable is not set.
+        CounterflowError : the file is unreadable or the variable is not set.
         """
         if self.env is not None:
             if (value := os.environ.get(self.env)) is None:
@@ -67,16 +67,16 @@ class Secret(Strict):
         except (OSError, UnicodeDecodeError) as error:
             what = getattr(error, "strerror", None) or "not text"
             raise CounterflowError(
-                f"{path}: the secret cannot be read: {what}",
-                hint="give the user of the agent the right to read it",
+                f"{path}: cannot read the secret: {what}",
+                hint="give the agent's user read permission",
                 exit_code=2,
             ) from None
 
 
 class Kafka(Strict):
-    """The broker, and how to prove who we are.
+    """The broker, and how to authenticate to it.
 
-    `settings` are properties of librdkafka handed through as they are; those that hold secrets stand in `secrets`.
+    `settings` are properties of librdkafka, passed through unchanged; those that are secrets belong in `secrets`.
     """
 
     bootstrap: str = Field(min_length=1)
@@ -91,12 +91,12 @@ class Kafka(Strict):
 
     @property
     def described(self) -> dict[str, Any]:
-        """What a configuration says of it: places of secrets, no secrets."""
+        """The connection as in a configuration file: with the places of secrets, without the secrets."""
         return self.model_dump(mode="json", exclude_none=True)
 
     @property
     def client(self) -> dict[str, Any]:
-        """Connection settings of librdkafka, secrets read.
+        """Connection settings of librdkafka, with the secrets.
 
         Raises
         ------
@@ -111,11 +111,11 @@ class Kafka(Strict):
 
 def _property_mistake(name: str, value: Any) -> str | None:
     if _SECRET.search(name):
-        return f"this is a secret; name its place instead, `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
+        return f"this is a secret; give its place instead: `secrets: {{{name}: {{file: PATH}}}}` or `{{env: NAME}}`"
     if _OWN.search(name):
-        return "is set by counterflow, whose guarantees rest on it; remove the line"
+        return "counterflow sets this, its guarantees depend on it; remove the line"
     if name.startswith(("ssl.", "sasl.")) and name != "sasl.mechanism":
-        return None  # librdkafka judges these together, when it connects
+        return None  # librdkafka validates these together, when it connects
     try:
         Producer({name: value, "log_level": 0, **_BESIDE.get(name, {})})
     except KafkaException as error:

@@ -1,4 +1,4 @@
-"""Structured logs on stderr: readable on a terminal, one JSON object a line elsewhere."""
+"""Structured logs on stderr: readable on a terminal, one JSON object per line elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 
 
 class _Stderr:
-    """stderr on a disk that may be full: a line that cannot be written is lost, the process goes on."""
+    """stderr on a disk that may be full: a line that cannot be written is lost, the process continues."""
 
     def write(self, text: str) -> None:
         with suppress(OSError):

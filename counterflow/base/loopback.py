@@ -1,4 +1,4 @@
-"""What only this machine reaches: the one place without TLS and passwords of its own."""
+"""Recognises loopback addresses, the only ones that need neither TLS nor passwords."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a name or address is this machine's own and reached by nobody else."""
+    """Return whether a name or address is a loopback one, which no other machine can reach."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""The command line: one module a command, found by its file name.
+"""The command line: one module per command, found by its file name.
 
-`counterflow jobs rerun` is the click group `command` in `cli/jobs.py`; a module is imported only when its command is
-called, so `counterflow parse` never pays for the stack. A dash in a command is an underscore in its module.
+`counterflow jobs rerun` is the click group `command` in `cli/jobs.py`. A module is imported only when its command is
+called, so `counterflow parse` never loads the stack. A dash in a command is an underscore in its module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 
 _EXTRAS = {"jinja2": "report", "markupsafe": "report", "vl_convert": "report", "psutil": "stack", "supervisor": "stack"}
-"""Which extra of the distribution installs a module that not every command needs."""
+"""The extra of the distribution that installs an optional module."""
 
 
 class _Commands(click.Group):

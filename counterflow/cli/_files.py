@@ -1,4 +1,4 @@
-"""What `parse`, `summary` and `publish` share: file arguments, the time zone, progress, and the status at the end."""
+"""Shared by `parse`, `summary` and `publish`: file arguments, time zone, progress and exit status."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Zone(click.ParamType[ZoneInfo]):
 
 def file_options(command: F) -> F:
     """Give a command FILE…, --zone, --date-order and --system."""
-    zone_help = "IANA time zone of the recordings' local times; nmon files do not say it."
+    zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
-    order_help = "Order of dates that do not say it: those of IBM i prints."
+    order_help = "Order of ambiguous dates, as in IBM i spooled files."
     command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
     command = click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
     return click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))(command)
 
 
 def recordings(paths: tuple[Path, ...]) -> list[Path]:
-    """Return the files named, those of a directory in order of their names; a missing one is kept to be reported."""
+    """Return the given files, those of a directory sorted by name; a missing one is kept, to be reported later."""
     found: list[Path] = []
     for path in paths:
         try:
@@ -57,7 +57,7 @@ def recordings(paths: tuple[Path, ...]) -> list[Path]:
 
 
 def each(paths: list[Path]) -> Iterator[Path]:
-    """Yield the paths, with a progress bar on a terminal where there are many."""
+    """Yield the paths; on a terminal, several get a progress bar."""
     bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*bar, console=errors, transient=True, disable=len(paths) < 2 or not sys.stderr.isatty()) as progress:
         task = progress.add_task("files", total=len(paths))
@@ -74,7 +74,7 @@ def read_all(
     take: Callable[[Path, Item], None],
     date_order: str | None = None,
 ) -> int:
-    """Hand every item of every file to `take`; return how many files gave no record at all, each said why."""
+    """Pass every item of every file to `take`; report each file without any record, and return their number."""
     unread = 0
     for path in each(paths):
         records, first = 0, None
@@ -90,13 +90,13 @@ def read_all(
             continue
         if not records:
             unread += 1
-            what = "there is no record in it" if first is None else first.detail
+            what = "no record found" if first is None else first.detail
             place = f"{path}:{first.line}" if first is not None and first.line else str(path)
             errors.print(f"error: {place}: {what}", markup=False)
     return unread
 
 
 def why(error: OSError) -> str:
-    """Say what is wrong with a file and the way out."""
-    hint = {PermissionError: "; give this user the right to read it", FileNotFoundError: "; check the path"}
+    """Return what is wrong with a file, and the way out."""
+    hint = {PermissionError: "; give this user read permission", FileNotFoundError: "; check the path"}
     return f"{error.strerror or error}{hint.get(type(error), '')}"

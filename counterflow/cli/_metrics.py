@@ -1,4 +1,4 @@
-"""The names of all metrics that the parts tell, taken from the code that tells them."""
+"""The names of all metrics of the product, taken from the code that exposes them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 
 
 def told() -> set[str]:
-    """Return the names under which Prometheus keeps what agent, lander, exporter and the stack's own health tell."""
+    """Return the Prometheus names of all metrics of agent, lander, exporter and the stack's health server."""
     exporter = CollectorRegistry()
     exporter.register(Told(stale_s=1, most=1))
     registries = (exporter, Metrics().registry, lander.REGISTRY)
-    asked = (Jobs("http://127.0.0.1"), Parts(StackSettings.from_environment({})))
+    described = (Jobs("http://127.0.0.1"), Parts(StackSettings.from_environment({})))
     families = [
-        *(one for collector in asked for one in collector.describe()),
+        *(one for collector in described for one in collector.describe()),
         *(one for registry in registries for one in registry.collect()),
     ]
     return {family.name + suffix for family in families for suffix in ("", *_SUFFIXES.get(family.type, ()))}

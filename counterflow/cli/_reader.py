@@ -1,4 +1,4 @@
-"""What the commands that ask ClickHouse over a time share: which systems, from when to when, and the connection."""
+"""Shared by commands that query ClickHouse: the options for systems and period, and the connection."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 def period_options(command: F) -> F:
     """Give a command --system, --from (or --since) and --to."""
     for option in (
-        click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this interval end."),
+        click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end."),
         click.option("--from", "--since", "begin", type=TIME, callback=utc, help="First interval end; UTC by default."),
-        click.option("--system", "systems", multiple=True, help="Of this system only; may be repeated."),
+        click.option("--system", "systems", multiple=True, help="Only this system; may be repeated."),
     ):
         command = option(command)
     return command
 
 
 def period(systems: Collection[str], begin: datetime | None, end: datetime | None) -> Settings:
-    """Return the parameters `systems`, `from` and `to` of a statement; without a time, all of it."""
+    """Return the parameters `systems`, `from` and `to` of a statement; a missing time is unbounded."""
     return {
         "param_systems": sorted(systems),
         "param_from": f"{(begin or FIRST).astimezone(UTC):%F %T}",
@@ -42,7 +42,7 @@ def period(systems: Collection[str], begin: datetime | None, end: datetime | Non
 
 @contextmanager
 def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
-    """Connect to the running stack's ClickHouse as a user of it; its refusals end the command with `exit_code`."""
+    """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
     settings = StackSettings.load()
     try:
         client = settings.clickhouse(user)
@@ -53,12 +53,12 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
             yield client
     except httpx.TransportError:
         raise CounterflowError(
-            f"nothing answers at {settings.clickhouse_url}", hint="counterflow up", exit_code=exit_code
+            f"no answer from {settings.clickhouse_url}", hint="counterflow up", exit_code=exit_code
         ) from None
     except ClickHouseError as error:
         raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None
 
 
 def reader() -> AbstractContextManager[ClickHouse]:
-    """Connect as the user who may only read."""
+    """Connect as the read-only user."""
     return connected("reader", exit_code=2)

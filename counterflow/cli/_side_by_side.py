@@ -1,4 +1,4 @@
-"""Lines of a file worked on by several processes, a share each, and handed back in the order of the file."""
+"""Processes the lines of a file in parallel, a share per process, and returns the output in file order."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ Lines = Iterable[tuple[int, bytes]]
 """Lines with their numbers in the file."""
 
 _MOST = 4
-"""Processes, this one among them. Each reads every line, to know whether it is its own."""
+"""Processes, including this one. Each reads every line to find its own."""
 _BUFFER_BYTES = 1 << 16
-"""What a pipe holds: processes wait for each other less often than with Python's own 8 KiB."""
+"""A pipe's capacity: processes block each other less often than with Python's default of 8 KiB."""
 
 
 def numbered(file: BinaryIO) -> Lines:
-    """Return the lines of a file that say something, counted from 1 together with empty ones."""
+    """Return the non-blank lines of a file with their line numbers from 1."""
     return ((number, line) for number, line in enumerate(file, 1) if not line.isspace())
 
 
 def side_by_side(
     path: Path, share_of: Callable[[bytes], int], work: Callable[[Lines], Iterator[bytes]]
 ) -> Iterator[bytes]:
-    """Yield the line that `work` makes of each line of a file.
+    """Yield the output of `work` for each line of a file.
 
-    Lines of one `share_of` are worked on by one process, in their order; each process asks it of every line, from the
-    first. What `work` raises is raised after the lines that come before.
+    One process handles all lines with the same `share_of`, in order; every process evaluates it for every line from
+    the first. An exception of `work` is raised after the output of all earlier lines.
     """
     count = min(_MOST, len(os.sched_getaffinity(0)))
-    fork = multiprocessing.get_context("fork")  # `work` is a closure, and needs no port or file to get there
+    fork = multiprocessing.get_context("fork")  # `work` is a closure, which cannot be pickled
     with ExitStack() as files:
         made = {}
         for other in range(1, count):
             begin, end = os.pipe()
             fork.Process(target=_share, args=(path, other, count, share_of, work, end), daemon=True).start()
-            os.close(end)  # so that no process forked after it keeps it open
+            os.close(end)  # so that no process forked later keeps it open
             made[other] = files.enter_context(os.fdopen(begin, "rb", _BUFFER_BYTES))
         given: deque[tuple[int, bytes]] = deque()
         mine = work(iter(given.popleft, None))
@@ -53,9 +53,9 @@ def side_by_side(
             elif answer := made[other].readline():
                 yield answer
             else:
-                list(work([(number, line)]))  # raises what ended the process
-                detail = f"{path}:{number}: the file was written to while it was read, or a process was ended"
-                raise CounterflowError(detail, hint="once more")
+                list(work([(number, line)]))  # raises the error that ended the process
+                detail = f"{path}:{number}: the file changed while it was read, or a process was killed"
+                raise CounterflowError(detail, hint="run the command again")
 
 
 def _share(

@@ -17,14 +17,14 @@ GENERATED = "(generated, not a real system)"
 
 
 class Story(NamedTuple):
-    """A case to tell.
+    """A case of the demo.
 
     Parameters
     ----------
-    case : its name among those of `counterflow simulate`.
-    boards : that show it in the report; each board tells one story.
-    asked : question of the cookbook that shows it of `system`, on the terminal; or none.
-    runs : labelled runs to set side by side, the baseline first.
+    case : name of a case of `counterflow simulate`.
+    boards : boards that show it in the report; each board shows one story.
+    asked : stored question that shows it for `system` on the terminal; or none.
+    runs : labelled runs to compare, the baseline first.
     """
 
     case: str
@@ -35,7 +35,7 @@ class Story(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return what it is, from which document."""
+        """Return the case's title, which names its document."""
         return cases()[self.case].title
 
 
@@ -49,7 +49,7 @@ STORIES = (
 
 
 class Told(NamedTuple):
-    """A story whose files are written, all runs of it from `begin` to `end`."""
+    """A story whose files are written, with all its runs from `begin` to `end`."""
 
     story: Story
     simulation: Simulation
@@ -81,7 +81,7 @@ def tell(folder: Path) -> list[Told]:
 
 
 def report(client: ClickHouse, told: Sequence[Told]) -> Report:
-    """Return all stories as one report, each on its own boards, over its own time."""
+    """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
     from counterflow.cli.report import side_by_side
     from counterflow.cli.study import run_of

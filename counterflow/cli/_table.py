@@ -15,7 +15,7 @@ WIDTH_OF_A_PIPE = 140
 
 
 def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
-    """Return where to print; a pipe or a file is as wide as a table of many figures."""
+    """Return a console; a pipe or a file gets the width of a table with many columns."""
     out = Console(stderr=stderr, highlight=False, soft_wrap=soft_wrap)
     if not out.is_terminal:
         out.width = WIDTH_OF_A_PIPE
@@ -23,7 +23,7 @@ def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Table:
-    """Return `rows` as a table: numbers to the right, a missing figure as a dash, no data or heading as markup."""
+    """Return `rows` as a table: numbers right-aligned, a missing figure as a dash, no cell interpreted as markup."""
     out = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     columns = list(rows[0]) if rows else []
     for name in columns:

@@ -1,4 +1,4 @@
-"""`counterflow agent`: files followed, systems asked, and both published until told to stop."""
+"""`counterflow agent`: follows files, polls systems, and publishes both until stopped."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import click
 
 @click.group()
 def command() -> None:
-    """Read counters where they are kept and publish them."""
+    """Read counters at their source and publish them."""
 
 
 @command.command()
 @click.option("--config", required=True, type=click.Path(path_type=Path), help="The agent's configuration (YAML).")
-@click.option("--agent-id", metavar="NAME", help="Instead of the configuration's, which many nodes may then share.")
+@click.option("--agent-id", metavar="NAME", help="Overrides the configuration's, so that many nodes can share one.")
 def run(config: Path, agent_id: str | None) -> None:
     """Follow the sources of a configuration until SIGTERM or Ctrl-C.
 
-    Exit status 3 says that another agent with the same agent_id has taken over.
+    Exit status 3: another agent with the same agent_id has taken over.
     """
     import re
     import signal
@@ -33,7 +33,7 @@ def run(config: Path, agent_id: str | None) -> None:
     settings = load(config)
     agent_id = agent_id or settings.agent_id
     if not re.match(AGENT_ID, agent_id):
-        raise click.BadParameter("may hold letters, digits, dot, dash and underscore", param_hint="--agent-id")
+        raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

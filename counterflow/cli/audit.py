@@ -1,4 +1,4 @@
-"""`counterflow audit`: is anything lost, doubled or wrong?"""
+"""`counterflow audit`: is anything lost, duplicated or wrong?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--from", "begin", type=TIME, callback=utc, help="First interval end; UTC.  [default: a day before --to]")
-@click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this one.  [default: the last whole hour]")
+@click.option(
+    "--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this one.  [default: the last full hour]"
+)
 @click.option(
     "--grace",
     "grace_s",
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0),
     default=300,
     show_default=True,
-    help="A result of which a row landed within them is pending where it differs: its job may be at work.",
+    help="A result that differs is pending if its input landed within this time: its job may still be at work.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of tables.")
 @click.pass_context
@@ -41,11 +43,11 @@ def command(
     grace_s: int,
     as_json: bool,
 ) -> None:
-    """Compare what agents had acknowledged and what results say with what is stored.
+    """Compare acknowledged records and results with what is stored.
 
-    Records: every one that an agent ever committed is looked for by its `seq`, in the tables and the dead letters.
-    Results: those of the time given are computed again from the counters that landed. What has not come through yet is
-    pending. Exit status 0: nothing is lost, doubled or wrong; 1: something is; 2: it could not be found out.
+    Records: the audit looks up every record that an agent ever committed, by its `seq`, in the tables and the dead
+    letters. Results: those of the given period are recomputed from the counters that landed. What has not arrived yet
+    is pending. Exit status 0: nothing is lost, duplicated or wrong; 1: something is; 2: the audit failed.
     """
     from counterflow.pipelines.audit.results import audited, compare
 
@@ -73,7 +75,7 @@ def command(
 
 
 def _accounts() -> list[Account]:
-    """Ask Kafka first and ClickHouse last: what moves on meanwhile is then found in both, and never in none."""
+    """Query Kafka first and ClickHouse last: a record that moves in between is found in both, never in neither."""
     from confluent_kafka import KafkaException
 
     from counterflow.collectors.agent.checkpoint import committed
@@ -131,7 +133,7 @@ def _print(agents: Sequence[Account], results: Sequence[Outcome], said: dict[str
         ]
         out.print()
         out.print(table(found, "First differences"))
-        out.print("Compute them again from what the topics hold: counterflow jobs rerun", soft_wrap=True)
+        out.print("Recompute them from what the topics hold: counterflow jobs rerun", soft_wrap=True)
     out.print()
     for job, why in NOT_AUDITED.items():
         out.print(f"not audited: {job}: {why}", soft_wrap=True, markup=False)

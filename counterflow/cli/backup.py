@@ -1,4 +1,4 @@
-"""`counterflow backup`: a copy of what has landed."""
+"""`counterflow backup`: a copy of all landed data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import click
 @click.command()
 @click.argument("name")
 def command(name: str) -> None:
-    """Copy the tables of the running stack, to `clickhouse/backups/NAME` in its home.
+    """Copy the tables of the running stack to `clickhouse/backups/NAME` in its home.
 
-    Nothing lands meanwhile; Kafka keeps it. What of Kafka is in the copy is written beside it, so that `restore` loses
-    and doubles nothing.
+    Landing is paused meanwhile; Kafka keeps new records. The copy includes the offsets that it covers, so that
+    `restore` loses and duplicates nothing.
     """
     from counterflow.stack.backup import backup
     from counterflow.stack.settings import StackSettings

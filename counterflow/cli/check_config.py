@@ -1,4 +1,4 @@
-"""`counterflow check-config`: what is wrong with an agent's configuration, all at once."""
+"""`counterflow check-config`: every mistake in an agent's configuration at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 def command(file: Path) -> None:
     """Check the agent configuration FILE: every mistake with its line and the way out.
 
-    Says what each source would read now, and connects to nothing. Exit status 2 when something is wrong.
+    Lists what each source would read now, without connecting. Exit status 2: there is a mistake.
     """
     from counterflow.collectors.agent.config import HttpSource, SqlSource, load
     from counterflow.collectors.sources.files import find
@@ -32,16 +32,16 @@ def command(file: Path) -> None:
         if isinstance(system, HttpSource):
             dds = system.connection
             _ = dds.trust, dds.password and dds.password.read()  # the files can be read
-            where, asked = f"{system.system} at {dds.url}", system.reports
+            where, read = f"{system.system} at {dds.url}", system.reports
         elif isinstance(system, SqlSource):
             to = system.connection
             driver(to.driver)
             to.password.read()
             where = f"{system.system} at {to.host} through {to.driver}"
-            asked = tuple(load_pack(name).pack for name in system.packs)
+            read = tuple(load_pack(name).pack for name in system.packs)
         else:
             cluster = system.connection or config.kafka
             _ = cluster.client
-            where, asked = f"topics at {cluster.bootstrap}", system.topics
-        click.echo(f"{system.name}: {where}, {', '.join(asked)}, times in {system.zone}")
+            where, read = f"topics at {cluster.bootstrap}", system.topics
+        click.echo(f"{system.name}: {where}, {', '.join(read)}, times in {system.zone}")
     click.echo(f"{file}: agent `{config.agent_id}`, no mistakes")

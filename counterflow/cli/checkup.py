@@ -1,4 +1,4 @@
-"""`counterflow checkup`: published rules, checked over counters and stated facts."""
+"""`counterflow checkup`: checks counters and stated facts against published rules."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @click.command()
 @period_options
 @click.option(
-    "--facts", "facts_file", type=click.Path(path_type=Path), help="Facts that no counter holds: YAML or JSON."
+    "--facts", "facts_file", type=click.Path(path_type=Path), help="Facts that no counter provides: YAML or JSON."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a check and subject, and line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per check and subject, one a line.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -35,10 +35,10 @@ def command(
     facts_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Check systems against published rules: pass, warn, or what the check needs.
+    """Check systems against published rules: pass, warn, or the missing input.
 
-    Choose a time that is worth judging, such as a busy hour: rates are means of it unless they are called busiest.
-    docs/checkup.md lists the checks and the facts. Exit status 0: nothing warns; 1: something does; 2: not checked.
+    Choose a representative period, such as a busy hour: rates are its means unless they are called busiest.
+    docs/checkup.md lists the checks and the facts. Exit status 0: no warning; 1: a warning; 2: not checked.
     """
     from counterflow.analysis.checks.facts import load
     from counterflow.analysis.checks.report import results, with_facts
@@ -49,7 +49,7 @@ def command(
     found = list(results(with_facts(measured, facts, systems)))
     if not found:
         raise CounterflowError(
-            "nothing to check: no counters of IBM i of these systems in that time, and no facts of them",
+            "nothing to check: no IBM i counters of these systems in that period, and no facts about them",
             hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.pool GROUP BY system'",
             exit_code=2,
         )
@@ -61,7 +61,7 @@ def command(
 
 
 def measure(client: ClickHouse, settings: Settings) -> Inputs:
-    """Return what the counters say: the rows of every query for inputs."""
+    """Return the measured inputs: the rows of every input query."""
     from counterflow.analysis.checks.report import measures
 
     found: Inputs = {}
@@ -98,12 +98,12 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def _needs(found: Iterable[Result]) -> Iterator[dict[str, Any]]:
-    """Yield a row a missing input, since many checks and subjects lack the same."""
-    asking: dict[tuple[str, str], list[Result]] = {}
+    """Yield one row per missing input, since many checks and subjects lack the same one."""
+    lacking: dict[tuple[str, str], list[Result]] = {}
     for result in found:
         for need in result.needs.items():
-            asking.setdefault(need, []).append(result)
-    for (name, why), results in asking.items():
+            lacking.setdefault(need, []).append(result)
+    for (name, why), results in lacking.items():
         checks, subjects = (
             list(dict.fromkeys(names)) for names in zip(*((r.check, r.subject) for r in results), strict=True)
         )

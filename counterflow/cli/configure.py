@@ -1,4 +1,4 @@
-"""`counterflow configure`: what `counterflow up` writes before it starts the parts."""
+"""`counterflow configure`: writes the configuration that `counterflow up` writes before it starts the parts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import click
 
 
 @click.command()
-@click.option("--home", type=click.Path(path_type=Path), help="Of the stack. [default: ./.counterflow]")
+@click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 @click.option(
     "--dashboards",
     type=click.Path(path_type=Path),
     default=Path("/dashboards"),
     show_default=True,
-    help="Where Grafana will find them.",
+    help="Where Grafana will find the dashboards.",
 )
 def command(home: Path | None, dashboards: Path) -> None:
-    """Write passwords and configuration of Kafka, ClickHouse and Grafana, for whoever starts them: compose.yaml does.
+    """Write passwords and configuration of Kafka, ClickHouse and Grafana, without starting them, as for compose.yaml.
 
-    `counterflow up` does this itself. What is there is written anew, but for the passwords.
+    `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
     from counterflow.stack import clickhouse, grafana, kafka
     from counterflow.stack.secret import secret

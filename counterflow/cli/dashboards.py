@@ -1,4 +1,4 @@
-"""`counterflow dashboards`: Grafana's dashboards, made of the chart definitions and checked against them."""
+"""`counterflow dashboards`: generates Grafana's dashboards from the chart definitions and checks them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Make Grafana's dashboards of the charts, and prove what can be proven without Grafana."""
+    """Generate Grafana's dashboards from the charts, and check whatever can be checked without Grafana."""
 
 
 @command.command()
-@click.option("--check", is_flag=True, help="Write nothing; fail where a file is not what the definitions make.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a file differs from its definition.")
 @click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Write below this folder instead.")
-@click.option("--grafana", help="Address of the Grafana that alerts lead to.  [default: http://127.0.0.1:13000]")
+@click.option("--grafana", help="Address of the Grafana that alerts link to.  [default: http://127.0.0.1:13000]")
 @click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: docs/runbooks/{alert}.md]")
 def build(check: bool, to: Path | None, grafana: str | None, runbooks: str | None) -> None:
     """Write dashboards/grafana/ and dashboards/prometheus/rules.yml from charts, boards and alerts.
@@ -43,7 +43,7 @@ def build(check: bool, to: Path | None, grafana: str | None, runbooks: str | Non
         click.echo(f"{len(made)} files below {to}")
         return
     if addresses:
-        raise click.UsageError("--grafana and --runbooks are a site's own: say with --to where its files go")
+        raise click.UsageError("--grafana and --runbooks are site-specific: give the target folder with --to")
     wanted, found = files(), written()
     differs = sorted(path.name for path in {*wanted, *found} if wanted.get(path) != found.get(path))
     if check:
@@ -59,13 +59,15 @@ def build(check: bool, to: Path | None, grafana: str | None, runbooks: str | Non
 
 
 @command.command()
-@click.option("--require-rows", is_flag=True, help="Fail where something is empty, as nothing is with the demo's data.")
+@click.option(
+    "--require-rows", is_flag=True, help="Fail if a query returns no rows; with the demo's data none is empty."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a board, panel, variable, annotation and alert.")
 @click.pass_context
 def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
-    """Run every query on the stack's ClickHouse as the user who may only read, and judge what it gives.
+    """Run every query on the stack's ClickHouse as the read-only user, and check its result.
 
-    Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: it could not be checked.
+    Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: the check failed.
     """
     from counterflow.cli._metrics import told
     from counterflow.cli._reader import reader
@@ -90,7 +92,7 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
 
 
 def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:
-    """Print what is not well in full, what is slow or empty by name, and how many of each there are."""
+    """Print problems in full, empty results and the slowest query by name, and the count of each state."""
     from counterflow.cli._table import console, table
 
     out = console()
@@ -110,9 +112,7 @@ def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:
             out.print()
     for finding in found:
         if finding.state in bad and finding.sql:
-            out.print(
-                f"-- {finding.thing} {finding.name}, as it was sent\n{finding.sql}\n", markup=False, soft_wrap=True
-            )
+            out.print(f"-- {finding.thing} {finding.name}, as sent\n{finding.sql}\n", markup=False, soft_wrap=True)
     counts = {state: sum(finding.state == state for finding in found) for state in ("ok", "empty", "error")}
     slowest = max(found, key=lambda finding: finding.seconds)
     took = f"the slowest query took {slowest.seconds:.2f} s ({slowest.thing} {slowest.name})"

@@ -1,4 +1,4 @@
-"""`counterflow deadletter`: what was refused, and what becomes of it."""
+"""`counterflow deadletter`: lists, shows, replays and drops rejected records."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SHOWN = 100
 
 
 class LetterId(click.ParamType[str]):
-    """The name of a dead letter: 16 hexadecimal digits."""
+    """The ID of a dead letter: 16 hexadecimal digits."""
 
     name = "id"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name as it is stored, or fail."""
+        """Return the ID as it is stored, or fail."""
         text = str(value).lower()
         if not re.fullmatch(r"[0-9a-f]{16}", text):
             self.fail(f"expected 16 hexadecimal digits, found `{value}`; see: counterflow deadletter list", param, ctx)
@@ -40,24 +40,24 @@ class LetterId(click.ParamType[str]):
 
 
 _ids = click.argument("ids", metavar="[ID]...", nargs=-1, type=LetterId())
-_since = click.option("--since", type=TIME, callback=utc, help="Of records read since; UTC by default.")
-_refused_for = click.option("--reason", default="", metavar="REASON", help="Of those refused for it.")
+_since = click.option("--since", type=TIME, callback=utc, help="Only records read since; UTC by default.")
+_refused_for = click.option("--reason", default="", metavar="REASON", help="Only records rejected for this reason.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 
 
 @click.group()
 def command() -> None:
-    """List and show what was refused anywhere; publish it again, or drop it for a reason."""
+    """List and show rejected records; publish them again, or drop them for a reason."""
 
 
 @command.command("list")
 @_since
 @_refused_for
-@click.option("--each", is_flag=True, help="A row a letter, not a row a group.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Rows, at most.")
+@click.option("--each", is_flag=True, help="One row per letter, not per group.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Maximum number of rows.")
 @_json
 def listing(since: datetime | None, reason: str, each: bool, limit: int, as_json: bool) -> None:
-    """Show what nobody has handled, by stage, reason, and topic or source, newest first."""
+    """List open letters by stage, reason, and topic or source, newest first."""
     from counterflow.pipelines.landing import letters
 
     with reader() as client:
@@ -76,7 +76,7 @@ def listing(since: datetime | None, reason: str, each: bool, limit: int, as_json
 @click.argument("letter_id", metavar="ID", type=LetterId())
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def show(letter_id: str, as_json: bool) -> None:
-    """Show one: its envelope, the error, and the bytes; what a terminal would obey is written out."""
+    """Show one letter: envelope, error and bytes; control characters are escaped."""
     from counterflow.pipelines.landing.letters import one
 
     with reader() as client:
@@ -106,17 +106,17 @@ def show(letter_id: str, as_json: bool) -> None:
 @_json
 @click.pass_context
 def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, reason: str, as_json: bool) -> None:
-    """Publish letters once more to the topic that they were refused from: by ID, or all --since or of a --reason.
+    """Publish letters again to their original topic: by ID, or all --since or with a --reason.
 
-    Mend first what refused them. Each record lands once, however often it is replayed; the letter stays, marked as
-    replayed. Exit status 1 says that one could not be, and why.
+    Fix the cause first. Each record lands once, however often it is replayed; the letter stays, marked as replayed.
+    Exit status 1: a letter could not be replayed; its row has the reason.
     """
     from confluent_kafka import KafkaException
 
     from counterflow.pipelines.landing import replay as replaying
 
     if not (ids or since or reason):
-        raise click.UsageError("give the ID of letters, --since or --reason")
+        raise click.UsageError("give IDs of letters, --since or --reason")
     settings = StackSettings.load()
     with connected("lander", exit_code=1) as client:
         found = _found(client, ids, since, reason)
@@ -125,7 +125,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
         except KafkaException as error:
             raise CounterflowError(
                 f"Kafka at {settings.kafka_bootstrap}: {error.args[0].str()}",
-                hint="replay again: what is published already is known, and not published twice",
+                hint="replay again: nothing is published twice",
             ) from None
     rows = [{"id": one.letter.id, "place": one.letter.place, "what": one.what, "why": one.why or None} for one in done]
     _rows(rows, as_json, "no dead letters")
@@ -134,14 +134,14 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
 
 @command.command()
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, type=LetterId())
-@click.option("--reason", required=True, metavar="TEXT", help="Why nobody will miss them; kept.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why they are not needed; stored with them.")
 @_json
 def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Mark letters as handled without publishing them; they stay where they are and can still be shown."""
+    """Mark letters as handled without publishing them; they are kept and can still be shown."""
     from counterflow.pipelines.landing.letters import mark
 
     if not reason.strip():
-        raise click.BadParameter("say why", param_hint="--reason")
+        raise click.BadParameter("must not be empty", param_hint="--reason")
     with connected("lander", exit_code=1) as client:
         found = _found(client, ids, None, "")
         mark(client, [letter.id for letter in found], "dropped", reason)
@@ -149,7 +149,7 @@ def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
 
 def _found(client: ClickHouse, ids: Sequence[str], since: datetime | None, reason: str) -> list[Letter]:
-    """Return the letters that are asked for; each ID has to be one that nobody has handled."""
+    """Return the selected letters; each ID must be that of an open letter."""
     from counterflow.pipelines.landing.letters import letters, one
 
     found = letters(client, ids, since, reason)

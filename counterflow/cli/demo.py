@@ -1,4 +1,4 @@
-"""`counterflow demo`: recordings and simulated stories through the whole line, and what came out."""
+"""`counterflow demo`: sends recordings and simulated stories through the whole pipeline, and prints the answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RESULTS = (
 
 
 class Input(NamedTuple):
-    """Files that are published together; `system` goes over the name inside."""
+    """Files that are published together; `system` overrides the name inside."""
 
     paths: list[Path]
     system: str | None
@@ -44,12 +44,12 @@ class Input(NamedTuple):
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
-@click.option("--json", "as_json", is_flag=True, help="End with one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
 @click.pass_context
 def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
     """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
 
-    Exit status 1 says that a record was lost or doubled, or a result is not complete.
+    Exit status 1: a record was lost or duplicated, or a result is incomplete.
     """
     from counterflow.base.logs import configure
     from counterflow.stack import lifecycle
@@ -64,7 +64,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
     settings = StackSettings.load()
     found = lifecycle.status(settings)
     try:
-        with _phase("up", seconds), out.status("starting the stack (the first time it is downloaded)"):
+        with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
             seconds |= {f"up_{name}": s for name, s in lifecycle.up(settings, say=out.print).items()}
         complete, outcome = _run(settings, recordings, out, seconds)
     finally:
@@ -90,7 +90,7 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
     records: dict[str, int] = {}
     rejects: dict[str, int] = {}
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
-        # Several recordings are of one machine at one time: the name of the recording keeps them apart.
+        # Some recordings are of the same machine and time: the recording's name distinguishes them.
         inputs = [Input([path], path.stem) for path in recordings]
         told = tell(Path(folder))
         inputs += [one for story in told for one in _inputs(story)]
@@ -121,9 +121,9 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
         out.print(f"  {story.case}: {story.title}  {GENERATED}", soft_wrap=True)
     out.print(
         f"\n  read {published:,} records from {len(recordings)} recordings and the stories; "
-        f"{sum(rejects.values())} anomalies repaired or refused {_reasons(rejects)}\n"
+        f"{sum(rejects.values())} anomalies repaired or rejected {_reasons(rejects)}\n"
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
-        f"[bold]lost {landed.lost}   doubled {landed.duplicates}[/bold]\n"
+        f"[bold]lost {landed.lost}   duplicated {landed.duplicates}[/bold]\n"
     )
     stories = {story.asked for story in STORIES}
     for query, rows in answers:
@@ -135,7 +135,7 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
 
 
 def _inputs(told: Told) -> list[Input]:
-    """Return the files of a story, the counters of each system together."""
+    """Return the files of a story, grouped by system."""
     files = told.simulation.files
     systems = dict.fromkeys(written.system for written in files)
     return [Input([written.path for written in files if written.system == system], system) for system in systems]

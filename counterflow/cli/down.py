@@ -8,7 +8,7 @@ import click
 
 
 @click.command()
-@click.option("--home", type=click.Path(path_type=Path), help="Of the stack to stop. [default: ./.counterflow]")
+@click.option("--home", type=click.Path(path_type=Path), help="Home of the stack to stop. [default: ./.counterflow]")
 def command(home: Path | None) -> None:
     """Stop the stack and leave nothing running; its data stays."""
     from counterflow.cli._table import console

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from counterflow.base.errors import CounterflowError
     from counterflow.pipelines.jobs import Cluster, Submission
 
-_home = click.option("--home", type=click.Path(path_type=Path), help="Of the stack. [default: ./.counterflow]")
+_home = click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 _names = click.argument("names", metavar="[JOB]...", nargs=-1)
 
@@ -30,9 +30,9 @@ def command() -> None:
 @_names
 @_home
 @_json
-@click.option("--watch", is_flag=True, help="Stay, and submit again what does not run any more.")
+@click.option("--watch", is_flag=True, help="Keep running, and resubmit jobs that stopped.")
 def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool) -> None:
-    """Start jobs (default: all) from their newest checkpoint; one that runs is left alone."""
+    """Start jobs (default: all) from their newest checkpoint; a running job is left alone."""
     from counterflow.pipelines import jobs
 
     def say(found: Submission | CounterflowError) -> None:
@@ -95,16 +95,16 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 @command.command()
 @_names
 @click.option("--from", "begin", type=TIME, callback=utc, required=True, help="First interval end; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, required=True, help="Up to, not with, this interval end.")
-@click.option("--system", help="Of this system only.")
+@click.option("--to", "end", type=TIME, callback=utc, required=True, help="Up to, but excluding, this interval end.")
+@click.option("--system", help="Only this system.")
 @_home
 @_json
 def rerun(
     names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, home: Path | None, as_json: bool
 ) -> None:
-    """Compute results again (default: of all jobs) from everything that the topics still hold, and wait.
+    """Recompute results (default: of all jobs) from everything that the topics still hold, and wait.
 
-    For intervals that stay incomplete: their rows came so far apart that the running job had forgotten the first.
+    For intervals that stay incomplete: their rows arrived so far apart that the running job had dropped its state.
     """
     from counterflow.pipelines import jobs
 
@@ -116,25 +116,25 @@ def rerun(
 
 
 def _all_the_same(say: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
-    """Return who says a thing where it can be said: nobody ends because a log's disk is full."""
+    """Wrap `say` so that a full log disk does not end the process."""
 
-    def said(found: Submission | CounterflowError) -> None:
+    def tried(found: Submission | CounterflowError) -> None:
         with suppress(OSError):
             say(found)
 
-    return said
+    return tried
 
 
 @command.command()
 @click.argument("name", metavar="JOB")
 @click.option(
-    "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder, made where there is none."
+    "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Target folder, created if missing."
 )
 @_home
 def render(name: str, to: Path, home: Path | None) -> None:
-    """Write a job for a Flink cluster of its own, in application mode: what its JobManager runs, and with what.
+    """Write the files of a job for a dedicated Flink cluster in application mode.
 
-    docs/kubernetes.md tells how it is started.
+    docs/kubernetes.md describes how to start it.
     """
     from counterflow.pipelines.jobs import application, chosen
     from counterflow.schemas.definition import datasets

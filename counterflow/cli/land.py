@@ -9,7 +9,7 @@ import click
 
 
 @click.command()
-@click.option("--clickhouse-url", metavar="URL", help="ClickHouse over HTTP; default: the stack's.")
+@click.option("--clickhouse-url", metavar="URL", help="ClickHouse's HTTP address; default: the stack's.")
 @click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
 @click.option(
     "--password-file",
@@ -17,13 +17,13 @@ import click
     help="File with the user's password; default: the stack's.",
 )
 @click.option(
-    "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host's."
+    "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host name."
 )
 @click.option(
     "--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics and /healthz on 127.0.0.1; 0: none."
 )
 @click.option(
-    "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Most rows of an insert."
+    "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Maximum rows per insert."
 )
 @click.option(
     "--most-refused",
@@ -31,9 +31,9 @@ import click
     type=click.FloatRange(0, 100),
     default=50,
     show_default=True,
-    help="Of the last 10,000 messages of a topic, above which it is landed no further; 100: land whatever comes.",
+    help="Pause landing of a topic when more of its last 10,000 messages were rejected; 100: never.",
 )
-@click.option("--until-caught-up", is_flag=True, help="End when what the topics held at the start is landed.")
+@click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(
     clickhouse_url: str | None,
     user: str,
@@ -46,9 +46,9 @@ def command(
 ) -> None:
     """Land every dataset from Kafka in its ClickHouse table, exactly once.
 
-    Ends with status 0 on SIGTERM or SIGINT, after the insert that is under way; killed at any moment, it continues
-    where it was. Several landers share the work, each with an --instance-id of its own. A topic of which too much is
-    refused is landed no further, the others are; the status is then 1.
+    On SIGTERM or SIGINT it finishes the inserts in flight and exits with status 0; killed at any moment, it resumes
+    where it was. Several landers share the work, each with its own --instance-id. Landing of a topic with too many
+    rejects is paused, the others continue; the exit status is then 1.
     """
     import gc
     import signal
@@ -65,7 +65,7 @@ def command(
     from counterflow.stack.settings import StackSettings
 
     configure()
-    gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and are part of no cycle
+    gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and form no cycles
     stack = StackSettings.load()
     password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
     stop = threading.Event()
@@ -86,6 +86,6 @@ def command(
                 metrics.serve(metrics_port, lander.problems)
             except OSError as error:
                 raise CounterflowError(
-                    f"port {metrics_port}: {error.strerror}", hint="give another --metrics-port"
+                    f"port {metrics_port}: {error.strerror}", hint="choose another --metrics-port"
                 ) from None
         lander.run(stop, until_caught_up=until_caught_up)

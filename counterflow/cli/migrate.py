@@ -13,11 +13,11 @@ from counterflow.base.errors import CounterflowError
 
 @click.command()
 @click.option("--url", help="HTTP address of a server; default: the running stack.")
-@click.option("--user", default="migrator", show_default=True, help="User that may create tables.")
+@click.option("--user", default="migrator", show_default=True, help="User with the right to create tables.")
 @click.option("--password-file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="With --url.")
-@click.option("--cluster", help="Name of the cluster: tables are made replicated, on all its servers.")
+@click.option("--cluster", help="Name of the cluster: creates replicated tables on all its servers.")
 def command(url: str | None, user: str, password_file: Path | None, cluster: str | None) -> None:
-    """Apply the numbered migrations of schemas/clickhouse that a server has not had yet."""
+    """Apply the migrations of schemas/clickhouse that the server does not have yet."""
     from counterflow.schemas.migrations import migrate
     from counterflow.stack.settings import StackSettings
 
@@ -32,7 +32,7 @@ def command(url: str | None, user: str, password_file: Path | None, cluster: str
     except httpx.TransportError as error:
         raise CounterflowError(f"{url} does not answer: {error}", hint="counterflow status") from None
     except ClickHouseError as error:
-        raise CounterflowError(f"{url} refused a migration: {error}") from None
+        raise CounterflowError(f"{url} rejected a migration: {error}") from None
     for name in applied:
         click.echo(name)
     click.echo(f"{len(applied)} migrations applied" if applied else "nothing to apply", err=True)

@@ -1,4 +1,4 @@
-"""`counterflow parse`: the records of recordings as JSON lines, no service needed."""
+"""`counterflow parse`: turns recordings into JSON lines; no service needed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Parse FILE… into records, one JSON object a line on standard output.
 
-    A record carries its `dataset`; an anomaly is an object with `reject` instead. Exit status 1 says that a file was
-    not read at all; the others were.
+    A record has its `dataset`; an anomaly is an object with `reject` instead. Exit status 1: a file could not be read
+    at all; the others were.
     """
     counts: Counter[tuple[str, str]] = Counter()
     out = sys.stdout.buffer

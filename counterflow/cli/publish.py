@@ -1,4 +1,4 @@
-"""`counterflow publish`: back-fill, every record exactly once."""
+"""`counterflow publish`: back-fills recordings, every record exactly once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from counterflow.cli._files import errors, file_options, recordings
 
 @click.command()
 @file_options
-@click.option("--agent-id", default="publish", show_default=True, help="Name under which files are published once.")
-@click.option("--run", help="Label of the measurement run, in every record.")
-@click.option("--again", is_flag=True, help="Publish files anew that were published before under this name.")
+@click.option("--agent-id", default="publish", show_default=True, help="Name under which each file is published once.")
+@click.option("--run", help="Label of the measurement run, added to every record.")
+@click.option("--again", is_flag=True, help="Publish files again that were already published under this name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(
@@ -30,10 +30,10 @@ def command(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Publish whole recordings; those of a directory in order of their names.
+    """Publish whole recordings; those of a directory sorted by name.
 
-    A killed run goes on where the last commit stands; a file that is published already is skipped. Exit status 1 says
-    that a file was not published; the others were.
+    A killed run resumes at its last commit; files already published are skipped. Exit status 1: a file could not be
+    published; the others were.
     """
     import logging
     import re
@@ -53,7 +53,7 @@ def command(
     from counterflow.stack.settings import StackSettings
 
     if not re.match(AGENT_ID, agent_id):
-        raise click.BadParameter("may hold letters, digits, dot, dash and underscore", param_hint="--agent-id")
+        raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
     configure(logging.WARNING)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -90,7 +90,7 @@ def command(
                 stop=stop,
             )
         except Stopped:
-            errors.print("stopped; the same command goes on where the last commit stands")
+            errors.print("stopped; the same command resumes at the last commit")
             ctx.exit(130)
     seconds = time.monotonic() - began
     if as_json:
@@ -106,5 +106,5 @@ def command(
         out.print(table)
         out.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
         if published.skipped:
-            out.print(f"{len(published.skipped)} files were published before under `{agent_id}`; --again repeats them")
+            out.print(f"{len(published.skipped)} files were already published under `{agent_id}`; --again repeats them")
     ctx.exit(1 if published.failures else 0)

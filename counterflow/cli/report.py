@@ -1,4 +1,4 @@
-"""`counterflow report`: one HTML file of a range, to read, to hand on and to print."""
+"""`counterflow report`: one HTML file about a period, to read, share and print."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from counterflow.dashboards.report.figures import Table
 
 _MOST_AT_ONCE = 4
-"""Processes that draw; each takes 100 MB."""
+"""Drawing processes; each needs 100 MB."""
 _HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 
 @click.command()
-@click.option("--from", "begin", type=TIME, callback=utc, help="Begin of the range; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, help="Its end.")
-@click.option("--system", "systems", multiple=True, help="About this system only; may be repeated.")
+@click.option("--from", "begin", type=TIME, callback=utc, help="Start of the period; UTC by default.")
+@click.option("--to", "end", type=TIME, callback=utc, help="End of the period.")
+@click.option("--system", "systems", multiple=True, help="Only this system; may be repeated.")
 @click.option(
     "--study",
     "runs",
     multiple=True,
     metavar="RUN",
-    help="Runs to set side by side, as `study compare` does, the baseline first; the range is theirs by default.",
+    help="Runs to compare, as `study compare` does, the baseline first; the period defaults to theirs.",
 )
-@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="Choose as on a board: grouping=user.")
+@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="Set a board's variable: grouping=user.")
 @click.option(
     "--out",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default="report",
     show_default=True,
-    help="Folder to write to; it is made.",
+    help="Folder to write to; created if missing.",
 )
-@click.option("--pictures/--no-pictures", default=True, show_default=True, help="Also each chart as SVG and PNG.")
+@click.option("--pictures/--no-pictures", default=True, show_default=True, help="Also write each chart as SVG and PNG.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -59,20 +59,20 @@ def command(
     folder: Path,
     pictures: bool,
 ) -> None:
-    """Write what was measured from --from to --to as report.html, which needs no network and no server.
+    """Write the measurements from --from to --to as report.html, which needs no network and no server.
 
-    Exit status 0: all is in it; 1: written, but a chart could not be asked; 2: it could not be made.
+    Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
     from counterflow.analysis.studies.compare import compare
     from counterflow.dashboards.definition import variables
     from counterflow.dashboards.report.collect import collect
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
-        raise click.UsageError("--study takes two runs or more, the baseline first, each once")
+        raise click.UsageError("--study needs at least two different runs, the baseline first")
     wanted = {name: value for name, _, value in (one.partition("=") for one in chosen)}
     if unknown := wanted.keys() - variables().keys():
         known = ", ".join(variables())
-        raise click.UsageError(f"--set knows {known}, not {', '.join(sorted(unknown))}")
+        raise click.UsageError(f"--set accepts {known}, not {', '.join(sorted(unknown))}")
     if runs:
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
@@ -92,14 +92,14 @@ def _range(begin: datetime | None, end: datetime | None, comparison: Comparison 
         begin = begin or datetime.fromtimestamp(min(run.run.begin_s for run in comparison.runs), UTC)
         end = end or datetime.fromtimestamp(max(run.run.end_s for run in comparison.runs), UTC)
     if begin is None or end is None:
-        raise click.UsageError("say --from and --to, or --study")
+        raise click.UsageError("give --from and --to, or --study")
     if begin >= end:
         raise click.UsageError("--from must be before --to")
     return begin, end
 
 
 def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
-    """Return runs side by side as tables, what is to be known of each run first."""
+    """Return the comparison of runs as tables; the first describes the runs."""
     from counterflow.analysis.studies import written
     from counterflow.dashboards.report.figures import simple
 
@@ -113,7 +113,7 @@ def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
 
 
 def write(report: Report, folder: Path, *, pictures: bool) -> Path:
-    """Write the page, and each chart as a picture; returns the page."""
+    """Write the page and, with `pictures`, each chart as a picture; returns the page's path."""
     try:
         from counterflow.dashboards.report import page
     except ModuleNotFoundError as missing:
@@ -126,7 +126,7 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
     (folder / "report.html").write_text(page.html(report), encoding="utf-8")
     if pictures:
         (folder / "charts").mkdir(exist_ok=True)
-        # A chart takes a quarter of a second of one core, and threads share one. Not forked: what draws has threads.
+        # A chart takes 0.25 s of one core, and threads share one. Spawned, since the drawing library has threads.
         with ProcessPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1), get_context("spawn")) as pool:
             for figure, drawn in zip(report.figures, pool.map(page.pictures, report.figures), strict=True):
                 for ending, data in drawn.items():

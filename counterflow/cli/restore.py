@@ -1,4 +1,4 @@
-"""`counterflow restore`: back to what `counterflow backup` has copied."""
+"""`counterflow restore`: restores a copy of `counterflow backup`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import click
 
 @click.command()
 @click.argument("name")
-@click.confirmation_option(prompt="All tables are replaced by those of the copy. Go on?")
+@click.confirmation_option(prompt="All tables will be replaced by those of the copy. Continue?")
 def command(name: str) -> None:
-    """Put the tables of the running stack back to the copy NAME, and land what came since.
+    """Restore the tables of the running stack from the copy NAME, and land what arrived since.
 
-    What landed since is taken from Kafka again, as far as it still has it; `counterflow audit` says whether it had all.
+    Later records are landed again from Kafka, as far as it still has them; `counterflow audit` shows any loss.
     """
     from counterflow.stack.backup import restore
     from counterflow.stack.settings import StackSettings
 
     again = restore(StackSettings.load(), name)
-    click.echo(f"{name} is restored; {again:,} offsets of Kafka are landed again. Then: counterflow audit")
+    click.echo(f"{name} is restored; landing {again:,} Kafka offsets again. Next: counterflow audit")

@@ -1,4 +1,4 @@
-"""`counterflow rules`: the verdict rules, their parameters, and what they would have said."""
+"""`counterflow rules`: lists the verdict rules and their parameters, and replays them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
 from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
 
-# what is judged, its interval, and what is said of both besides the verdict
+# the judged entity, its interval, and the columns printed beside the verdict
 Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
@@ -30,7 +30,7 @@ class RuleName(click.ParamType[Rule[Any, Any, Any]]):
     name = "rule"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rule[Any, Any, Any]:
-        """Return the rule, or fail naming those that are there."""
+        """Return the rule, or fail with a list of all rules."""
         found = rules().get(value)
         return found or self.fail(f"there is no rule `{value}`; there is {', '.join(rules())}", param, ctx)
 
@@ -55,7 +55,7 @@ def listing(as_json: bool) -> None:
 @_rule
 @_json
 def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
-    """Show the parameters of RULE: name, default, meaning and where the default comes from."""
+    """Show the parameters of RULE: name, default, meaning and source of the default."""
     _print([{"parameter": f.name, "default": f.default, **f.metadata} for f in fields(rule.parameters)], as_json)
 
 
@@ -63,7 +63,7 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 @_rule
 @click.option("--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input.")
 @click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, help="Up to, not with, this interval end.")
+@click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end.")
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated.")
 @_json
 def replay(
@@ -74,7 +74,7 @@ def replay(
     settings: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line an interval."""
+    """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line per interval."""
     parameters = _parameters(rule, settings)
     if source is not None and begin is None and end is None:
         if as_json and (path := Path(source.name)).is_file():
@@ -95,12 +95,12 @@ def replay(
 
 
 def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Lines) -> Iterator[bytes]:
-    """Return the answer to each line of a file; those of one entity have to be there together."""
+    """Return the verdict on each line of a file; the lines must include all lines of an entity."""
     return _json_lines(_replayed(rule, parameters, _lines(rule, str(path), lines)))
 
 
 def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
-    """Return what numbers entities as they come, so that shares are even; lines of none, which are wrong, have any."""
+    """Return a function that numbers entities as they appear, for even shares; an invalid line gets 0."""
     text = str | None
     fields = [(name, text, None) for name in (*rule.entity, *([rule.kind] if rule.kind else []))]
     decode = msgspec.json.Decoder(msgspec.defstruct("Entity", fields)).decode
@@ -117,17 +117,17 @@ def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
 
 
 def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
-    """Judge each row with the state of its entity; yield what is printed of each."""
+    """Judge each row with the state of its entity; yield the columns to print."""
     states: dict[tuple[str, ...], Any] = {}
-    for entity, interval, said in rows:
+    for entity, interval, shown in rows:
         verdict: Verdict
         states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        said["state"], said["signal"], said["stale"], said["reason"], _ = verdict
-        yield said
+        shown["state"], shown["signal"], shown["stale"], shown["reason"], _ = verdict
+        yield shown
 
 
 def _lines(rule: Rule[Any, Any, Any], name: str, lines: Lines) -> Iterator[Given]:
-    """Read JSON lines of a file. Only where a line cannot be read at once is it asked what is wrong."""
+    """Read JSON lines of a file; only a line that the fast reader rejects is diagnosed."""
     read = _reader(rule)
     for number, line in lines:
         try:
@@ -145,7 +145,7 @@ def _lines(rule: Rule[Any, Any, Any], name: str, lines: Lines) -> Iterator[Given
 
 
 def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
-    """Return what reads a line of JSON whose columns all hold what they should; it raises an error for others."""
+    """Return a fast reader of JSON lines whose columns are all valid; it raises for any other line."""
     text = Annotated[str, msgspec.Meta(min_length=1)]
     fields = [(name, *_type(column)) for name, column in rule.columns.items()]
     fields += [(name, text, msgspec.NODEFAULT) for name in rule.entity]
@@ -164,7 +164,7 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
 
 
 def _type(column: _row.Column) -> tuple[Any, Any]:
-    """Return what JSON has to hold for a column to be read as it is, and the value where it is absent."""
+    """Return the JSON type of a valid column, and its default."""
     match column:
         case _row.Moment():
             return str, msgspec.NODEFAULT
@@ -179,16 +179,16 @@ def _type(column: _row.Column) -> tuple[Any, Any]:
 
 
 def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:
-    """Return what is judged of a row by column name."""
+    """Return the entity and interval of a row by column name, and the columns to print."""
     try:
-        said = {column: columns.get(column) for column in ("ts", *rule.entity[1:])}
-        return rule.entity_of(columns), rule.interval(columns), said
+        shown = {column: columns.get(column) for column in ("ts", *rule.entity[1:])}
+        return rule.entity_of(columns), rule.interval(columns), shown
     except ValueError as error:
-        raise CounterflowError(f"{place}: {error}", hint="mend or remove it", exit_code=2) from None
+        raise CounterflowError(f"{place}: {error}", hint="fix or remove it", exit_code=2) from None
 
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
-    """Read the rows of the rule's dataset in the order of time; their columns have the names of the JSON lines."""
+    """Read the rows of the rule's dataset in order of time; columns are named as in the JSON lines."""
     from counterflow.base.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
@@ -204,7 +204,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
     }
     with settings.clickhouse("reader") as client:
         if not client.ping():
-            raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
+            raise CounterflowError(f"no answer from {settings.clickhouse_url}", hint="counterflow up")
         try:
             rows = client.rows(statement, {**period, "date_time_output_format": "iso"})
         except ClickHouseError as error:

@@ -1,4 +1,4 @@
-"""`counterflow schemas`: generate from the dataset definitions, and check everything against them."""
+"""`counterflow schemas`: generates files from the dataset definitions, and checks everything against them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from counterflow.stack.settings import HOST, StackSettings
 
 @click.group()
 def command() -> None:
-    """Contracts of the datasets: generate, show and check."""
+    """Generate, show and check the contracts of the datasets."""
 
 
 @command.command()
@@ -54,9 +54,9 @@ def show(dataset: str, form: str) -> None:
 
 @command.command()
 def check() -> None:
-    """Compare generated files, tables, golden records and SQL jobs with the definitions; list all disagreements.
+    """Compare generated files, tables, golden records and SQL jobs with the definitions; list all differences.
 
-    The tables are those that the migrations make on an engine of their own, started for the check and removed.
+    The migrations create the tables on a temporary ClickHouse engine.
     """
     from counterflow.schemas import agreement, artefacts
     from counterflow.schemas.definition import datasets
@@ -75,7 +75,7 @@ def check() -> None:
     for disagreement in found:
         click.echo(disagreement)
     if found:
-        raise CounterflowError(f"{len(found)} disagreements with schemas/datasets", hint="see CONTRIBUTING.md")
+        raise CounterflowError(f"{len(found)} differences from schemas/datasets", hint="see CONTRIBUTING.md")
 
 
 def _generated() -> dict[str, str]:
@@ -101,7 +101,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @contextmanager
 def _engine() -> Iterator[ClickHouse]:
-    """Run an empty ClickHouse engine in a home of its own, with the software of the checkout's stack."""
+    """Run an empty ClickHouse engine in a temporary home, with the software of the checkout's stack."""
     from counterflow.stack import lifecycle
 
     stack = StackSettings.load()

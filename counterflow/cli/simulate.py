@@ -1,4 +1,4 @@
-"""`counterflow simulate`: published measurements as raw counters."""
+"""`counterflow simulate`: writes published measurements as raw counters."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
 
 @click.command()
 @click.argument("case", required=False)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; each system gets one below it.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, another noise; the means stay.")
-@click.option("--start", type=TIME, callback=utc, default=BEGIN, show_default=True, help="Begin of it all, UTC.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; each system gets a subfolder.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the noise; the means stay the same.")
+@click.option("--start", type=TIME, callback=utc, default=BEGIN, show_default=True, help="Simulated start, UTC.")
 @click.option("--list", "list_cases", is_flag=True, help="List the cases.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: files and runs.")
 def command(case: str | None, out: Path | None, seed: int, start: datetime, list_cases: bool, as_json: bool) -> None:
-    """Write the counters that would have shown the published figures of CASE; nothing is recorded from a real system.
+    """Write raw counters that reproduce the published figures of CASE; nothing is recorded from a real system.
 
-    What is the document's and what is assumed: the page of the case below docs/studies, which --list names.
+    The case's page below docs/studies, which --list names, separates the document's figures from assumptions.
     """
     if list_cases:
         _list(as_json)
@@ -39,7 +39,7 @@ def command(case: str | None, out: Path | None, seed: int, start: datetime, list
     try:
         simulated = simulate(case, out, seed, start)
     except OSError as error:
-        raise CounterflowError(f"{error.filename or out}: {error.strerror}", hint="name another folder") from None
+        raise CounterflowError(f"{error.filename or out}: {error.strerror}", hint="choose another folder") from None
     if as_json:
         click.echo(orjson.dumps(_as_dict(case, seed, simulated)))
     else:

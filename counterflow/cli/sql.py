@@ -1,4 +1,4 @@
-"""`counterflow sql`: ask ClickHouse as the user who may only read."""
+"""`counterflow sql`: queries ClickHouse as the read-only user."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from counterflow.stack.settings import StackSettings
 
 @click.command()
 @click.argument("query", required=False)
-@click.option("--system", "systems", multiple=True, help="Narrow a stored query to a system; may be repeated.")
-@click.option("--since", default=BEGINNING, help="Narrow a stored query to intervals after this time, UTC.")
-@click.option("--until", default=END, help="Narrow a stored query to intervals that end by this time, UTC.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@click.option("--system", "systems", multiple=True, help="Restrict a stored query to a system; may be repeated.")
+@click.option("--since", default=BEGINNING, help="Restrict a stored query to intervals after this time, UTC.")
+@click.option("--until", default=END, help="Restrict a stored query to intervals that end by this time, UTC.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per row.")
 def command(query: str | None, systems: tuple[str, ...], since: str, until: str, as_json: bool) -> None:
     """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
     stored = queries()
@@ -31,7 +31,7 @@ def command(query: str | None, systems: tuple[str, ...], since: str, until: str,
     settings = StackSettings.load()
     with settings.clickhouse("reader") as client:
         if not client.ping():
-            raise CounterflowError(f"nothing answers at {settings.clickhouse_url}", hint="counterflow up")
+            raise CounterflowError(f"no answer from {settings.clickhouse_url}", hint="counterflow up")
         try:
             rows = ask(client, stored[query], systems, since, until) if query in stored else client.rows(query)
         except ClickHouseError as error:

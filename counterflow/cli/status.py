@@ -1,4 +1,4 @@
-"""`counterflow status`: what runs, where and how much memory it takes."""
+"""`counterflow status`: shows what runs, where, and how much memory it takes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 
 
 @click.command()
-@click.option("--home", type=click.Path(path_type=Path), help="Of the stack to look at. [default: ./.counterflow]")
+@click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(home: Path | None, as_json: bool) -> None:
-    """Show the parts of the stack; exit status 1 when one of them is not running."""
+    """Show the parts of the stack; exit status 1: one of them is not running."""
     from counterflow.stack.lifecycle import status
     from counterflow.stack.settings import StackSettings
 
@@ -46,7 +46,7 @@ def command(home: Path | None, as_json: bool) -> None:
             for part in parts:
                 if part.state != "running":
                     click.echo(f"{part.name} is {part.state}" + f": {part.detail}" * bool(part.detail))
-            click.echo(f"together {sum(part.rss_bytes for part in parts) / 2**20:,.0f} MiB resident")
+            click.echo(f"total {sum(part.rss_bytes for part in parts) / 2**20:,.0f} MiB resident")
         else:
             click.echo(f"Nothing is running in {settings.home}; counterflow up starts the stack.")
     sys.exit(0 if running else 1)

@@ -1,4 +1,4 @@
-"""`counterflow study`: labelled runs side by side, and published figures recomputed."""
+"""`counterflow study`: compares labelled runs, and recomputes published figures."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Compare labelled runs, and recompute what the studied documents publish."""
+    """Compare labelled runs, and recompute the published figures of the studied documents."""
 
 
 @command.command()
-@click.option("--baseline", required=True, metavar="RUN", help="Label of the run that the others are set against.")
+@click.option("--baseline", required=True, metavar="RUN", help="Label of the run to compare the others with.")
 @click.option("--scenario", "scenarios", required=True, multiple=True, metavar="RUN", help="May be repeated.")
-@click.option("--warm-up", "warm_up_s", type=click.FloatRange(0, 1e6), help="Seconds; instead of the configured.")
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Components a system.")
+@click.option("--warm-up", "warm_up_s", type=click.FloatRange(0, 1e6), help="Seconds; overrides the configured one.")
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Components per system.")
 @click.option(
     "--format",
     "form",
@@ -39,17 +39,17 @@ def command() -> None:
     help="Markdown, CSV and JSON have all components; CSV and JSON are unrounded.",
 )
 def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, top: int, form: str) -> None:
-    """Set labelled runs side by side: what each did a second and for a unit of work, and what differs.
+    """Compare labelled runs: figures per second and per unit of work, and their differences.
 
-    A run is the label of its records (`publish --run`), or an entry of the list `runs` of the site file.
-    docs/studies/compare.md says what each figure is made of.
+    A run is the label of its records (`publish --run`), or an entry of `runs` in the site file.
+    docs/studies/compare.md defines each figure.
     """
     from counterflow.analysis.studies import written
     from counterflow.analysis.studies.compare import compare as compared
 
     names = (baseline, *scenarios)
     if len(set(names)) < len(names):
-        raise click.UsageError("a run is set against itself")
+        raise click.UsageError("a run cannot be compared with itself")
     with reader() as client:
         comparison = compared([run_of(client, name, warm_up_s) for name in names])
     match form:
@@ -64,12 +64,12 @@ def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
 
 
 @command.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a check and line; the last line counts them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, one per check; the last has the counts.")
 @click.pass_context
 def golden(ctx: click.Context, as_json: bool) -> None:
     """Recompute the published figures of the studied documents with the formulas of this product.
 
-    Errors of a document have to show: its own numbers give another figure. docs/studies/golden.md lists them.
+    A document's own error must show: its numbers give another figure. docs/studies/golden.md lists them.
     Exit status 1: a figure is not as expected.
     """
     from counterflow.analysis.studies.golden import documents, outcomes, totals
@@ -87,26 +87,26 @@ def golden(ctx: click.Context, as_json: bool) -> None:
             out.print()
         out.print(
             f"{counted['checks']} checks: {counted['reproduced']} reproduced, {counted['source_errors']} errors of the "
-            f"documents, {counted['counter_checks']} formula that must not fit, {len(counted['failed'])} failed"
+            f"documents, {counted['counter_checks']} formula that must not match, {len(counted['failed'])} failed"
         )
     ctx.exit(1 if counted["failed"] else 0)
 
 
 def _row(outcome: Outcome) -> dict[str, object]:
-    says = outcome.published if outcome.range is None else "{:g} to {:g}".format(*outcome.range)
+    stated = outcome.published if outcome.range is None else "{:g} to {:g}".format(*outcome.range)
     kind = {
         "reproduced": "reproduced",
         "cut": "reproduced: cut, not rounded",
-        "source_error": f"the document says {says}, its own numbers give {outcome.computed:.5g}"
+        "source_error": f"the document states {stated}, its own numbers give {outcome.computed:.5g}"
         if outcome.computed is not None
         else "",
-        "counter_check": "must not fit, and does not",
+        "counter_check": "must not match, and does not",
     }[outcome.expect]
     return {
         "check": outcome.id,
         "what": outcome.what,
         "computed": None if outcome.computed is None else float(f"{outcome.computed:.6g}"),
-        "document": says,
+        "document": stated,
         "unit": outcome.unit,
         "result": kind if outcome.ok else "FAILED",
         "place": outcome.place,
@@ -115,7 +115,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
 
 
 def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
-    """Return a labelled or configured run with its figures; one that is not there has exit code 2."""
+    """Return a labelled or configured run with its figures; a missing run has exit code 2."""
     from datetime import UTC, datetime
 
     from counterflow.analysis.studies.figures import SLACK_S, measured

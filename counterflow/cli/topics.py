@@ -1,4 +1,4 @@
-"""`counterflow topics`: what Kafka has to have, where others run it."""
+"""`counterflow topics`: the topics and users that an external Kafka cluster needs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ _partitions = click.option(
     type=click.IntRange(1),
     default=4,
     show_default=True,
-    help="Of each topic but those whose order matters.",
+    help="Per topic, except those that need global order.",
 )
 
 
 @click.group()
 def command() -> None:
-    """Show or make the topics and users that Kafka has to have; `counterflow up` makes those of the stack."""
+    """Show or create the topics and users that Kafka needs; `counterflow up` creates those of the stack."""
 
 
 @command.command("list")
 @_partitions
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 def listing(partitions: int, as_json: bool) -> None:
-    """Show the topics with what they need, for whoever makes them."""
+    """List the topics with their partitions and configuration."""
     import orjson
 
     from counterflow.cli._table import console, table
@@ -46,18 +46,18 @@ def listing(partitions: int, as_json: bool) -> None:
 
 @command.command()
 @_partitions
-@click.option("--replicas", type=click.IntRange(1), default=3, show_default=True, help="Of each partition.")
+@click.option("--replicas", type=click.IntRange(1), default=3, show_default=True, help="Per partition.")
 @click.option(
     "--users/--no-users",
     default=False,
-    help="Give the users of docs/security.md their rights, and passwords where there is a `secrets/kafka-<user>`.",
+    help="Grant the users of docs/security.md their rights; set passwords from `secrets/kafka-<user>` where it exists.",
 )
 @click.option(
-    "--as", "user", default="admin", show_default=True, help="User who may; password in `secrets/kafka-<user>`."
+    "--as", "user", default="admin", show_default=True, help="Administrator; password in `secrets/kafka-<user>`."
 )
-@click.option("--mechanism", default="SCRAM-SHA-512", show_default=True, help="By which this user proves who he is.")
+@click.option("--mechanism", default="SCRAM-SHA-512", show_default=True, help="SASL mechanism of this user.")
 def create(partitions: int, replicas: int, users: bool, user: str, mechanism: str) -> None:
-    """Create the topics that do not exist yet; what exists keeps its configuration."""
+    """Create the topics that do not exist yet; existing ones keep their configuration."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
@@ -81,6 +81,6 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
         create_topics(settings, wanted, replicas=replicas, admin=admin)
     except KafkaException as error:
         raise CounterflowError(
-            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="--as names another user", exit_code=2
+            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="choose another user with --as", exit_code=2
         ) from None
-    click.echo(f"{len(wanted)} topics are there", err=True)
+    click.echo(f"{len(wanted)} topics exist", err=True)

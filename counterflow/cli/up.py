@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 @click.option("--kafka-port", type=int)
 @click.option("--kafka-controller-port", type=int)
 @click.option("--clickhouse-port", type=int)
-@click.option("--clickhouse-plain-port", type=int, help="Of the engine behind TLS, where it is on.")
+@click.option("--clickhouse-plain-port", type=int, help="Of the engine behind the TLS relay, where TLS is on.")
 @click.option("--flink-port", type=int)
 @click.option("--flink-rpc-port", type=int)
 @click.option("--flink-blob-port", type=int)
 @click.option("--lander-metrics-port", type=int)
 @click.option("--verdicts-metrics-port", type=int)
 @click.option("--health-port", type=int)
-@click.option("--grafana-port", type=int, help="If there is a Grafana: on PATH, or named by COUNTERFLOW_GRAFANA.")
+@click.option("--grafana-port", type=int, help="If Grafana is installed: on PATH, or at COUNTERFLOW_GRAFANA.")
 def command(home: Path | None, **ports: int | None) -> None:
-    """Start Kafka, Flink and ClickHouse on this machine, installing them the first time."""
+    """Start Kafka, Flink and ClickHouse on this machine; the first start installs them."""
     from counterflow.cli._table import console
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
@@ -41,7 +41,7 @@ def command(home: Path | None, **ports: int | None) -> None:
     settings = running if found else StackSettings.from_environment(None, home=home, **ports)
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
         raise CounterflowError(
-            f"{' and '.join(elsewhere)} names servers of your own, and this starts others",
+            f"{' and '.join(elsewhere)} points to your own servers, but this command starts new ones",
             hint=f"unset {' '.join(elsewhere)}",
             exit_code=2,
         )
@@ -61,4 +61,4 @@ def command(home: Path | None, **ports: int | None) -> None:
 def _grafana(settings: StackSettings) -> str:
     if settings.grafana:
         return f"{settings.grafana_url}, user admin, password in {settings.secrets / 'grafana-admin'}"
-    return "none found on PATH; name yours with COUNTERFLOW_GRAFANA, or point one that runs here: docs/dashboards.md"
+    return "not found on PATH; set COUNTERFLOW_GRAFANA, or connect a running one: docs/dashboards.md"

@@ -1,4 +1,4 @@
-"""`counterflow verdicts`: what the rules say, told to others."""
+"""`counterflow verdicts`: publishes the rules' verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST = 5_000
 
 @click.group()
 def command() -> None:
-    """Tell verdicts and newest figures to Prometheus."""
+    """Expose verdicts and newest figures to Prometheus."""
 
 
 @command.command()
@@ -19,7 +19,7 @@ def command() -> None:
     "flink_urls",
     metavar="URL",
     multiple=True,
-    help="Flink's REST interface, or each of several; default: the stack's.",
+    help="Flink's REST interface; may be repeated; default: the stack's.",
 )
 @click.option(
     "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
@@ -31,15 +31,15 @@ def command() -> None:
     type=click.IntRange(60),
     default=STALE_S,
     show_default=True,
-    help="From the end of its newest interval on, a thing is forgotten.",
+    help="Age of its newest interval at which an entity is forgotten.",
 )
 @click.option(
-    "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Things told of one dataset, at most."
+    "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
 )
 def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, most: int) -> None:
     """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
 
-    Answers once it has read what the topics hold. Keeps nothing on disk: a restart reads again. Ends with status 0 on
+    Begins to answer once it has read the topics. Stores nothing: a restart reads them again. Exits with status 0 on
     SIGTERM or SIGINT. docs/alerts.md lists the metrics.
     """
     import signal

@@ -1,4 +1,4 @@
-"""`counterflow watch`: this machine, live, through the whole line."""
+"""`counterflow watch`: sends this machine's counters live through the whole pipeline."""
 
 from __future__ import annotations
 
@@ -29,19 +29,17 @@ SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
 
 
 @click.command()
-@click.option("--interval", type=click.IntRange(1, 3600), default=2, show_default=True, help="Seconds a snapshot.")
+@click.option("--interval", type=click.IntRange(1, 3600), default=2, show_default=True, help="Seconds per snapshot.")
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
-@click.option("--seconds", type=click.IntRange(1), help="Stop by itself.  [default: run until Ctrl-C]")
+@click.option("--seconds", type=click.IntRange(1), help="Stop after this time.  [default: run until Ctrl-C]")
 def command(interval: int, keep: bool, seconds: int | None) -> None:
-    """Record this Linux machine with nmon, send it through the line as it is written, and show the newest answers."""
+    """Record this Linux machine with nmon, send it live through the pipeline, and show the newest answers."""
     from counterflow.stack import lifecycle
     from counterflow.stack.settings import StackSettings
 
     nmon = shutil.which("nmon")
     if platform.system() != "Linux" or nmon is None:
-        raise CounterflowError(
-            "there is no `nmon` on this machine's PATH", hint="sudo apt-get install nmon", exit_code=2
-        )
+        raise CounterflowError("`nmon` is not on this machine's PATH", hint="sudo apt-get install nmon", exit_code=2)
     out = console()
     settings = StackSettings.load()
     found = lifecycle.status(settings)
@@ -49,7 +47,7 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
     with ExitStack() as cleanup:
         if not keep and not found:
             cleanup.callback(lifecycle.down, settings)
-        with out.status("starting the stack (the first time it is downloaded)"):
+        with out.status("starting the stack (the first start downloads it)"):
             lifecycle.up(settings, say=out.print)
         began = datetime.now(UTC)
         folder = settings.home / "watch"
@@ -64,7 +62,7 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
         cleanup.enter_context(_agent(config, log))
         client = settings.clickhouse("reader")
         cleanup.enter_context(client)
-        out.print(f"recording {recording}, Ctrl-C ends")
+        out.print(f"recording {recording}, Ctrl-C stops")
         try:
             _show(out, client, began, time.monotonic() + seconds if seconds else None)
         except KeyboardInterrupt:
@@ -77,7 +75,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 @contextmanager
 def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
-    """Run nmon, which detaches itself, and stop it by the process id it prints; its clock is UTC."""
+    """Run nmon, which detaches itself, and stop it by the process id that it prints; its clock is UTC."""
     day = str(86_400 // interval)
     arguments = [nmon, "-F", str(recording), "-T", "-s", str(interval), "-c", day, "-p"]
     started = subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""`counterflow whatif`: what a change would cost, from what is measured and what was published."""
+"""`counterflow whatif`: estimates the cost of a change from measured workloads and published figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class _Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, or fail: `nan` is in no range, though nothing compares with it."""
+        """Return the number, or fail: `nan` passes a range check, since every comparison with it is false."""
         number = float(super().convert(value, param, ctx))
         return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
 
@@ -39,20 +39,20 @@ ORDER BY system, grouping, name, ts
 
 @click.group()
 def command() -> None:
-    """Apply published measurements to measured workloads; each figure with its assumption and source."""
+    """Apply published measurements to measured workloads; each figure has its assumption and source."""
 
 
 @command.command()
 @period_options
 @click.option(
-    "--input", "file", type=click.Path(path_type=Path), help="JSON lines named as `io_mix`, instead of ClickHouse."
+    "--input", "file", type=click.Path(path_type=Path), help="JSON lines with columns of `io_mix`, not ClickHouse."
 )
-@click.option("--grouping", default="generic_job", show_default=True, help="Workloads: a grouping of `io_mix`.")
+@click.option("--grouping", default="generic_job", show_default=True, help="Grouping of `io_mix`, one workload a name.")
 @click.option("--km", type=_Number(0, 20_000), help="Length of the line between the nodes.")
-@click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="For a row change.")
+@click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="Per row change.")
 @click.option("--row-bytes", type=_Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
 @click.option("--line-gbits", type=_Number(0.001, 1e5), help="Rate of the RoCE port each way, Gb/s.")
-@click.option("--headroom", type=_Number(0, 1000), default=20.0, show_default=True, help="Kept free above the peak, %.")
+@click.option("--headroom", type=_Number(0, 1000), default=20.0, show_default=True, help="Reserve above the peak, %.")
 @click.option(
     "--enforcement",
     type=_Number(0.01, 1),
@@ -60,8 +60,8 @@ def command() -> None:
     show_default=True,
     help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
 )
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads a table.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a workload and line, all of them.")
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads per table.")
+@click.option("--json", "as_json", is_flag=True, help="All workloads, one JSON object a line.")
 def mirror(
     systems: tuple[str, ...],
     begin: datetime | None,
@@ -77,9 +77,9 @@ def mirror(
     top: int,
     as_json: bool,
 ) -> None:
-    """Say what Db2 Mirror would touch and what the line between the nodes must carry.
+    """Estimate what Db2 Mirror would affect and what the line between the nodes must carry.
 
-    Exposure of each workload, the cost of distance, RoCE bandwidth and capacity at the peak. docs/whatif.md explains.
+    Exposure of each workload, the cost of distance, RoCE bandwidth and capacity at the peak; see docs/whatif.md.
     """
     from counterflow.analysis.studies.mirror import Plan, as_dict, study
 
@@ -91,7 +91,7 @@ def mirror(
     found = study(mixes, plan)
     if not found:
         raise CounterflowError(
-            "no mix of logical database I/O of these systems in that time",
+            "no mix of logical database I/O for these systems in that period",
             hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'",
             exit_code=2,
         )
@@ -146,7 +146,7 @@ def _print(found: list[Workload], top: int) -> None:
             title = f"{system}, {name} ({first.unit}): {first.assumption} [{first.source}]"
             out.print(table(list(_rows(having[:top], name)), title))
             if len(having) > top:
-                out.print(f"and {len(having) - top} more, of fewer row changes: --top", style="dim", markup=False)
+                out.print(f"and {len(having) - top} more with fewer row changes: --top", style="dim", markup=False)
             out.print()
 
 

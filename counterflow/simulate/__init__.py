@@ -1,7 +1,7 @@
-"""Published measurements as the raw counters that would have shown them.
+"""Turns published measurements into the raw counters that would have shown them.
 
-A case says what ran where, from a document; here it becomes files in the layouts that systems really write. No real
-system was recorded. Each case names the page below docs/studies that says what is the document's and what is assumed.
+A case describes what ran where, from a document; here it becomes files in the layouts that real systems write. No real
+system was recorded. Each case names its page below docs/studies, which separates published figures from assumptions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
 class Simulation(NamedTuple):
-    """What was written: files in the order of systems, and when each run was."""
+    """What was written: files in the order of systems, and the time of each run."""
 
     files: list[Written]
     runs: list[Placed[Any]]
@@ -31,7 +31,7 @@ class Simulation(NamedTuple):
 
 @cache
 def cases() -> dict[str, Case[Any]]:
-    """Return every case by its name."""
+    """Return every case by name."""
     names = (m.name for m in pkgutil.iter_modules(_cases.__path__) if m.name[0] != "_")
     return {name.replace("_", "-"): importlib.import_module(f"{_cases.__name__}.{name}").CASE for name in names}
 

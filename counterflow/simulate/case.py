@@ -1,4 +1,4 @@
-"""A case: runs in order of time, and what files show them."""
+"""A case: runs in order of time, and the files that show them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Case(ABC, Generic[R]):
     Parameters
     ----------
     title : with the section and the table or figure of the document.
-    document : page where it is said what is the document's and what is assumed.
+    document : page that separates the document's figures from assumptions.
     interval_s : length of an interval.
     runs : in order of time.
-    noise : how far the rates of an interval may be from those of its run, as a ratio.
+    noise : greatest deviation of an interval's rates from those of its run, as a ratio.
     pause : intervals between two runs.
     """
 
@@ -35,7 +35,7 @@ class Case(ABC, Generic[R]):
 
     @abstractmethod
     def write(self, out: Path, placed: Sequence[Placed[R]], seed: str) -> list[Written]:
-        """Write the files below `out`; `seed` is of the noise.
+        """Write the files below `out`; `seed` determines the noise.
 
         Raises
         ------

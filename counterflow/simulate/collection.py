@@ -1,6 +1,6 @@
-"""Collection Services: what the jobs and processors of a partition count, as rows of QAPMSYSTEM, QAPMJOBMI, QAPMJOBOS.
+"""Collection Services: counters of a partition's jobs and processors, as rows of QAPMSYSTEM, QAPMJOBMI, QAPMJOBOS.
 
-Where a case says what jobs do on disk, QAPMJOBWT has what they wait for, and `machine` adds the rest of the partition.
+Where a case describes the jobs' disk work, QAPMJOBWT has their waits, and `machine` adds the rest of the partition.
 A field for which a case has no figure is left out of the file, not written as 0.
 """
 
@@ -19,13 +19,13 @@ from counterflow.simulate.spread import apportion, uneven
 from counterflow.simulate.timeline import Placed
 
 JOB_NOISE = 0.02
-"""How far the jobs of one kind are from their mean."""
+"""Deviation of the jobs of one kind from their mean."""
 
 GENERIC = 6
 """Characters of a job name that a number follows."""
 
 RUNNING, FAULTS, READS, WRITES, IDLE = 1, 5, 6, 9, 31
-"""Wait buckets whose time follows from what a job did; idle is what is left of its time."""
+"""Wait buckets whose time follows from the job's work; the rest of its time is idle."""
 WAIT_US = {RUNNING: 500, IDLE: 1_000_000}
 OTHER_WAIT_US = 10_000
 """Mean length of a wait, where no operation is counted."""
@@ -34,7 +34,7 @@ Rows = dict[str, list[Row]]
 
 
 def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
-    """Return the rows of `system` over all runs it takes part in, by table."""
+    """Return the rows of `system` over all its runs, by table."""
     rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": [], "QAPMJOBWT": []}
     identities = count(1)
     for one in placed:
@@ -69,7 +69,7 @@ def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
 def _jobs(
     jobs: Jobs, placed: Placed[Run], random: Random, identities: Iterator[int]
 ) -> Iterator[tuple[Row, dict[str, Row]]]:
-    """Yield each job in each interval: what both files say of it, and what each counts."""
+    """Yield each job in each interval: the fields common to both files, and the counters of each."""
     shares = uneven(jobs.count, random, JOB_NOISE)
     weights = [over * share for over in placed.weights for share in shares]
 
@@ -111,7 +111,7 @@ def _jobs(
 
 
 def _waits(jobs: Jobs, disks: Disks, job: Row, did: Row, random: Random) -> Row:
-    """Return what one job of them waited for in an interval: each disk operation as long as the disks took for one."""
+    """Return the waits of one job in an interval: for each disk operation the mean time of one."""
     response_us = 1000 * (disks.service_ms + disks.wait_ms)
     operations = {FAULTS: int(did["JBTFLT"]), READS: int(did["JBDBR"]) - int(did["JBTFLT"]), WRITES: int(did["JBDBW"])}
     us = {RUNNING: round(1000 * Decimal(did["JBCPU"])), **{n: round(of * response_us) for n, of in operations.items()}}
@@ -119,7 +119,7 @@ def _waits(jobs: Jobs, disks: Disks, job: Row, did: Row, random: Random) -> Row:
     for bucket, threads in jobs.held_up.items():
         us[bucket] = round(elapsed_us * threads / jobs.count * random.uniform(1 - JOB_NOISE, 1 + JOB_NOISE))
     if (spent_us := sum(us.values())) > elapsed_us:
-        raise ValueError(f"{jobs.name} jobs run and wait {spent_us} µs of {elapsed_us}: let more of them do it")
+        raise ValueError(f"{jobs.name} jobs run and wait {spent_us} µs of {elapsed_us}: use more jobs")
     us[IDLE] = elapsed_us - spent_us
     row: Row = {name: job[name] for name in TIME_FIELDS if name in job} | {"JWTDE": job["JBTDE"], "JWDSEQ": 1}
     for n in machine.BUCKETS:

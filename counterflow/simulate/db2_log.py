@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 CI_BYTES, COPIES = 4096, 2
 WRITTEN_PER_CREATED = 3_056_832 / 1_352_938
-"""CIs written, both copies and rewrites, for one created: of the report that IBM prints for OMEGAMON."""
+"""CIs written, both copies and rewrites, per CI created, from the report that IBM prints for OMEGAMON."""
 CIS_PER_IO = 3_056_832 / 696_824
-"""CIs of a log write, of the same report."""
+"""CIs per log write, from the same report."""
 WAITS_PER_ACCOUNT = 10
-"""Waits for a log write of one account; how long one is follows."""
+"""Waits for a log write per account; their length follows."""
 THRESHOLD_SHARE = 0.6
 """Part of the writes that a full buffer causes."""
 
@@ -41,7 +41,7 @@ COUNTERS = (
 
 
 def lines(placed: Sequence[Placed[LogRun]], random: Random) -> Iterator[str]:
-    """Yield the rows of one subsystem; its Db2 has run for a while, and idles between two runs."""
+    """Yield the rows of one subsystem, whose Db2 has run for a while and idles between two runs."""
     yield ",".join((*BEFORE, *COUNTERS))
     up_s = random.randrange(10**6)
     counts = [round(rate * up_s) for rate in _rates(placed[0])]
@@ -64,7 +64,7 @@ def _row(run: LogRun, at: datetime, counts: Sequence[int]) -> str:
 
 
 def _rates(one: Placed[LogRun]) -> Iterator[float]:
-    """Yield what each counter grows by in a second."""
+    """Yield the growth of each counter a second."""
     run = one.run
     written = run.log_mb_s * 1e6 * COPIES / CI_BYTES
     ios = written / CIS_PER_IO

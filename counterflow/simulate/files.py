@@ -1,4 +1,4 @@
-"""A file of a simulation."""
+"""Writes the files of a simulation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Output:
     """Files below a folder, one below it for each system and `SITE`."""
 
     def __init__(self, out: Path) -> None:
-        """Begin with no file; nothing is written yet."""
+        """Start without files."""
         self._out = out
         self.files: list[Written] = []
 
     def add(self, system: str | None, name: str, lines: Iterable[str]) -> None:
-        """Write a file of a system, or None: of the site.
+        """Write a file of a system, or, with None, of the site.
 
         Raises
         ------
@@ -35,7 +35,7 @@ class Output:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines, and the folder they are in where it is missing.
+    """Write lines to a file, and create its folder where it is missing.
 
     Raises
     ------

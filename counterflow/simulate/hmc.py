@@ -1,6 +1,6 @@
 """The HMC: bytes of logical ports as processed metrics of PCM, and their capacity as `lshwres` lists it.
 
-Packets are not published and not written. Whether the ports of a real adapter count RDMA is not known; these do.
+Packets are not published, so none are written. Whether the ports of a real adapter count RDMA is unknown; these do.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from counterflow.simulate.timeline import Placed
 
 LINE_MBITS_S = 100_000
 LISTED_AFTER = timedelta(seconds=1)
-"""How long after the end of an interval the ports are listed."""
+"""Time from the end of an interval to the listing of the ports."""
 
 
 def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
-    """Yield the documents of a managed system, one a partition with a link; figures are bytes a second."""
+    """Yield the documents of a managed system, one per partition with a link; figures are bytes a second."""
     systems = dict.fromkeys(system for one in placed for system, _ in _links(server, one))
     for number, name in enumerate(systems, 1):
         samples: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
 
 
 def lshwres(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
-    """Yield listings of the logical ports of a managed system and of the physical port below, each behind its time."""
+    """Yield listings of a managed system's logical ports and their physical port, each after its time."""
     for one in placed:
         links = list(_links(server, one))
         for interval in one.intervals:

@@ -1,7 +1,7 @@
 """Rows written as CPYTOIMPF writes a table: header, texts quoted and padded, CRLF.
 
-Which fields a table has, their types and their order come from the descriptions of `collectors/formats/ibmi_tables`;
-a field that is not described there is refused, so nothing is written that its reader does not know of.
+The fields of a table, their types and their order come from the descriptions in `collectors/formats/ibmi_tables`; a
+field that is not described there is refused, so every field written has a reader.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Value = str | int | Decimal
 Row = dict[str, Value]
 
 READS_FOR_UPDATE = "SIMULATED_READS_FOR_UPDATE"
-"""The column of reads for update in QAPMJOBOS. Its real name is not public, and this is not it: a site names it."""
+"""Stand-in for the column of reads for update in QAPMJOBOS, whose real name is not public: a site configures it."""
 
 _LENGTH = re.compile(r"C\((\d+)\)")
 
 
 def interval_fields(interval: Interval) -> Row:
-    """Return what says when an interval of Collection Services was; local time is UTC."""
+    """Return the time fields of an interval of Collection Services; local time is UTC."""
     return {
         "INTNUM": interval.number,
         "DTETIM": f"{interval.end:%y%m%d%H%M%S}",
@@ -37,7 +37,7 @@ def interval_fields(interval: Interval) -> Row:
 
 
 def sample_fields(at: datetime) -> Row:
-    """Return what says when a view was read."""
+    """Return the time field of a sample of a view."""
     return {"SAMPLE_TIME": _timestamp(at)}
 
 
@@ -46,7 +46,7 @@ def write(path: Path, table: str, rows: Sequence[Row]) -> None:
 
     Raises
     ------
-    KeyError : a field that `table` is not known to have.
+    KeyError : a field that the description of `table` lacks.
     """
     description = tables()[table]
     columns = list(_columns(description, rows[0]))
@@ -57,11 +57,11 @@ def write(path: Path, table: str, rows: Sequence[Row]) -> None:
 
 
 def _columns(description: Description, row: Iterable[str]) -> Iterator[str]:
-    """Yield the columns that `row` has in the order of the table, its times first."""
+    """Yield the columns of `row` in the order of the table, its times first."""
     known = [*(description.time or ["SAMPLE_TIME"]), *description.fields, READS_FOR_UPDATE]
     unknown = set(row) - set(known) - set(TIME_FIELDS)
     if unknown:
-        raise KeyError(f"{description.table} is not known to have {', '.join(sorted(unknown))}")
+        raise KeyError(f"the description of {description.table} lacks {', '.join(sorted(unknown))}")
     yield from (name for name in known if name in set(row))
 
 

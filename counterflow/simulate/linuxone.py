@@ -32,7 +32,7 @@ DEVICES = (
 
 @dataclass(frozen=True)
 class Load:
-    """What a database asks of its storage, a second, means of the run; `burst` is how uneven it is, as a ratio."""
+    """Storage load of a database a second, means of the run; `burst` is its unevenness, as a ratio."""
 
     read_mb_s: float
     write_mb_s: float
@@ -47,8 +47,8 @@ class LinuxRun:
 
     Parameters
     ----------
-    name : how it is told from the others of the case.
-    system : the LPAR of the database; its driver's output is kept with it.
+    name : unique within the case.
+    system : the LPAR of the database; its driver's output is stored with it.
     storage : `nvme` or `fcp`.
     service_ms : of a transfer on that storage.
     operations : of YCSB, a second, by kind; empty for queries.
@@ -79,12 +79,12 @@ class LinuxRun:
 
     @property
     def workload(self) -> str:
-        """Return what the driver is called."""
+        """Return the name of the driver."""
         return "ycsb" if self.operations else "bdi"
 
 
 class LinuxCase(Case[LinuxRun]):
-    """Runs over one storage and the other; the files are a folder an LPAR, and `SITE`."""
+    """Runs over both kinds of storage; the files are a folder per LPAR, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:  # noqa: D102
         to = Output(out)
@@ -102,7 +102,7 @@ class LinuxCase(Case[LinuxRun]):
 
 
 def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:
-    """Yield what nmon wrote: two snapshots before the run, the first of which is short, and the run."""
+    """Yield the recording of nmon: two snapshots before the run, the first of them short, and the run."""
     run = one.run
     host = Host(run.system, PROCESSORS, run.memory_gb * 1024, DEVICES)
     bursts = uneven(run.intervals, random, run.load.burst)
@@ -115,9 +115,9 @@ def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterat
 
 
 def _devices(run: LinuxRun, over: float) -> list[Disk]:
-    """Return what each device shows: the logical load, and below it that of RAID-10 members or of paths.
+    """Return the load of each device: the logical load, and that of the RAID-10 members or paths below it.
 
-    A write to the RAID-10 goes to two of its four members; a path carries a part of what the multipath device does.
+    A write to the RAID-10 goes to two of its four members; a path carries a part of the multipath device's load.
     """
     load = run.load
     reads, writes = (mb_s * 1024 * over for mb_s in (load.read_mb_s, load.write_mb_s))

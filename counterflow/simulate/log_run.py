@@ -12,12 +12,12 @@ class LogRun:
 
     Parameters
     ----------
-    name : how it is told from the others of the case.
+    name : unique within the case.
     system, subsystem : LPAR and Db2.
-    cec, storage : machine, and where the log is.
+    cec, storage : machine, and storage of the log.
     path : zhpf or zhl.
     log_mb_s : written to one log copy, 10^6 bytes a second.
-    ceiling_mb_s : what the site's file says of this path, machine and storage.
+    ceiling_mb_s : of this path, machine and storage, in the site's file.
     accounts_h : accounts settled an hour.
     gcp_pct, ziip_pct : utilisation of the LPAR's engines.
     waiting_share : part of the jobs that wait for the log.
@@ -26,8 +26,8 @@ class LogRun:
     intervals : its length.
     run_id : execution of the batch; runs of one follow each other without a pause.
     gcps, ziips, jobs : engines of the LPAR; batch jobs.
-    published : what the document prints of it.
-    implied : figures that it does not print, computed from those it does.
+    published : figures that the document prints.
+    implied : figures that it does not print, computed from those it prints.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""A partition as a whole, from what its jobs did: waits of the system, memory pools, and disks.
+"""A partition as a whole, derived from its jobs: waits of the system, memory pools and disks.
 
-What the jobs waited for, faulted and moved adds up to these rows, so that one table can be held against another.
+The jobs' waits, faults and transfers add up to these rows, so that the tables can be compared with each other.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from counterflow.simulate.timeline import Interval, Placed
 BUCKETS = range(1, 33)
 """Wait buckets of a set, by number: QAPMJOBWT has a count and a time for each."""
 BOUNDARIES_US = (15, 250, 1000, 4000, 8000, 16_000, 64_000, 256_000, 500_000, 1_024_000)
-"""Upper boundaries of the response-time buckets of QAPMDISKRB but the last, in the collection's configuration."""
+"""Upper bounds of the response-time buckets of QAPMDISKRB, except the last, in the collection's configuration."""
 READ_KB, WRITE_KB, SECTOR_BYTES = 16, 16, 520
 UNIT_NOISE = 0.05
-"""How far the load of a unit, and the times of its operations, are from the mean."""
+"""Deviation of a unit's load and operation times from the mean."""
 SAMPLES_S = 2
-"""How often a second a unit is looked at for being busy."""
+"""Samples a second that check whether a unit is busy."""
 CAPACITY = 280_000_000_000
 
 
@@ -32,7 +32,7 @@ def tables(
 ) -> dict[str, list[Row]]:
     """Return the rows of the partition by table, from those of its jobs in QAPMJOBMI and QAPMJOBWT.
 
-    There are none where no run says what its disks are.
+    Empty where no run describes its disks.
     """
     rows: dict[str, list[Row]] = {"QAPMCONF": [], "QAPMISUM": [], "QAPMPOOLB": [], "QAPMDISK": [], "QAPMDISKRB": []}
     by_interval = {number: list(of) for number, of in groupby(jobs, key=lambda row: row["INTNUM"])}
@@ -88,7 +88,7 @@ def _pools(partition: Partition, interval: Interval, jobs: Sequence[Row]) -> Ite
 
 
 def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random) -> Iterator[tuple[Row, Row]]:
-    """Yield each unit as QAPMDISK and as QAPMDISKRB have it."""
+    """Yield the rows of each unit in QAPMDISK and QAPMDISKRB."""
     shares, slower = (uneven(disks.units, random, UNIT_NOISE) for _ in range(2))
     reads, writes = (apportion(_total(jobs, name), shares) for name in ("JBDBR", "JBDBW"))
     for at, (read, written, times) in enumerate(zip(reads, writes, slower, strict=True), 1):
@@ -118,11 +118,13 @@ def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random
 
 
 def _buckets(kind: str, operations: int, disks: Disks) -> Row:
-    """Return how many operations were how quick: exponential around the mean, as where each meets its own queue."""
+    """Return the operations by response time: an exponential distribution, as with a queue of independent arrivals."""
     mean_us = 1000 * (disks.service_ms + disks.wait_ms)
     edges = [0.0, *(us / mean_us for us in BOUNDARIES_US), inf]
     slower = [exp(-edge) for edge in edges]
-    beyond = [(1 + edge) * exp(-edge) if edge < inf else 0.0 for edge in edges]  # of the time, not of the operations
+    beyond = [
+        (1 + edge) * exp(-edge) if edge < inf else 0.0 for edge in edges
+    ]  # share of the time, not of the operations
     counts = apportion(operations, [a - b for a, b in pairwise(slower)])
     times = apportion(round(operations * mean_us), [a - b for a, b in pairwise(beyond)])
     served = disks.service_ms / (disks.service_ms + disks.wait_ms)

@@ -1,4 +1,4 @@
-"""Cases of Db2 Mirror as the files that Collection Services, the views of Db2 Mirror and the HMC would have given."""
+"""Writes cases of Db2 Mirror as files of Collection Services, the views of Db2 Mirror and the HMC."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOCUMENT = "docs/studies/db2-mirror.md"
 
 
 class MirrorCase(Case[Run]):
-    """Runs of jobs and links on partitions; the files are a folder a system and `HMC`."""
+    """Runs of jobs and links on partitions; the files are a folder per system, and `HMC`."""
 
     def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:  # noqa: D102
         files: list[Written] = []
@@ -44,9 +44,9 @@ class MirrorCase(Case[Run]):
 
 
 def _systems(placed: Sequence[Placed[Run]]) -> dict[str, tuple[str, str]]:
-    """Return the systems in order of appearance with the addresses of their end of a link and of the other.
+    """Return the systems in order of appearance, with the addresses of both ends of their link, the own one first.
 
-    Partitions that have links come in pairs: what one sends the next receives.
+    Partitions with links come in pairs: what one sends, the next receives.
     """
     systems = list(dict.fromkeys(partition.system for one in placed for partition in one.run.partitions))
     return {system: (f"192.0.2.{at + 1}", f"192.0.2.{(at ^ 1) + 1}") for at, system in enumerate(systems)}

@@ -1,4 +1,4 @@
-"""What a case of Db2 Mirror simulates: runs of jobs and links on partitions. Rates are a second, means of the run."""
+"""The model of a Db2 Mirror case: runs of jobs and links on partitions. Rates are a second, means of the run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class OnDisk(NamedTuple):
-    """Disk operations of jobs in a memory pool, a second; a page fault is one of the reads, and jobs wait for all."""
+    """Disk operations of jobs in a memory pool, a second; reads include page faults, and jobs wait for every one."""
 
     pool: str
     faults_s: float
@@ -22,18 +22,18 @@ class Jobs:
 
     Parameters
     ----------
-    name : first six characters of their names, a number follows.
-    count : how many run at a time; all of them in every interval.
+    name : first six characters of their names, followed by a number.
+    count : number of concurrent jobs, all of them in every interval.
     user, subsystem : user profile and subsystem.
-    cores : processors they keep busy.
+    cores : processors that they use.
     transactions_s, response_s : transactions, and the mean time of one.
-    reads_s : logical database reads, those for update among them.
-    reads_for_update_s : part of `reads_s`; None where the release does not count them apart.
+    reads_s : logical database reads, including those for update.
+    reads_for_update_s : part of `reads_s`; None where the release does not count them separately.
     inserts_s, changes_s, commits_s : logical writes; updates and deletes; commits.
     sql : whether the logical I/O is SQL's; else it is native.
     type, subtype : letters of the job type.
-    on_disk : what they do on the disks of the partition; None where nothing says, nor what they wait for.
-    held_up : threads that wait on average, by wait bucket, for anything but disks.
+    on_disk : their work on the partition's disks; None where neither it nor their waits are stated.
+    held_up : mean number of threads that wait, by wait bucket, for anything but disks.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Jobs:
 
 
 class Flow(NamedTuple):
-    """What an RDMA link carries, seen from one end."""
+    """Traffic of an RDMA link, seen from one end."""
 
     out_bytes_s: float
     in_bytes_s: float
@@ -65,7 +65,7 @@ class Flow(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """Packets of an RDMA link a second that were dropped, and that its receiver was not ready for."""
+    """Packets a second of an RDMA link that were dropped, and for which its receiver was not ready."""
 
     dropped_s: float
     refused_s: float
@@ -80,7 +80,7 @@ class Link:
     server : managed system whose adapter holds the logical port; its partitions share the physical port.
     capacity_pct : share of the physical port that the logical port is guaranteed.
     mirror : whether it carries a network redundancy group of Db2 Mirror.
-    trouble : None on a release that does not count it.
+    trouble : None on releases that do not count it.
     """
 
     server: str
@@ -91,7 +91,7 @@ class Link:
 
 
 class Pool(NamedTuple):
-    """A memory pool; `ineligible_s` are threads a second that it has no activity level for."""
+    """A memory pool; `ineligible_s` counts threads a second for which it has no activity level."""
 
     number: str
     name: str
@@ -101,7 +101,7 @@ class Pool(NamedTuple):
 
 
 class Disks(NamedTuple):
-    """Disk units that share the load about evenly, and the mean times of an operation."""
+    """Disk units that share the load about evenly, and their mean operation times."""
 
     units: int
     service_ms: float
@@ -114,8 +114,8 @@ class Partition:
 
     Parameters
     ----------
-    cores, cpu_pct : processors, and how busy they are; None where nothing says.
-    pools, disks : memory and disks of jobs that say what they do on disk.
+    cores, cpu_pct : processors, and their utilisation; None where not stated.
+    pools, disks : memory and disks of jobs whose disk work is described.
     """
 
     system: str
@@ -133,10 +133,10 @@ class Run:
 
     Parameters
     ----------
-    name : how it is told from the others of the case.
+    name : unique within the case.
     intervals : its length.
-    partitions : all that are measured.
-    published : what the document prints of it, as printed, by the name of the figure.
+    partitions : all measured partitions.
+    published : figures that the document prints, as printed, by name.
     """
 
     name: str

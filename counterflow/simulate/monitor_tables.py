@@ -1,6 +1,6 @@
 """Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (docs/formats/qrep_monitor.md).
 
-MONITOR_TIME is local time of the server, which here is UTC. A row before the run says since when its first interval is.
+MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start of its first interval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TRANSACTION_BYTES = 2400
 SEND_QUEUE, RECEIVE_QUEUE = "ASN.QM1_TO_QM2.DATAQ", "ASN.QM1_TO_QM2.DATAQ"
 LATENCY_NOISE = 0.1
 MAX_DEPTH = 5000
-"""Messages that a queue of MQ holds where nobody says otherwise (MAXDEPTH)."""
+"""Default capacity of an MQ queue in messages (MAXDEPTH)."""
 
 
 def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float], random: Random) -> Iterator[str]:
@@ -47,7 +47,7 @@ def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float],
 
 
 def capture(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> Iterator[str]:
-    """Yield IBMQREP_CAPMON: how far Capture has read the log."""
+    """Yield IBMQREP_CAPMON: Capture's position in the log."""
     yield (
         '"MONITOR_TIME","CURRENT_LOG_TIME","CURRENT_MEMORY","MAX_TRANS_SIZE","TRANS_SPILLED","LOGREAD_API_TIME",'
         '"NUM_LOGREAD_CALLS","NUM_END_OF_LOGS","LOGRDR_SLEEPTIME","MQCMIT_TIME"'
@@ -59,7 +59,7 @@ def capture(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> It
 
 
 def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> Iterator[str]:
-    """Yield IBMQREP_CAPQMON: what Capture put on its send queue; a message is a transaction."""
+    """Yield IBMQREP_CAPQMON: messages that Capture put on its send queue, one per transaction."""
     yield (
         '"MONITOR_TIME","SENDQ","ROWS_PUBLISHED","XMITQDEPTH","MQ_BYTES","MQ_MESSAGES","MQPUT_TIME",'
         '"QFULL_ERROR_COUNT","LOBS_TOO_BIG"'
@@ -72,7 +72,7 @@ def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) ->
 def _monitored(
     one: Placed[QrepRun], busy: Sequence[float], totals: Sequence[int]
 ) -> tuple[list[datetime], list[list[int]]]:
-    """Return the begin of a run and the ends of its monitor intervals, and of each total what falls into which."""
+    """Return the start of a run, the ends of its monitor intervals, and each total split over them."""
     parts = one.intervals[0].seconds // MONITOR_S
     ends = [one.begin + timedelta(seconds=n * MONITOR_S) for n in range(parts * len(busy) + 1)]
     weights = [0.0, *(0.5 + share for share in busy for _ in range(parts))]

@@ -1,4 +1,4 @@
-"""Recordings of nmon: what AIX and Linux have in common."""
+"""Recordings of nmon: the parts common to AIX and Linux."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 
 
 class Disk(NamedTuple):
-    """What a device did in an interval; sizes are of a transfer."""
+    """Load of a device in an interval; sizes are of a transfer."""
 
     read_kb_s: float
     write_kb_s: float
@@ -50,7 +50,7 @@ def date(at: datetime) -> str:
 
 
 def join(figures: Iterable[float], decimals: int) -> str:
-    """Return figures of as many decimals between commas."""
+    """Return figures with that many decimals, separated by commas."""
     return ",".join(f"{figure:.{decimals}f}" for figure in figures)
 
 

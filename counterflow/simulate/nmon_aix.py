@@ -1,6 +1,6 @@
-"""A recording of nmon on a capped AIX partition: layout of topas_nmon, without the sections that nothing is said of.
+"""A recording of nmon on a capped AIX partition: layout of topas_nmon, without sections for which there are no figures.
 
-Processors are given to three decimals, where topas_nmon writes two for PCPU_ALL.
+Processors have three decimals, where topas_nmon writes two for PCPU_ALL.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Process(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What is recorded of an interval: the percentage of all cores, processes, and devices as `Host.disks`."""
+    """The recorded interval: the percentage of all cores, processes, and devices as in `Host.disks`."""
 
     end: datetime
     cpu_pct: float
@@ -55,7 +55,7 @@ class Snapshot(NamedTuple):
 
 
 def recording(host: Host, interval_s: int, snapshots: Sequence[Snapshot]) -> Iterator[str]:
-    """Yield the lines; the first snapshot has no processes, as nmon has none to compare with yet."""
+    """Yield the lines; the first snapshot has no processes, since nmon has no earlier one to compare with."""
     yield from _header(host, interval_s, snapshots)
     for number, snapshot in enumerate(snapshots, 1):
         yield from _rows(host, f"T{number:04d}", snapshot, processes=number > 1)

@@ -1,4 +1,4 @@
-"""A recording of nmon on Linux on IBM Z: layout of nmon 16, without the sections that nothing is said of."""
+"""A recording of nmon on Linux on IBM Z: layout of nmon 16, without sections for which there are no figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST_S = 1
 
 
 class Host(NamedTuple):
-    """A system and its devices, partitions, mappers and RAID among them."""
+    """A system and its devices, including partitions, mappers and RAID."""
 
     name: str
     processors: int
@@ -23,7 +23,7 @@ class Host(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What is recorded of an interval, devices as `Host.disks`."""
+    """The recorded interval, devices as in `Host.disks`."""
 
     end: datetime
     cpu_pct: float

@@ -1,4 +1,4 @@
-"""Q Replication between two AIX systems: nmon on both, its monitor tables, and what the driver says."""
+"""Q Replication between two AIX systems: nmon on both, its monitor tables, and the driver's output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT_KB = 96
 
 
 class QrepCase(Case[QrepRun]):
-    """Runs with and without replication; the files are a folder a system, and `SITE`."""
+    """Runs with and without replication; the files are a folder per system, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:  # noqa: D102
         to = Output(out)
@@ -59,7 +59,7 @@ def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:
 
 
 def _recording(host: Host, interval_s: int, one: Placed[QrepRun], node: Node, busy: Sequence[float]) -> Iterator[str]:
-    """Yield what nmon wrote of a node: an interval before the run, which has no processes yet, and the run."""
+    """Yield a node's recording of nmon: an interval before the run, without processes, and the run."""
     low = max(1.0, node.cpu_avg_pct - (node.cpu_max_pct - node.cpu_avg_pct) * _mean(busy) / (1 - _mean(busy)))
     cpu = between(round(low * 10), node.cpu_avg_pct * 10, round(node.cpu_max_pct * 10), busy)
     processes = _processes(node, cpu)
@@ -75,13 +75,13 @@ def _recording(host: Host, interval_s: int, one: Placed[QrepRun], node: Node, bu
 
 
 def _spread(tenths: float, weights: Sequence[float]) -> list[list[int]]:
-    """Return tenths of a KB/s of each disk in each interval that add up to `tenths`."""
+    """Return tenths of a KB/s per disk and interval that add up to `tenths`."""
     parts = apportion(round(tenths), [weight for weight in weights for _ in DISKS])
     return [parts[at : at + len(DISKS)] for at in range(0, len(parts), len(DISKS))]
 
 
 def _processes(node: Node, weights: Sequence[float]) -> list[list[Process]]:
-    """Return the processes of each interval: hundredths of a percent of one core that average to the component's."""
+    """Return the processes per interval: hundredths of a percent of one core that average to the component's."""
     found: list[list[Process]] = [[] for _ in weights]
     pid = 100_000
     for component in node.components:

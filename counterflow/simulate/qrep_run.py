@@ -1,4 +1,4 @@
-"""One run of a workload with or without Q Replication, and what each node and queue did in it."""
+"""One run of a workload with or without Q Replication, with the figures of each node and queue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Node:
 
 
 class Applied(NamedTuple):
-    """What one receive queue applied in a run, and the means of its latencies."""
+    """Rows and transactions that a receive queue applied in a run, and its mean latencies."""
 
     rows: int
     transactions: int
@@ -45,7 +45,7 @@ class QrepRun:
     Parameters
     ----------
     tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
-    applied : what was replicated from the first node to the second.
+    applied : replication from the first node to the second.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Queries of users that each run one after the other, with begin and end (docs/formats/query_log.md)."""
+"""Queries of users, one at a time per user, with begin and end (docs/formats/query_log.md)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from random import Random
 from counterflow.simulate.spread import apportion
 
 KINDS = (("simple", 1.0), ("intermediate", 3.0), ("complex", 9.0))
-"""Kinds of query, and how long one is against the others."""
+"""Kinds of query, and their relative lengths."""
 
 
 def lines(
     workload: str, run_id: str, users: int, queries: int, begin: datetime, seconds: int, random: Random
 ) -> Iterator[str]:
-    """Yield so many queries of all users together; the last of each user ends at the end of the run."""
+    """Yield that many queries over all users; the last of each user ends with the run."""
     yield "workload,run_id,user,query,start,end"
     for user, count in enumerate(apportion(queries, [1.0] * users), 1):
         kinds = [KINDS[at % len(KINDS)] for at in range(count)]

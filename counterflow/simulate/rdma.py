@@ -1,6 +1,6 @@
 """Db2 Mirror: the running counts of a partition's RDMA link, as rows of NRG_INFO and RDMA_LINK_INFO.
 
-Where a case has no drops and refusals their columns are left out, as on releases that do not have them.
+Where a case has no drops and refusals, their columns are left out, as on releases without them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RMF Monitor III reports as the Distributed Data Server answers them in JSON (docs/formats/rmf_dds.md)."""
+"""RMF Monitor III reports as the Distributed Data Server returns them in JSON (docs/formats/rmf_dds.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AddressSpace(NamedTuple):
-    """An address space of Db2; shares are of the captured time of all of them."""
+    """An address space of Db2; shares are of the captured time of all address spaces."""
 
     suffix: str
     asid: int
@@ -25,7 +25,7 @@ class AddressSpace(NamedTuple):
 
 
 CAPTURED = 0.92
-"""Part of the LPAR's processor time that RMF finds in address spaces."""
+"""Part of the LPAR's processor time that RMF attributes to address spaces."""
 ADDRESS_SPACES = (
     AddressSpace("DIST", 71, "DDFHI", 0.82, 0.88),
     AddressSpace("DBM1", 69, "STCHI", 0.10, 0.08),
@@ -35,7 +35,7 @@ PROCU = (("PRUPJOB", "T"), ("PRUPASI", "N"), ("PRUPSVCL", "T"), ("PRUTCPE", "N")
 
 
 def sysinfo(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
-    """Yield a report SYSINFO an interval: utilisation of the LPAR, tenths of a percent that average to the run's."""
+    """Yield a SYSINFO report per interval: utilisation of the LPAR, tenths of a percent that average to the run's."""
     for one in placed:
         gcp, ziip = (_tenths(one, pct) for pct in (one.run.gcp_pct, one.run.ziip_pct))
         for interval, gcp_pct, ziip_pct in zip(one.intervals, gcp, ziip, strict=True):
@@ -51,7 +51,7 @@ def sysinfo(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
 
 
 def procu(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
-    """Yield a report PROCU an interval: ms of each address space of Db2; no zIIP work is on general processors."""
+    """Yield a PROCU report per interval: ms of each address space of Db2; no zIIP work is on general processors."""
     columns = {"col": [{"value": name, "type": kind} for name, kind in PROCU]}
     for one in placed:
         run = one.run
@@ -72,7 +72,7 @@ def procu(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
 
 
 def _response(report: str, title: str, system: str, interval: Interval, content: dict[str, Any]) -> str:
-    """Return what the server answers for one interval; its local time is UTC."""
+    """Return the server's response for one interval; its local time is UTC."""
     begin, end = (f"{at:%Y%m%d%H%M%S}" for at in (interval.end - timedelta(seconds=interval.seconds), interval.end))
     length = {"unit": "seconds", "value": interval.seconds}
     answer = {

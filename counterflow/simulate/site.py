@@ -8,7 +8,7 @@ from datetime import datetime
 
 Fields = Mapping[str, object]
 Entry = tuple[str, Fields]
-"""The list an entry belongs to, and its fields."""
+"""The list to which an entry belongs, and its fields."""
 
 
 def lines(entries: Iterable[Entry], name: str = "simulated") -> Iterator[str]:

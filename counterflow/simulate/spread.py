@@ -1,4 +1,4 @@
-"""Totals broken into whole counts: whatever the noise, the parts add up to the total exactly."""
+"""Splits totals into whole counts: whatever the noise, the parts add up to the total exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def uneven(parts: int, random: Random, noise: float) -> list[float]:
 
 
 def apportion(total: int, weights: Sequence[float]) -> list[int]:
-    """Return whole counts in proportion to `weights` that add up to `total`; all 0 where every weight is."""
+    """Return whole counts in proportion to `weights` that add up to `total`; all 0 where every weight is 0."""
     whole = sum(weights)
     if not whole:
         return [0] * len(weights)
@@ -26,12 +26,12 @@ def apportion(total: int, weights: Sequence[float]) -> list[int]:
 def between(low: int, mean: float, high: int, profile: Sequence[float]) -> list[int]:
     """Return whole figures that follow `profile`: its 0 becomes `low`, its 1 `high`, and the mean is `mean`.
 
-    The mean is that of a whole total. Between the two the profile is bent as far as the mean needs.
+    The mean is that of a whole total. Between both ends the profile is bent as far as the mean requires.
 
     Parameters
     ----------
     low, mean, high : in this order.
-    profile : from 0 to 1, both of which occur.
+    profile : values from 0 to 1, including both.
     """
     wanted = (mean - low) / (high - low)
     least, most = -10.0, 10.0
@@ -49,6 +49,6 @@ def between(low: int, mean: float, high: int, profile: Sequence[float]) -> list[
 
 
 def profile(parts: int, random: Random) -> list[float]:
-    """Return figures from 0 to 1, both of which occur, in no order."""
+    """Return figures from 0 to 1, including both, in no order."""
     inner = [random.uniform(0.02, 0.98) for _ in range(parts - 2)]
     return random.sample([0.0, 1.0, *inner], parts)

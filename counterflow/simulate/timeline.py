@@ -1,4 +1,4 @@
-"""Runs in time: each gets its intervals, and how much of it happens in which."""
+"""Places runs in time: gives each its intervals and the share of its activity in each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Run(Protocol):
 
     @property
     def name(self) -> str:
-        """How it is told from the others of the case."""
+        """Unique within the case."""
 
     @property
     def intervals(self) -> int:
@@ -23,11 +23,11 @@ class Run(Protocol):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Whose counters show it."""
+        """The systems whose counters show it."""
 
     @property
     def published(self) -> Mapping[str, str]:
-        """What the document prints of it, as printed, by the name of the figure."""
+        """Figures that the document prints, as printed, by name."""
 
 
 R = TypeVar("R", bound=Run, covariant=True)
@@ -42,7 +42,7 @@ class Interval(NamedTuple):
 
 
 class Placed(NamedTuple, Generic[R]):
-    """A run in time: `weights` say how much of it happens in each interval."""
+    """A run in time: `weights` distribute its activity over its intervals."""
 
     run: R
     intervals: tuple[Interval, ...]
@@ -50,7 +50,7 @@ class Placed(NamedTuple, Generic[R]):
 
     @property
     def begin(self) -> datetime:
-        """Begin of its first interval; the intervals of the run end after it."""
+        """Start of its first interval; every interval of the run ends later."""
         return self.intervals[0].end - timedelta(seconds=self.intervals[0].seconds)
 
     @property
@@ -67,13 +67,13 @@ class Placed(NamedTuple, Generic[R]):
 def place(
     runs: Sequence[R], interval_s: int, start: datetime, random: Random, noise: float, pause: int = 0
 ) -> list[Placed[R]]:
-    """Give every run its intervals, from `start` on, and how its activity is spread over them.
+    """Give every run its intervals, from `start` on, and spread its activity over them.
 
     Parameters
     ----------
     runs : in order of time.
     interval_s : length of every interval.
-    random, noise : how far the activity of an interval may be from the run's mean, as a ratio.
+    random, noise : greatest deviation of an interval's activity from the run's mean, as a ratio.
     pause : intervals between two runs.
     """
     placed: list[Placed[R]] = []

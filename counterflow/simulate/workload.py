@@ -1,4 +1,4 @@
-"""What a batch or a driver says it has done, at the end of each interval (docs/formats/workload_csv.md)."""
+"""Work done by a batch or a driver, as it reports at the end of each interval (docs/formats/workload_csv.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEADER = "time_utc,workload,run_id,unit_of_work,done,users"
 
 
 class Execution(NamedTuple):
-    """One execution of a workload: it begins with nothing done, `counts` are of the intervals that end at `ends`."""
+    """One execution of a workload: it begins at 0; `counts` are of the intervals that end at `ends`."""
 
     workload: str
     run_id: str

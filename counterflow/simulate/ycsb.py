@@ -1,4 +1,4 @@
-"""What YCSB prints of a run: a status line every ten seconds, then the summary (docs/formats/ycsb.md)."""
+"""Output of YCSB for a run: a status line every ten seconds, then the summary (docs/formats/ycsb.md)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NOISE = 0.02
 
 
 def lines(rates: Mapping[str, float], threads: int, begin: datetime, seconds: int, random: Random) -> Iterator[str]:
-    """Yield the output of a run with so many operations a second of each kind.
+    """Yield the output of a run with these operations a second by kind.
 
-    The mean response is what threads that are never idle see (Little's law); the shape around it is made up.
+    The mean response is that of threads that are never idle (Little's law); the distribution around it is made up.
     """
     weights = uneven(seconds // STATUS_S, random, NOISE)
     counts = {kind: apportion(round(rate * seconds), weights) for kind, rate in rates.items()}

@@ -1,4 +1,4 @@
-"""A Db2 subsystem on z/OS that is bound by its log: what RMF, Db2, a batch and the site's file would say of it."""
+"""A log-bound Db2 subsystem on z/OS, as RMF, Db2, a batch and the site's file would show it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORKLOAD, UNITS = "account_settlement", "accounts"
 
 
 class LogCase(Case[LogRun]):
-    """Runs of a batch; the files are a folder an LPAR, and `SITE`."""
+    """Runs of a batch; the files are a folder per LPAR, and `SITE`."""
 
     def write(self, out: Path, placed: Sequence[Placed[LogRun]], seed: str) -> list[Written]:  # noqa: D102
         to = Output(out)
@@ -39,7 +39,7 @@ class LogCase(Case[LogRun]):
 
 
 def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:
-    """Yield each execution of the batch, which may go on through several runs."""
+    """Yield each execution of the batch, which may span several runs."""
     for run_id, runs in groupby(placed, key=lambda one: one.run.run_id):
         found = list(runs)
         ends = [interval.end for one in found for interval in one.intervals]
@@ -48,7 +48,7 @@ def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:
 
 
 def _site(placed: Sequence[Placed[LogRun]]) -> Iterator[site.Entry]:
-    """Yield what the site writes down: which machine and storage is used from when on, ceilings, runs, the batch."""
+    """Yield the site's entries: machine and storage with their start, ceilings, runs, the batch."""
     begin = placed[0].begin
     used: dict[str, tuple[str, str]] = {}
     known: set[tuple[str, ...]] = set()

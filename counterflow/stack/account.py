@@ -1,4 +1,4 @@
-"""What became of an agent's records, by SQL on the ledger of `seq`."""
+"""Accounts for an agent's records, by SQL on the ledger of `seq`."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ WHERE k.agent_id = {agent:String} AND (l.n = 0 OR l.rate_mb_s IS NOT NULL OR l.i
 
 
 class Account(NamedTuple):
-    """Records an agent published, and where they are now: `landed` and `deadletter` count each record once.
+    """The records that an agent published, and where they are now; `landed` and `deadletter` count each record once.
 
-    `lost` were published and are in neither; `duplicates` are landings beyond the first of a record.
+    `lost` counts published records that are in neither; `duplicates` counts landings beyond the first of a record.
     """
 
     published: int
@@ -72,7 +72,7 @@ class Account(NamedTuple):
 
 
 def account(client: ClickHouse, agent_id: str, published: int) -> Account:
-    """Compare what `agent_id` published with what the ledger of ClickHouse holds of it."""
+    """Compare the records that `agent_id` published with ClickHouse's ledger."""
     rows = {bool(row["refused"]): row for row in client.rows(_LEDGER, {"param_agent": agent_id})}
     records = {refused: int(row["records"]) for refused, row in rows.items()}
     landings = sum(int(row["landings"]) for row in rows.values())
@@ -81,7 +81,7 @@ def account(client: ClickHouse, agent_id: str, published: int) -> Account:
 
 
 def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: float = 120) -> Account:
-    """Return the account once everything published has landed or is refused, or after `timeout_s` as it is then."""
+    """Return the account once every record has landed or is rejected, or the current one after `timeout_s`."""
     end = time.monotonic() + timeout_s
     while (now := account(client, agent_id, published)).lost > 0 and time.monotonic() < end:
         time.sleep(0.3)
@@ -89,15 +89,15 @@ def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: fl
 
 
 def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> int:
-    """Return how many results of intervals of `agent_id` are provisional; waits up to `timeout_s` for none."""
+    """Wait up to `timeout_s` until no result of `agent_id` is provisional; returns how many still are."""
     return _wait_none(client, _PENDING, agent_id, timeout_s)
 
 
 def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int:
-    """Return how many samples of RDMA links and Db2 logs of `agent_id` are not judged with all that is set beside them.
+    """Wait up to `timeout_s` until every sample of RDMA links and Db2 logs of `agent_id` is judged; returns the rest.
 
-    That is capacity and load of the port of a link, which samples that do not name their port have not; processors and
-    ceiling of a log, as far as there are any for its time. Waits up to `timeout_s` for none.
+    A link sample is judged when its verdict includes capacity and load of its port (a sample without a port is
+    ignored), a log sample when it includes processors and ceiling, as far as they exist for its time.
     """
     end = time.monotonic() + timeout_s
     links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)

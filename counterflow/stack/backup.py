@@ -1,7 +1,7 @@
-"""A copy of ClickHouse with the place in Kafka up to which it has landed, and the way back.
+"""Backs up ClickHouse with the Kafka offsets up to which it has landed, and restores both.
 
-The two are of one moment, since the lander rests meanwhile: what is landed again after a restore is exactly what the
-copy does not have. Rows that came twice would be one row in their table, but counted twice where minutes are rolled up.
+The two are consistent because the lander is stopped meanwhile: after a restore exactly the records that the copy lacks
+are landed again. A duplicate row would merge in its table, but count twice in the minute rollups.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIMEOUT_S = 20.0
 _LONGEST_S = 24 * 3600.0
 _LEFT_S = 30
-"""Kafka takes a lander that ended for a member of its group for ten seconds more, and no other's word meanwhile."""
+"""For ten seconds Kafka keeps a stopped lander in its group, and refuses offsets from anyone else."""
 
 
 class Landed(BaseModel):
@@ -43,13 +43,13 @@ _offsets = TypeAdapter(list[Landed])
 
 
 def backup(settings: StackSettings, name: str) -> Path:
-    """Copy the tables, and write beside them what they have of Kafka; returns the folder. Nothing lands meanwhile.
+    """Copy the tables and the Kafka offsets that they cover; returns the folder. Landing is paused meanwhile.
 
-    Raises `CounterflowError` where there is such a copy already, or a server refuses or does not answer.
+    Raises `CounterflowError` where the copy already exists, or a server refuses or does not answer.
     """
     folder = _folder(settings, name)
     if folder.exists():
-        raise CounterflowError(f"{folder} is there already", hint="take another name, or remove it", exit_code=2)
+        raise CounterflowError(f"{folder} already exists", hint="choose another name, or remove it", exit_code=2)
     with _at_rest(settings), _said(f"its log is in {settings.logs}"):
         landed = [
             Landed(topic=one.topic, partition=one.partition, offset=one.offset)
@@ -62,16 +62,16 @@ def backup(settings: StackSettings, name: str) -> Path:
 
 
 def restore(settings: StackSettings, name: str) -> int:
-    """Put the tables back to what they were, and have landed what came since; returns the offsets of Kafka that are.
+    """Restore the tables, and rewind the lander to what arrived since; returns the number of offsets to land again.
 
-    What is there now is dropped. Raises `CounterflowError` where there is no such copy, before anything is dropped, or
-    a server refuses or does not answer.
+    The current tables are dropped. Raises `CounterflowError` where the copy does not exist, before anything is dropped,
+    or where a server refuses or does not answer.
     """
     path = _folder(settings, name) / "landed.json"
     try:
         landed = _offsets.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        what = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
         raise CounterflowError(f"{path} {what}", hint="counterflow backup NAME makes one", exit_code=2) from None
     with _at_rest(settings), _said("the tables are dropped: restore another copy, or this one again"):
         with settings.clickhouse("admin", timeout_s=_LONGEST_S) as client:
@@ -81,7 +81,7 @@ def restore(settings: StackSettings, name: str) -> int:
             migrate(client)
         had = {(one.topic, one.partition): one.offset for one in landed}
         since = {(one.topic, one.partition): one.offset for one in _committed(settings)}
-        # of what had no offset when the copy was made, the copy has nothing
+        # the copy has nothing of a partition that had no offset then
         _go_back(settings, {place: had.get(place, 0) for place in {*had, *since}})
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
@@ -89,20 +89,20 @@ def restore(settings: StackSettings, name: str) -> int:
 def _folder(settings: StackSettings, name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise CounterflowError(
-            f"{name!r} cannot be a copy's name", hint="letters, digits, `.`, `_` and `-`", exit_code=2
+            f"{name!r} is not a valid name of a copy", hint="use letters, digits, `.`, `_` and `-`", exit_code=2
         )
     return settings.clickhouse_home / "backups" / name
 
 
 @contextmanager
 def _at_rest(settings: StackSettings) -> Iterator[None]:
-    """Stop the lander, which ends what it is at, and start it again whatever happens."""
+    """Stop the lander, which finishes its inserts, and start it again whatever happens."""
     if not supervision.alive(settings):
-        raise CounterflowError("the stack does not run", hint="counterflow up", exit_code=2)
+        raise CounterflowError("the stack is not running", hint="counterflow up", exit_code=2)
     if settings.elsewhere:
         raise CounterflowError(
-            f"{' and '.join(settings.elsewhere)} name servers that are not of this stack",
-            hint="docs/cluster.md says how to copy those",
+            f"{' and '.join(settings.elsewhere)} point to servers outside this stack",
+            hint="docs/cluster.md describes how to copy those",
             exit_code=2,
         )
     supervision.stop(settings, "lander")
@@ -125,19 +125,17 @@ def _said(hint: str) -> Iterator[None]:
 
 
 def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPartition]:
-    """Return what Kafka keeps for the lander; `ended` that no insert may be half done."""
+    """Return the lander's committed offsets; `ended` requires that no insert is unfinished."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
-    asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
-    kept = [one for one in asked[GROUP].result().topic_partitions or [] if one.offset >= 0]
+    groups = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
+    kept = [one for one in groups[GROUP].result().topic_partitions or [] if one.offset >= 0]
     if ended and (owed := [one.topic for one in kept if one.metadata]):
-        raise CounterflowError(
-            f"the lander was ended in the middle of an insert into the table of {owed[0]}", hint="try again"
-        )
+        raise CounterflowError(f"the lander was stopped during an insert into the table of {owed[0]}", hint="try again")
     return kept
 
 
 def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:
-    """Have the lander begin where the copy ends."""
+    """Rewind the lander to the end of the copy."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     wanted = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place, offset) for place, offset in offsets.items()])
 

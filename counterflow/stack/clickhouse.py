@@ -17,14 +17,14 @@ from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
 USERS = ("admin", "migrator", "lander", "reader")
-"""`admin` is for people, `migrator` makes and changes tables, `lander` inserts, `reader` only reads, within limits."""
+"""`admin` is for people, `migrator` creates and alters tables, `lander` inserts, `reader` only reads, within limits."""
 
 _MERGED = 12
-"""Parts of a size that are merged at once, where the server's own 5 rewrites a row oftener: a quarter of an insert's
-processor time on two cores, for a third more parts to read."""
+"""Parts of a size that are merged at once; the default of 5 rewrites each row more often. It saves a quarter of an
+insert's processor time on two cores, for a third more parts to read."""
 _IDLE_THREADS = 20
-"""Threads kept for later. Each has three files open, and the server's own 1,000 are more than are ever at work here:
-none would end, and every peak would leave some for good."""
+"""Idle threads kept. Each has three files open, and the default of 1,000 exceeds what is ever busy here: no thread
+would end, and every peak would leave some for good."""
 _MIGRATES = (
     "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
     "ALTER, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, INSERT, SELECT ON counterflow.*",
@@ -32,8 +32,8 @@ _MIGRATES = (
 )
 
 _UNPACKED, _OF_A_PANEL = 512 * 2**20, 4 * 2**20
-"""Bytes of blocks that `reader` keeps unpacked, about those of a board over thirty days, which asks for them again each
-minute: unpacking is half of the time. A statement that reads more rows than a panel does keeps none."""
+"""Bytes of uncompressed blocks cached for `reader`, about a board over thirty days, which reads them again each minute:
+decompression is half of the time. A statement that reads more rows than a panel does is not cached."""
 
 
 def engine(settings: StackSettings) -> Part:
@@ -48,7 +48,7 @@ def engine(settings: StackSettings) -> Part:
 
 
 def library(settings: StackSettings) -> Path:
-    """Where the engine was unpacked."""
+    """The path of the unpacked engine."""
     return settings.parts / "clickhouse/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"
 
 
@@ -111,14 +111,14 @@ def _users(digests: dict[str, str]) -> str:
       <use_uncompressed_cache>1</use_uncompressed_cache>
       <merge_tree_max_rows_to_use_cache>{_OF_A_PANEL}</merge_tree_max_rows_to_use_cache>
       <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
-      <constraints><!-- 0 is no limit, so there is a least value as well -->
+      <constraints><!-- 0 means no limit, so there is a minimum as well -->
         <max_execution_time><min>1</min><max>60</max></max_execution_time>
         <max_memory_usage><min>1</min><max>1000000000</max></max_memory_usage>
         <max_result_rows><min>1</min><max>10000000</max></max_result_rows>
         <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user></constraints></reader>
   </profiles>
   <quotas><default/>
-    <!-- Twice what this machine's processors can do in an hour, so that nobody asks for more than that for long. -->
+    <!-- Twice what this machine's processors can do in an hour, so no client can overload it for long. -->
     <reader><interval><duration>3600</duration><queries>200000</queries><errors>20000</errors>
       <execution_time>{3600 * (os.cpu_count() or 1) * 2}</execution_time></interval></reader>
   </quotas>

@@ -1,9 +1,9 @@
 """Run the ClickHouse engine as an HTTP server in this process: `python -m counterflow.stack.clickhouse_server`.
 
-The library exports `chdb_query_cmdline`, which is clickhouse-local. A statement starts the stock HTTP listener, a
-second one never ends and so keeps the process; SIGTERM kills that statement and the engine closes its tables. Only HTTP
-is started: on the native listener one wrong password would end the process. Before it opens its tables, inserts that a
-kill left half done are taken back.
+The library exports `chdb_query_cmdline`, which is clickhouse-local. One statement starts the stock HTTP listener; a
+second never ends and keeps the process alive. On SIGTERM this module kills that statement and the engine closes its
+tables. Only HTTP is started: on the native listener a wrong password would end the process. Before the engine opens its
+tables, inserts that a kill left half done are rolled back.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def main() -> None:
     settings = StackSettings.load()
     logs.configure()
     for table, blocks in take_back(settings.clickhouse_home / "data").items():
-        _log.warning(
-            "inserts whose parts never appeared can be repeated", table=str(table), parts=[b.part for b in blocks]
-        )
+        _log.warning("rolled back inserts whose parts never appeared", table=str(table), parts=[b.part for b in blocks])
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP | {signal.SIGHUP})  # before the library: its threads inherit it
@@ -61,7 +59,7 @@ def main() -> None:
 
 
 def _unpark(settings: StackSettings) -> None:
-    """End the parked statement; an engine that cannot be asked is left as a crash would leave it, which it survives."""
+    """End the parked statement; if the engine does not answer, exit as in a crash, which it survives."""
     try:
         with settings.clickhouse("admin", timeout_s=5) as client:
             client.post(f"KILL QUERY WHERE query LIKE '{_PARKED}%' ASYNC")

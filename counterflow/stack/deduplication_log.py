@@ -1,9 +1,9 @@
-"""Inserts that ClickHouse's deduplication logs hold for done though their parts never appeared.
+"""Rolls back inserts that ClickHouse's deduplication logs record as done though their parts never appeared.
 
-A MergeTree table without replicas writes down the block of an insert first and renames its part into place after that.
-Killed between the two, it would take the repeated insert for one it has, and the rows would be nowhere
-(docs/decisions/0017-inserts-half-done.md). A log is lines of operation, part and block, with tabs between; operation 2
-takes a block back.
+A MergeTree table without replicas first logs the block of an insert, then renames its part into place. Killed between
+the two, it would drop the retried insert as a duplicate, and the rows would be lost
+(docs/decisions/0017-inserts-half-done.md). A log line is operation, part and block, separated by tabs; operation 2
+removes a block.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import NamedTuple
 
 _ADD, _DROP = "1", "2"
 _TAIL = 64 * 1024
-"""Bytes read from the end of a log: a thousand inserts. Only those under way when the engine ended are half done."""
+"""Bytes read from the end of a log: a thousand inserts. Only those in flight when the engine ended are half done."""
 _PART = re.compile(r"([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?")
-"""Partition, first and last block number, level, and the mutation if there was one."""
+"""Partition, first and last block number, level, and the mutation, if any."""
 
 
 class Block(NamedTuple):
-    """A block of an insert: the part that was to hold it, and what the insert is known again by."""
+    """A block of an insert: the part that was to hold it, and the id by which the insert is deduplicated."""
 
     part: str
     block: str
 
 
 def take_back(data: Path) -> dict[Path, list[Block]]:
-    """Take back every block that no part holds, in all tables of an engine that does not run.
+    """Remove every block that no part holds, in all tables of a stopped engine.
 
-    `data` is the engine's `path`. Returns the blocks by the folder of their table.
+    `data` is the engine's `path`. Returns the removed blocks by the folder of their table.
     """
     return {
         logs.parent: absent for logs in sorted(data.glob("store/*/*/deduplication_logs")) if (absent := _mend(logs))
@@ -41,7 +41,7 @@ def take_back(data: Path) -> dict[Path, list[Block]]:
 def _mend(logs: Path) -> list[Block]:
     files = sorted(logs.glob("deduplication_log_*.txt"), key=_number)
     parts: dict[str, str] = {}
-    for file in files[-2:]:  # the newest may just have been begun
+    for file in files[-2:]:  # the newest may be nearly empty
         for operation, part, block in _newest(file):
             if operation == _ADD:
                 parts[block] = part
@@ -50,7 +50,7 @@ def _mend(logs: Path) -> list[Block]:
     held = _held(logs.parent) if parts else {}
     absent = [Block(part, block) for block, part in parts.items() if not _covered(part, held)]
     if absent:
-        # A log of its own, after the newest: the last line of that one may be cut.
+        # In a new log: the last line of the newest may be truncated.
         more = logs / f"deduplication_log_{_number(files[-1]) + 1}.txt"
         try:
             more.write_text("".join(f"{_DROP}\t{part}\t{block}\n" for part, block in absent))
@@ -65,7 +65,7 @@ def _number(file: Path) -> int:
 
 
 def _newest(file: Path) -> Iterator[list[str]]:
-    """The last records of a log; what a full disk or the start of what is read has cut is none."""
+    """The last records of a log, without lines truncated by a full disk or by `_TAIL`."""
     with file.open("rb") as log:
         log.seek(max(0, file.stat().st_size - _TAIL))
         lines = log.read().decode(errors="replace").splitlines(keepends=True)
@@ -85,7 +85,7 @@ def _held(table: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 def _covered(part: str, held: dict[str, list[tuple[int, int]]]) -> bool:
-    """Whether a part, or one it was merged into, is there. A name that is no part's is left to the engine."""
+    """Whether a part, or one it was merged into, exists. An unparsable name is left to the engine."""
     if not (named := _PART.fullmatch(part)):
         return True
     first, last = int(named[2]), int(named[3])

@@ -1,4 +1,4 @@
-"""The exporter of verdicts and newest figures to Prometheus."""
+"""The exporter of verdicts and newest figures, scraped by Prometheus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def exporter(settings: StackSettings) -> Part:
-    """Describe the exporter; it answers when it has read what the topics hold."""
+    """Describe the exporter; it answers once it has read the topics."""
     return Part(
         name="exporter",
         command=(sys.executable, "-m", "counterflow", "verdicts", "export"),
@@ -23,4 +23,4 @@ def _ready(settings: StackSettings) -> str | None:
     families = scrape(settings.verdicts_metrics_port)
     if families is None:
         return None
-    return f"{len(families['counterflow_verdict_timestamp_seconds'].samples)} verdicts told"
+    return f"{len(families['counterflow_verdict_timestamp_seconds'].samples)} verdicts published"

@@ -1,7 +1,7 @@
 """Apache Flink as a standalone cluster: one JobManager, one TaskManager, from the distribution inside PyFlink.
 
-They are started as Java programs. The distribution's scripts have a JVM work out the sizes of memory and another the
-options of the JVM, each time, which takes more than half as long as the start itself.
+They are started as Java programs. At each start the distribution's scripts run one JVM to compute memory sizes and
+another to compute JVM options, which takes more than half as long as the start itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
-from counterflow.stack.install import java
 from counterflow.stack.part import Part
+from counterflow.stack.runtimes import java
 from counterflow.stack.settings import HOST, StackSettings
 
 LOG4J = """\
@@ -36,7 +36,7 @@ logger.shaded.level = WARN
 
 
 _METASPACE, _DIRECT = "256m", "224m"
-"""Of each JVM; what the TaskManager may take outside of its heap, which is `framework.off-heap` and `network`."""
+"""Of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
 _JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
 """The latter is `framework.heap` and `task.heap`."""
 _LATE = (
@@ -45,13 +45,13 @@ _LATE = (
     "CompileThreshold=150000",
     "BackEdgeThreshold=400000",
 )
-"""Ten times the default: code that Flink makes for a query is compiled by the optimising compiler once rows come, not
-while it starts. A start takes 8 of 33 CPU seconds less, and a million rows of `disk_load` 20 instead of 22."""
+"""Ten times the default: the optimising compiler compiles Flink's generated code once rows arrive, not during start-up.
+That saves 8 of 33 CPU seconds of a start, and a million rows of `disk_load` take 20 instead of 22."""
 
 
 def jobmanager(settings: StackSettings) -> Part:
     """Describe the JobManager, which also serves the REST interface."""
-    # It computes nothing: without the optimising compiler it starts with 40 % less CPU time.
+    # The JobManager computes nothing: without the optimising compiler its start takes 40 % less CPU time.
     options = (f"-Xmx{_JOBMANAGER_HEAP}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     return Part(
         name="jobmanager",
@@ -66,7 +66,7 @@ def jobmanager(settings: StackSettings) -> Part:
 def taskmanager(settings: StackSettings) -> Part:
     """Describe the TaskManager; ready when the JobManager has its slots."""
     heap = (f"-Xms{_TASKMANAGER_HEAP}", f"-Xmx{_TASKMANAGER_HEAP}", f"-XX:MaxDirectMemorySize={_DIRECT}")
-    # The default collector has every write of a reference noted: JSON costs it a tenth more.
+    # The default collector tracks every reference write, which makes JSON a tenth more expensive.
     options = (*heap, *(f"-XX:Tier4{name}" for name in _LATE), "-XX:+UseParallelGC")
     return Part(
         name="taskmanager",
@@ -83,12 +83,12 @@ def _java(settings: StackSettings, options: Sequence[str], program: str) -> tupl
     memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options)
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
-    return (java(), *memory, *opened, logging, "-classpath", jars, *main)
+    return (java(settings.parts), *memory, *opened, logging, "-classpath", jars, *main)
 
 
-@cache  # parts are described each time that one is looked at
+@cache  # every status request describes all parts
 def _opened(distribution: Path) -> str:
-    """Return the options by which the JVM opens its modules to Flink, from the configuration it comes with."""
+    """Return the options that open the JVM's modules to Flink, from Flink's default configuration."""
     return str(yaml.safe_load((distribution / "conf/config.yaml").read_text())["env"]["java"]["opts"]["all"])
 
 
@@ -124,7 +124,7 @@ def _prepare(settings: StackSettings) -> None:
 def _config(settings: StackSettings) -> dict[str, Any]:
     home = settings.flink_home
     return {
-        # drivers read these, whose JVMs PyFlink starts
+        # read by drivers, whose JVMs PyFlink starts
         "env": {
             "java": {"opts": {"all": _opened(settings.flink_distribution)}},
             "log": {"dir": str(settings.logs)},
@@ -183,6 +183,6 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         "io": {"tmp": {"dirs": str(home / "tmp")}},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
         "heartbeat": {"interval": 2000, "timeout": 10000},
-        # the web interface takes no jars; drivers submit over REST all the same
+        # the web interface accepts no jars; drivers still submit over REST
         "web": {"submit": {"enable": False}},
     }

@@ -1,8 +1,8 @@
-"""Flink's jars in one folder for all its processes, and what the driver's JVM would otherwise load anew each time.
+"""Collects Flink's jars in one folder for all its processes, with an archive of the driver's classes.
 
-A driver lives for seconds, half of which its JVM takes to find, check and link 14,000 classes. So they are written once
-as Java writes them (application class-data sharing), and mapped from then on. A JVM that is another, or finds other
-jars, takes no notice of the file.
+A driver lives for seconds, half of which its JVM spends finding, verifying and linking 14,000 classes. So Java writes
+them once (application class-data sharing), and later JVMs map them. A different JVM, or one with other jars, ignores
+the archive.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
 _JVM = ("-Xms224m", "-Xmx224m", "-Xmn112m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:cds*=off")
-"""The optimising compiler would take half of a driver's CPU time, a heap that grows as it goes 2 s for collecting."""
-_PLANNED = "link_load"  # the longest query has the planner at its widest
+"""The optimising compiler would take half of a driver's CPU time; growing the heap would cost 2 s of collection."""
+_PLANNED = "link_load"  # the longest query loads most of the planner
 
 
 def assemble(settings: StackSettings, folder: Path) -> None:
     """Fill `folder` with the jars of the distribution and the connector, and with the driver's classes.
 
-    The planner is taken out of the jar that loads it: classes of a loader of its own cannot be shared.
-    Jars sent with each job would double the time of its submission.
+    The planner is extracted from the jar that loads it: classes of a custom loader cannot be shared.
+    Sending jars with each job would double the time of its submission.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -57,7 +57,7 @@ def _archive(folder: Path) -> Path:
 
 
 def _write_classes(settings: StackSettings, folder: Path) -> None:
-    """Have a driver plan one job, which no cluster hears of; its JVM writes its classes when it ends.
+    """Let a driver plan one job without a cluster; its JVM writes its classes on exit.
 
     Raises `CounterflowError` where the job cannot be planned: it could not be submitted either.
     """

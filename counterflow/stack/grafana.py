@@ -1,4 +1,4 @@
-"""Grafana, where the user has one: the dashboards over the stack's ClickHouse, on loopback, with its own database."""
+"""An installed Grafana, if any: dashboards over the stack's ClickHouse, on loopback, with a separate database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server(settings: StackSettings, program: Path) -> Part:
 
 
 def _distribution(program: Path) -> Path | None:
-    """Return the folder with Grafana's defaults, which it looks for in its working directory unless told."""
+    """Return the folder with Grafana's defaults; without `--homepath` Grafana expects it in its working directory."""
     candidates = (program.resolve().parent.parent, Path("/usr/share/grafana"))
     return next((folder for folder in candidates if (folder / "conf/defaults.ini").exists()), None)
 
@@ -46,7 +46,7 @@ def _ready(settings: StackSettings) -> str | None:
 
 
 def provision(settings: StackSettings, dashboards: Path = GENERATED) -> None:
-    """Write the data sources, with the name of the file that has the password, and where the dashboards are."""
+    """Write the data sources, with the path of the password file, and the folder of the dashboards."""
     provisioning = settings.grafana_home / "provisioning"
     shutil.rmtree(provisioning, ignore_errors=True)
     shutil.copytree(PROVISIONING, provisioning)
@@ -59,7 +59,7 @@ def provision(settings: StackSettings, dashboards: Path = GENERATED) -> None:
 
 
 def _prepare(settings: StackSettings) -> None:
-    """Write the configuration; passwords stay in their files, of which Grafana is told the names."""
+    """Write the configuration; it refers to passwords by their files."""
     provision(settings)
     (settings.grafana_home / "grafana.ini").write_text(_config(settings))
 
@@ -67,7 +67,7 @@ def _prepare(settings: StackSettings) -> None:
 def _config(settings: StackSettings) -> str:
     home = settings.grafana_home
     installed = (_SYSTEM_PLUGINS / _PLUGIN).exists()
-    preinstall = "" if installed else f"preinstall = {_PLUGIN}"  # Grafana fetches it itself at its first start
+    preinstall = "" if installed else f"preinstall = {_PLUGIN}"  # Grafana downloads it at its first start
     return f"""\
 [paths]
 data = {home / "data"}

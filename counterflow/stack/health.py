@@ -1,4 +1,4 @@
-"""The part that reports the health of the whole stack."""
+"""The part that reports the health of the stack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "health"
 
 
 def server(settings: StackSettings) -> Part:
-    """Describe the process that reports how the parts are."""
+    """Describe the process that reports the state of all parts."""
     return Part(
         name=NAME,
         command=(sys.executable, "-m", "counterflow.stack.health_server"),

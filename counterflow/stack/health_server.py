@@ -1,6 +1,6 @@
-"""The health of the whole stack, in a process of its own: which part runs, how often it had to be started again.
+"""Serves the health of the stack from a separate process: which parts run, and how often each was restarted.
 
-`python -m counterflow.stack.health_server`. It also cuts logs that have become long.
+`python -m counterflow.stack.health_server`. It also rotates long logs.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class Parts(Collector):
     """Every part by name, running or not."""
 
     def __init__(self, settings: StackSettings) -> None:
-        """Ask nothing yet."""
+        """Send no request yet."""
         self._settings = settings
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
-        """Return what is told, without asking."""
+        """Return the metrics, without a request to any part."""
         return (
             GaugeMetricFamily("counterflow_part_up", "1 where the part answers.", labels=["part"]),
             CounterMetricFamily(
                 "counterflow_part_restarts",
-                "Starts after one that ended by itself, since `counterflow up` started the part.",
+                "Restarts after an unexpected end, since `counterflow up` started the part.",
                 labels=["part"],
             ),
             GaugeMetricFamily(
-                "counterflow_part_failures", "Starts in a row that it outlived by seconds only.", labels=["part"]
+                "counterflow_part_failures", "Consecutive starts that failed within seconds.", labels=["part"]
             ),
             GaugeMetricFamily(
                 "counterflow_part_resident_memory_bytes", "Of the part and its children.", labels=["part"]
@@ -48,7 +48,7 @@ class Parts(Collector):
         )
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Look at every part."""
+        """Return the metrics of every part."""
         up, restarts, failures, resident = families = self.describe()
         for part in status(self._settings, but=NAME):
             up.add_metric([part.name], part.state == "running")
@@ -59,14 +59,14 @@ class Parts(Collector):
 
 
 def problems(settings: StackSettings) -> list[str]:
-    """Say of each part that is not running what is known."""
+    """Describe each part that is not running."""
     return [
         f"{part.name} is {part.state}: {part.detail}" for part in status(settings, but=NAME) if part.state != "running"
     ]
 
 
 def main() -> None:
-    """Answer until SIGTERM."""
+    """Serve until SIGTERM."""
     settings = StackSettings.load()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -76,7 +76,7 @@ def main() -> None:
     try:
         health.serve(settings.health_port, registry, lambda: problems(settings))
     except OSError as error:
-        raise CounterflowError(f"127.0.0.1:{settings.health_port} cannot be listened on: {error.strerror}") from None
+        raise CounterflowError(f"cannot listen on 127.0.0.1:{settings.health_port}: {error.strerror}") from None
     while not stop.wait(_ROTATE_S):
         supervision.rotate(settings)
 

@@ -1,7 +1,8 @@
 """Install what the stack runs, once: pinned versions from the package registries into the parts folder.
 
-Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink). A part counts as installed
-when its stamp holds the digest of its pins; the stamp is written last, so an interrupted installation starts again.
+Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink, and the programs of
+`runtimes`). A part counts as installed when its stamp holds the digest of its pins; the stamp is written last, so an
+interrupted installation starts again.
 """
 
 from __future__ import annotations
@@ -22,31 +23,38 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import tenacity
+
 import counterflow
 from counterflow.base.errors import CounterflowError
+from counterflow.stack import runtimes
 from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 
 Say = Callable[[str], None]
 
-OLDEST_JAVA = 17
 _PINS = Path(__file__).parent / "pins"
 _CHECKOUT = Path(counterflow.__file__).resolve().parents[1]
+_SUMS = "SHA256SUMS"
+_JARS = ("kafka", "flink-connector")
+_JARS_AT_ONCE = 4
 _FLINK_PYTHONS = ("3.11", "3.12")  # those that PyFlink's own pins have wheels for
-_PACKAGES = {  # program: package by package manager
+_LOCK = _CHECKOUT / "uv.lock"
+_PACKAGES = {  # what to install by hand where a runtime cannot be fetched: package by package manager
     "java": {"apt-get": "openjdk-17-jre-headless", "dnf": "java-17-openjdk-headless"},
-    "mvn": {"apt-get": "maven", "dnf": "maven"},
-    "npm": {"apt-get": "npm", "dnf": "npm"},
+    "maven": {"apt-get": "maven", "dnf": "maven"},
+    "node": {"apt-get": "npm", "dnf": "npm"},
 }
 
 
 @dataclass(frozen=True)
 class _Download:
-    """Something to install: its folder under the parts folder, what pins it, and how to fill the folder."""
+    """Something to install: its folder under the parts folder, what pins it, how to fill the folder, and why."""
 
     name: str
     pins: tuple[Path, ...]
     fetch: Callable[[Path], None]
+    reason: str = ""
 
     def digest(self) -> str:
         return hashlib.sha256(b"".join(pin.read_bytes() for pin in self.pins)).hexdigest()
@@ -55,20 +63,24 @@ class _Download:
 def install(settings: StackSettings, say: Say) -> None:
     """Install what is missing, several parts at a time; an installed part costs the reading of its stamp.
 
-    Raises `CounterflowError` when a program is missing, a download fails or a checksum differs.
+    Raises `CounterflowError` when a download fails or a checksum differs.
     """
-    _check_java()
+    provide = partial(_provide, settings.parts, say)
+    jars = tuple(sorted(path for pin in _JARS for path in (_PINS / pin).iterdir()))
     downloads = (
-        _Download("jars", (_PINS / "kafka/pom.xml", _PINS / "flink-connector/pom.xml"), _fetch_jars),
-        _Download("clickhouse", tuple(sorted((_PINS / "clickhouse").iterdir())), _fetch_clickhouse),
-        _Download("flink-venv", (_CHECKOUT / "uv.lock",), _fetch_flink),
+        _Download("jars", jars, partial(_fetch_jars, settings.parts, provide)),
+        _Download(
+            "clickhouse",
+            tuple(sorted((_PINS / "clickhouse").iterdir())),
+            partial(_fetch_clickhouse, settings.parts, provide),
+        ),
+        _Download("flink-venv", (_LOCK,), partial(_fetch_flink, settings.parts, say)),
     )
-    if not (_CHECKOUT / "uv.lock").exists():
-        raise CounterflowError(f"the stack runs from a checkout: there is no {_CHECKOUT / 'uv.lock'}")
-    library = _Download(
-        "flink-library", (_CHECKOUT / "uv.lock", _PINS / "flink-connector/pom.xml"), partial(assemble, settings)
-    )
+    if not _LOCK.exists():
+        raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
+    library = _Download("flink-library", (_LOCK, _PINS / "flink-connector/pom.xml"), partial(assemble, settings))
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
+        provide("java")
         for result in [pool.submit(_install, settings.parts, download, say) for download in downloads]:
             result.result()
         _install(settings.parts, library, say)
@@ -79,46 +91,123 @@ def _install(parts: Path, download: _Download, say: Say) -> None:
     if stamp.exists() and stamp.read_text() == digest:
         return
     stamp.unlink(missing_ok=True)
-    say(f"installing {download.name} ...")
+    say(f"installing {download.name}{download.reason and f' ({download.reason})'} ...")
     begin = time.monotonic()
     download.fetch(parts / download.name)
     stamp.write_text(digest)
     say(f"installed {download.name} in {time.monotonic() - begin:.1f} s")
 
 
-def _fetch_jars(folder: Path) -> None:
+def _provide(parts: Path, say: Say, name: str) -> None:
+    """Install a program of `runtimes` where the machine has none that serves."""
+    if reason := runtimes.lack(name):
+        _install(parts, _Download(name, (_LOCK,), partial(_fetch_runtime, name, reason), reason), say)
+
+
+def _fetch_runtime(name: str, reason: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    for pin in ("kafka", "flink-connector"):  # one after the other: they share Maven's local repository
-        target = f"-DoutputDirectory={folder / pin}"
-        _run(program("mvn"), "-q", "-B", "-C", "-f", _PINS / pin / "pom.xml", "dependency:copy-dependencies", target)
+    pinned = folder / "requirements.txt"
+    group = ("--only-group", name, "--no-emit-project", "--format", "requirements.txt")
+    python = ("--python", sys.executable)
+    try:
+        _run(*_uv(), "export", "--quiet", "--frozen", "--project", _CHECKOUT, *group, "--output-file", pinned)
+        _run(*_uv(), "pip", "install", "--quiet", *python, "--require-hashes", "--target", folder, "-r", pinned)
+    except CounterflowError as error:
+        raise CounterflowError(
+            f"{reason}, and could not be installed in {folder}: {error}", hint=_how_to_install(name)
+        ) from None
 
 
-def _fetch_clickhouse(folder: Path) -> None:
+def _fetch_jars(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
+    provide("maven")
+    shutil.rmtree(folder, ignore_errors=True)
+    for pin in _JARS:  # one after the other: they share Maven's local repository
+        jars = _checksums(_PINS / pin)
+        if runtimes.lack("maven"):
+            with ThreadPoolExecutor(_JARS_AT_ONCE) as pool:
+                list(pool.map(partial(_fetch_jar, parts, folder / pin), jars))
+        else:
+            target = f"-DoutputDirectory={folder / pin}"
+            command = ("mvn", "-q", "-B", "-C", "-f", _PINS / pin / "pom.xml")
+            _run(*command, "dependency:copy-dependencies", target, environment=runtimes.java_environment(parts))
+        expected = {Path(jar).name: checksum for jar, checksum in jars.items()}
+        if differing := expected.keys() ^ {jar.name for jar in (folder / pin).iterdir()}:
+            raise CounterflowError(
+                f"{folder / pin} and {_PINS / pin / _SUMS} do not name the same jars: {', '.join(sorted(differing))}",
+                hint="after a change of pom.xml write SHA256SUMS anew: docs/decisions/0019-bare-machine.md",
+            )
+        _verify(folder / pin, expected)
+
+
+@tenacity.retry(stop=tenacity.stop_after_attempt(3), wait=tenacity.wait_fixed(2), reraise=True)
+def _fetch_jar(parts: Path, folder: Path, jar: str) -> None:
+    """Fetch a jar, named by its place in a Maven repository: group/artifact/version/file."""
+    *group, artifact, version, name = jar.split("/")
+    folder.mkdir(parents=True, exist_ok=True)
+    coordinates = f"{'.'.join(group)}:{artifact}:{version}"
+    command = (sys.executable, "-m", "maven_artifact.main", coordinates, folder / name)
+    _run(*command, environment={"PYTHONPATH": str(parts / "maven")})
+
+
+def _fetch_clickhouse(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
     if (sys.platform, platform.machine()) != ("linux", "x86_64") or platform.libc_ver()[0] != "glibc":
         raise CounterflowError(
             f"the ClickHouse engine is built for Linux x86_64 with glibc, this is {sys.platform} {platform.machine()}"
         )
-    npm = program("npm")
+    provide("node")
     folder.mkdir(exist_ok=True)
     for pin in (_PINS / "clickhouse").iterdir():
         shutil.copy(pin, folder)
-    _run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-    for line in (folder / "SHA256SUMS").read_text().splitlines():
-        expected, name = line.split(maxsplit=1)
+    _run(*runtimes.npm(parts), "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+    _verify(folder, _checksums(folder))
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """Read what sha256sum(1) wrote: the checksum of each file."""
+    return {name: checksum for checksum, name in map(str.split, (folder / _SUMS).read_text().splitlines())}
+
+
+def _verify(folder: Path, checksums: dict[str, str]) -> None:
+    for name, expected in checksums.items():
         with (folder / name).open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != expected:
             raise CounterflowError(f"{folder / name} has sha256 {found}, expected {expected}")
 
 
-def _fetch_flink(folder: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    environment["UV_PROJECT_ENVIRONMENT"] = str(folder)
+def _fetch_flink(parts: Path, say: Say, folder: Path) -> None:
     ours = "{}.{}".format(*sys.version_info)
     python = sys.executable if ours in _FLINK_PYTHONS else _FLINK_PYTHONS[-1]
     # compiled once: where Python is told to write no bytecode, each process would compile what it imports
     options = ("--frozen", "--compile-bytecode", "--only-group", "flink", "--no-install-project", "--python", python)
+    environment = {"UV_PROJECT_ENVIRONMENT": str(folder)}
     _run(*_uv(), "sync", "--quiet", "--project", _CHECKOUT, *options, environment=environment)
+    interpreter = folder / "bin/python"
+    if not _succeeds(interpreter, "-m", "find_libpython"):  # Flink loads Python into its JVM, as pemja finds it
+        name = f"lib{next(folder.glob('lib/python3*')).name}"
+        reason = f"{interpreter.resolve()} has no shared library"
+        _install(parts, _Download("libpython", (_LOCK,), partial(_fetch_library, name, reason), reason), say)
+        link = folder / f"lib/{name}.so"  # one of the places where it is looked for
+        link.unlink(missing_ok=True)
+        link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))
+
+
+def _fetch_library(name: str, reason: str, folder: Path) -> None:
+    """Unpack a library of Debian's; the lists of packages are our own where the machine's lack it: without root."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "apt/lists/partial").mkdir(parents=True)
+    own = ("-o", f"Dir::State::lists={folder / 'apt/lists'}", "-o", f"Dir::Cache={folder / 'apt'}")
+    hint = f"sudo apt-get install {name}, or make PYTHON=... with a Python that was built with --enable-shared"
+    if not shutil.which("apt-get"):
+        raise CounterflowError(f"{reason}, which Flink needs", hint=hint)
+    try:
+        if not _succeeds("apt-get", "-qq", "download", name, cwd=folder):
+            _run("apt-get", "-qq", *own, "update")
+            _run("apt-get", "-qq", *own, "download", name, cwd=folder)
+        for package in folder.glob("*.deb"):
+            _run("dpkg", "-x", package, folder)
+    except CounterflowError as error:
+        raise CounterflowError(f"{reason}, which Flink needs and could not be fetched: {error}", hint=hint) from None
 
 
 def _uv() -> tuple[str | Path, ...]:
@@ -131,32 +220,6 @@ def _uv() -> tuple[str | Path, ...]:
     return beside
 
 
-def java() -> str:
-    """Name the Java to run: JAVA_HOME's, else the one on PATH; whether it serves is checked at installation."""
-    home = os.environ.get("JAVA_HOME")
-    return str(Path(home) / "bin" / "java") if home else "java"
-
-
-def _check_java() -> None:
-    if (home := os.environ.get("JAVA_HOME")) and not Path(java()).exists():
-        raise CounterflowError(f"JAVA_HOME is {home}, where there is no bin/java", hint="unset JAVA_HOME")
-    found = java() if home else program("java")
-    answer = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(?:1\.)?(\d+)', answer)
-    if not version or int(version[1]) < OLDEST_JAVA:
-        raise CounterflowError(
-            f"Java {OLDEST_JAVA} or newer is needed; {found} says: {answer.partition(chr(10))[0] or 'nothing'}",
-            hint=_how_to_install("java"),
-        )
-
-
-def program(name: str) -> Path:
-    """Find a program on PATH; raises `CounterflowError` with the command that installs it."""
-    if found := shutil.which(name):
-        return Path(found)
-    raise CounterflowError(f"{name} is missing: it is not on PATH", hint=_how_to_install(name))
-
-
 def _how_to_install(name: str) -> str:
     for manager, package in _PACKAGES[name].items():
         if shutil.which(manager):
@@ -164,13 +227,16 @@ def _how_to_install(name: str) -> str:
     return f"install {name} and put it on PATH"
 
 
-def _succeeds(*command: str | Path) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
+    return subprocess.run(command, cwd=cwd, capture_output=True, check=False).returncode == 0
 
 
 def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, str] | None = None) -> None:
+    """Run a program, with `environment` beside ours; raises `CounterflowError` with what it said of a failure."""
+    ours = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    env = ours | (environment or {})
     result = subprocess.run(
-        command, cwd=cwd, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, cwd=cwd, env=env, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if result.returncode:
         lines = result.stdout.strip().splitlines() or ["it said nothing"]

@@ -1,4 +1,4 @@
-"""The Flink jobs, kept running: a JobManager that was restarted has none until they are submitted again."""
+"""Keeps the Flink jobs running: a restarted JobManager has none until they are submitted again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def cluster(settings: StackSettings) -> Cluster:
-    """Describe the stack's cluster to those who submit jobs."""
+    """Describe the stack's cluster for submitting jobs."""
     return Cluster(
         flink_url=settings.flink_url,
         kafka=settings.kafka("reader"),
@@ -25,7 +25,7 @@ def cluster(settings: StackSettings) -> Cluster:
 
 
 def connection(settings: StackSettings) -> dict[str, str]:
-    """Return how jobs connect to Kafka: their password is read from its file where they run, and is nowhere else."""
+    """Return how jobs connect to Kafka: they read the password from its file where they run, and store it nowhere."""
     kafka = "org.apache.flink.kafka.shaded.org.apache.kafka.common"
     tls = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(settings.tls_ca)} if settings.tls_ca else {}
     return {
@@ -36,14 +36,14 @@ def connection(settings: StackSettings) -> dict[str, str]:
         "config.providers": "secrets",
         "config.providers.secrets.class": f"{kafka}.config.provider.DirectoryConfigProvider",
         "config.providers.secrets.param.allowed.paths": str(settings.secrets),
-        # One that begins anew after five minutes without a broker asks it without a pause, and logs that, for ever.
+        # "rebootstrap": after five minutes without a broker a client retries forever without back-off, and logs it.
         "metadata.recovery.strategy": "none",
         **tls,
     }
 
 
 def watcher(settings: StackSettings) -> Part:
-    """Describe the process that submits what does not run; ready when every job does."""
+    """Describe the process that submits jobs that do not run; ready when every job runs."""
     return Part(
         name="jobs",
         command=(sys.executable, "-m", "counterflow", "jobs", "submit", "--watch"),

@@ -1,8 +1,8 @@
 """The broker: Apache Kafka in KRaft mode, broker and controller in one process.
 
-Everybody proves who he is by SCRAM, which shows no password to whoever listens on the port instead of the broker. The
-broker itself uses PLAIN, since its own password cannot stand among the data that it keeps; by that password the others
-are set, once our own process is seen to listen.
+Clients authenticate with SCRAM, which reveals no password to another process that took the broker's port. The broker
+itself uses PLAIN, since its own password cannot be among the data that it stores. With that password the stack sets the
+others, once its own process is seen to listen.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
-from counterflow.stack.install import java
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.part import Part
+from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -34,7 +34,7 @@ def broker(settings: StackSettings) -> Part:
     options = (
         "-Xms256m",
         "-Xmx512m",
-        # The optimising compiler takes as long as the start itself; what it makes writes no more records a second.
+        # The optimising compiler takes as long as the start itself, and its code writes no more records a second.
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseG1GC",
         "-XX:+ExitOnOutOfMemoryError",
@@ -55,7 +55,7 @@ def broker(settings: StackSettings) -> Part:
 def create_topics(
     settings: StackSettings, topics: Iterable[Topic], *, replicas: int = 1, admin: AdminClient | None = None
 ) -> None:
-    """Create the topics that do not exist yet, as `admin` (default: the user); what exists keeps its configuration."""
+    """Create the topics that do not exist yet, as `admin` (default: the user); others keep their configuration."""
     admin = admin or AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
     new = [NewTopic(topic.name, topic.partitions, replicas, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():
@@ -67,11 +67,11 @@ def create_topics(
 
 
 def _java(settings: StackSettings) -> tuple[str, ...]:
-    return (java(), "-cp", f"{settings.parts}/jars/kafka/*")
+    return (java(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
 
 
 def _ready(settings: StackSettings) -> str | None:
-    """Ask the broker; the first time after a start, set users and rights to what this version knows."""
+    """Query the broker; the first time after a start, set the users and rights of this version."""
     own: dict[str, Any] = {
         "sasl.mechanism": "PLAIN",
         "sasl.username": _BROKER,
@@ -96,7 +96,7 @@ def _users_set(settings: StackSettings) -> Path:
 
 
 def configure(settings: StackSettings) -> Path:
-    """Write the broker's passwords and its `server.properties`, whose path is returned."""
+    """Write the broker's passwords and its `server.properties`; returns the path of the latter."""
     (settings.kafka_home / "data").mkdir(parents=True, exist_ok=True)
     _users_set(settings).unlink(missing_ok=True)
     for user in (_BROKER, *USERS):
@@ -160,7 +160,7 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
 transaction.max.timeout.ms=900000
 group.initial.rebalance.delay.ms=0
-# a broker that was killed is let in again after 3 s instead of 9; three heartbeats as by default
+# a killed broker may rejoin after 3 s instead of 9; three heartbeats, as by default
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=1000
 """

@@ -1,4 +1,4 @@
-"""Who may do what on the broker: a user a role, and nothing that is not said here."""
+"""The broker's users and their rights: one user per role, no right beyond those listed here."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from counterflow.schemas.definition import CHECKPOINTS, datasets
 
 ADMIN = "admin"
 USERS = (ADMIN, "agent", "flink", "lander", "reader", "replay")
-"""`admin` is for people, and may do everything; the others are parts and commands of ours."""
+"""`admin` is for people and may do everything; the others are for parts and commands."""
 
-_ITERATIONS = 4096  # the least that Kafka takes: the passwords are random, and each connection pays for them
+_ITERATIONS = 4096  # Kafka's minimum: the passwords are random, and every connection pays for iterations
 _TIMEOUT_S = 20.0
 _READ, _WRITE, _DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 _TOPIC, _GROUP, _TRANSACTION = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
@@ -36,7 +36,7 @@ _IS = ResourcePatternType.LITERAL
 
 
 class Grant(NamedTuple):
-    """What a user may do with a resource, or with all whose name begins so; READ and WRITE include DESCRIBE."""
+    """A user's right to a resource, or to all with its name as prefix; READ and WRITE include DESCRIBE."""
 
     user: str
     operation: AclOperation
@@ -47,9 +47,9 @@ class Grant(NamedTuple):
 
 
 def grants() -> Iterator[Grant]:
-    """Yield what each user but `admin` may do."""
+    """Yield the rights of each user but `admin`."""
     for name, dataset in datasets().items():
-        versions = f"counterflow.{name}."  # whatever version of the dataset
+        versions = f"counterflow.{name}."  # any version of the dataset
         writers = ("flink",) if dataset.role == "result" else ("agent", "replay")
         for user in writers:
             yield Grant(user, _WRITE, _TOPIC, _BEGINS, versions)
@@ -59,7 +59,7 @@ def grants() -> Iterator[Grant]:
     for user in ("agent", "reader"):
         yield Grant(user, _READ, _TOPIC, _IS, CHECKPOINTS)
     yield Grant("agent", _READ, _GROUP, _BEGINS, "counterflow-agent")
-    # An agent is whoever it says it is, and the newest of a name: all but the one that publishes dead letters again.
+    # An agent may use any transactional id, the newest process of an id wins; only the replay's is denied.
     yield Grant("agent", _WRITE, _TRANSACTION, _IS, "*")
     yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, TRANSACTIONAL_ID, AclPermissionType.DENY)
     yield Grant("replay", _WRITE, _TRANSACTION, _IS, TRANSACTIONAL_ID)
@@ -70,7 +70,7 @@ def grants() -> Iterator[Grant]:
 
 
 def set_passwords(admin: AdminClient, passwords: Iterable[tuple[str, str]]) -> None:
-    """Make the users, or give them these passwords; raises `KafkaException` when the broker refuses."""
+    """Create the users, or set their passwords; raises `KafkaException` when the broker refuses."""
     mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, _ITERATIONS)
     changes: list[UserScramCredentialAlteration] = [
         UserScramCredentialUpsertion(user, mechanism, password.encode()) for user, password in passwords
@@ -80,7 +80,7 @@ def set_passwords(admin: AdminClient, passwords: Iterable[tuple[str, str]]) -> N
 
 
 def set_grants(admin: AdminClient) -> None:
-    """See to it that our users may do this and no more; those of others are left alone."""
+    """Set exactly these rights for Counterflow's users; other users are left alone."""
     wanted = {_binding(grant) for grant in grants()}
     anything: tuple[Any, ...] = (
         *(ResourceType.ANY, None, ResourcePatternType.ANY),

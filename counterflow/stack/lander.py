@@ -10,7 +10,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def lander(settings: StackSettings) -> Part:
-    """Describe the lander; it keeps one name in its group, so that a restart takes its partitions over at once."""
+    """Describe the lander; its fixed name in the group lets a restart take its partitions over at once."""
     options = ("--instance-id", "stack", "--metrics-port", str(settings.lander_metrics_port))
     return Part(
         name="lander",

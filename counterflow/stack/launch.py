@@ -1,9 +1,9 @@
-"""Become a part: what supervisord runs in place of the program itself.
+"""Launches a part: supervisord runs this instead of the program itself.
 
-`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` waits where the part failed just before, sends the
-output to the part's log, writes down who the part is, and becomes COMMAND: supervisord's child is then the program.
-Where the program that an earlier supervisor started still runs, it stands in for that one and ends when that ends. So
-parts outlive their supervisor, and have a log without it.
+`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, redirects the output
+to the part's log, records the process, and execs COMMAND, so the program is supervisord's child. If the program of an
+earlier supervisor still runs, this process stands in for it until it ends. So parts and their logs outlive their
+supervisor.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from pathlib import Path
 import msgspec
 
 STABLE_S = 10
-"""A part that lived as long did not fail."""
+"""A part that ran for this long did not fail to start."""
 _LONGEST_WAIT_S = 60
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What is written down of a part.
+    """The record of a part's process.
 
     Parameters
     ----------
-    pid, born : of the program; its start in clock ticks since the machine's, since ids are used again.
+    pid, born : of the program; its start in clock ticks since boot, since process ids are reused.
     stop_s : seconds from SIGTERM to SIGKILL.
-    started_s : when it was launched, by the clock that counts from the machine's start.
+    started_s : time of the launch, in seconds since boot.
     restarts : since it was last started on purpose.
-    failures : starts in a row that it did not outlive by `STABLE_S`.
-    until_s : while it waits to be started again: up to when, by the same clock.
+    failures : consecutive starts after which it ended within `STABLE_S`.
+    until_s : end of the current back-off, in seconds since boot.
     """
 
     pid: int = 0
@@ -46,14 +46,14 @@ class Run(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, home: Path, part: str) -> Run:
-        """Return what is known of a part; nothing where nothing was written."""
+        """Return the record of a part; an empty one where there is none."""
         try:
             return msgspec.json.decode(_file(home, part).read_bytes(), type=cls)
         except (OSError, msgspec.DecodeError):
             return cls()
 
     def write(self, home: Path, part: str) -> None:
-        """Keep it; a full disk is no reason not to run."""
+        """Store the record; a full disk does not keep the part from running."""
         file = _file(home, part)
         with suppress(OSError):
             file.parent.mkdir(exist_ok=True)
@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def alive(self) -> bool:
-        """Say whether the program runs."""
+        """Whether the program runs."""
         return bool(self.pid) and _born(self.pid) == self.born
 
     def end(self) -> None:
@@ -77,11 +77,11 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def wait_s(self) -> float:
-        """Seconds until it is started again, where it waits for that."""
+        """Remaining seconds of the back-off."""
         return 0.0 if self.until_s is None else max(0.0, self.until_s - now())
 
     def again(self) -> Run:
-        """Return the next run, which waits longer with every failure in a row: 1, 2, 4, ... 60 s."""
+        """Return the next run, with exponential back-off after consecutive failures: 1, 2, 4, ... 60 s."""
         failed = self.started_s > 0 and now() - self.started_s < STABLE_S
         failures = self.failures + 1 if failed else 0
         wait_s = min(2 ** (failures - 1), _LONGEST_WAIT_S) if failures else 0
@@ -89,12 +89,12 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def forget(home: Path, part: str) -> None:
-    """Let the next start of a part be its first."""
+    """Delete the record of a part, so that its next start counts as the first."""
     _file(home, part).unlink(missing_ok=True)
 
 
 def now() -> float:
-    """Seconds since the machine was started; nobody sets this clock."""
+    """Seconds since boot, by a clock that cannot be set."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -103,7 +103,7 @@ def _file(home: Path, part: str) -> Path:
 
 
 def _born(pid: int) -> int | None:
-    """Return when a process was started, in clock ticks; None where there is none (proc_pid_stat(5), field 22)."""
+    """Return the start of a process in clock ticks; None where it does not exist (proc_pid_stat(5), field 22)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -112,7 +112,7 @@ def _born(pid: int) -> int | None:
 
 
 def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
-    """Stand in for the program while it runs; then become it."""
+    """Stand in for a program that still runs; then exec the command."""
     before = Run.read(home, part)
     if before.alive:
         with suppress(ProcessLookupError):
@@ -127,8 +127,8 @@ def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
 
 
 def _log_to(log: Path) -> None:
-    """Write to the log itself rather than to a pipe that ends with the supervisor."""
-    with suppress(OSError):  # then it goes to the supervisor
+    """Redirect output to the log, not to a pipe that ends with the supervisor."""
+    with suppress(OSError):  # the output then goes to the supervisor
         fd = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.dup2(fd, 1)
         os.dup2(fd, 2)

@@ -27,13 +27,13 @@ from counterflow.stack.parts import all_parts
 from counterflow.stack.settings import HOST, StackSettings
 
 _CANCEL_S = 20
-"""So long `down` waits for jobs to end by themselves."""
+"""Seconds for which `down` waits for jobs to end by themselves."""
 _UNKNOWN = supervision.State("STOPPED")
-"""Of a part that was not there yet when the supervisor was started."""
+"""State of a part that did not exist yet when the supervisor was started."""
 
 
 class Listener(NamedTuple):
-    """A listening TCP socket; `pid` only where the kernel lets us see its owner."""
+    """A listening TCP socket; `pid` only where the kernel reveals its owner."""
 
     address: str
     port: int
@@ -42,11 +42,11 @@ class Listener(NamedTuple):
 
 @dataclass(frozen=True)
 class PartStatus:
-    """What `counterflow status` shows of a part.
+    """A part as `counterflow status` shows it.
 
-    `state` is `running` (it answers), `starting` (it lives, but does not answer yet), `restarting` or `stopped`;
-    `rss_bytes` includes child processes; `restarts` counts from when it was last started on purpose, `failures` the
-    starts in a row that it outlived by seconds only.
+    `state` is `running` (it answers), `starting` (alive, but not answering yet), `restarting` or `stopped`. `rss_bytes`
+    includes child processes. `restarts` counts since it was last started on purpose, `failures` counts consecutive
+    starts that failed within seconds.
     """
 
     name: str
@@ -61,9 +61,9 @@ class PartStatus:
 
 
 def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
-    """Bring up whatever of the stack is not up; returns the seconds of each phase.
+    """Start every part that is not running; returns the seconds of each phase.
 
-    Raises `CounterflowError` when a phase fails; a stack that was not running before is then taken down again.
+    Raises `CounterflowError` when a phase fails; a stack that was not running before is then stopped again.
     """
     steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, say)),
@@ -93,9 +93,9 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
 
 
 def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> None:
-    """Start parts side by side, and the supervisor first if there is none; return when each answers.
+    """Start parts in parallel, after the supervisor if there is none; return when each answers.
 
-    A part that already runs is only asked. Raises `CounterflowError` naming the part that ended or stayed silent.
+    A running part is only checked. Raises `CounterflowError` naming a part that ended or does not answer.
     """
     if not supervision.alive(settings):
         if not orphaned(settings):
@@ -105,7 +105,7 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
         running = supervision.states(settings)
         supervision.sweep(settings, which=supervision.strays)
         supervision.launch(settings, all_parts(settings))
-        for name in running:  # they go on as they are, watched again
+        for name in running:  # they continue undisturbed, supervised again
             supervision.start(settings, name)
     waiting = begin(settings, *names)
     began, before = time.monotonic(), supervision.states(settings)
@@ -113,7 +113,7 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
         states = supervision.states(settings)
         for part in waiting.copy():
             state = states.get(part.name, _UNKNOWN)
-            if state.restarts > before[part.name].restarts + 1:  # once may be a kill of just before
+            if state.restarts > before[part.name].restarts + 1:  # one restart may follow an earlier kill
                 raise _failed(settings, part, "ended while it started")
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
@@ -124,13 +124,13 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
 
 
 def begin(settings: StackSettings, *names: str) -> list[Part]:
-    """Have the supervisor start parts that do not run, and do not wait until they answer; returns the parts."""
+    """Let the supervisor start parts that do not run, without waiting for them; returns the parts."""
     parts = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
     for part in parts:
         if part.name not in states:
             raise CounterflowError(
-                f"the stack that runs has no {part.name}", hint="counterflow down, then counterflow up"
+                f"the running stack has no {part.name}", hint="counterflow down, then counterflow up"
             )
         if states[part.name].state not in ("RUNNING", "STARTING"):
             part.prepare()
@@ -139,23 +139,23 @@ def begin(settings: StackSettings, *names: str) -> list[Part]:
 
 
 def orphaned(settings: StackSettings) -> bool:
-    """Say whether parts run that their supervisor has left: the next `start` takes them over."""
+    """Return whether parts run without their supervisor; the next `start` takes them over."""
     return settings.stack_file.exists() and not supervision.alive(settings) and bool(supervision.states(settings))
 
 
 def show(settings: StackSettings, say: Say = lambda _: None) -> None:
-    """Start Grafana; one that does not start is said, and no reason to end what it would show."""
+    """Start Grafana; if that fails, report it and keep the other parts running."""
     try:
         start(settings, "grafana", say=say)
     except CounterflowError as error:
         supervision.stop(settings, "grafana")
-        say(f"{error.message} ({error.hint}); the rest runs without it, and COUNTERFLOW_GRAFANA=none leaves it alone")
+        say(f"{error.message} ({error.hint}); the other parts run without it; COUNTERFLOW_GRAFANA=none disables it")
 
 
 def down(settings: StackSettings) -> int:
     """Stop jobs and parts and leave no process; returns how many processes there were.
 
-    Works as well when the supervisor is gone and only its children are left.
+    Also works when the supervisor is gone and only its children are left.
     """
     if not settings.home.exists():
         return 0
@@ -164,7 +164,7 @@ def down(settings: StackSettings) -> int:
 
 
 def status(settings: StackSettings, *, but: str | None = None) -> list[PartStatus]:
-    """Look at every part, but one if it is named; empty when nothing runs in this home."""
+    """Return the status of every part except `but`; empty when nothing runs in this home."""
     states = supervision.states(settings)
     if not states:
         return []
@@ -178,7 +178,7 @@ def _migrate(settings: StackSettings) -> None:
         try:
             migrate(migrator)
         except ClickHouseError as error:
-            raise CounterflowError(f"ClickHouse refused a migration: {error}") from None
+            raise CounterflowError(f"ClickHouse rejected a migration: {error}") from None
 
 
 def _look(settings: StackSettings, part: Part, state: supervision.State) -> PartStatus:
@@ -200,14 +200,14 @@ def _look(settings: StackSettings, part: Part, state: supervision.State) -> Part
 
 
 def _why(settings: StackSettings, part: Part, state: supervision.State) -> str:
-    """Say of a part without a process what is known, and where to look."""
+    """Describe why a part has no process or fails, and name its log."""
     if part.name == "supervisor":
-        return "nobody watches the parts that run: counterflow up takes them over"
+        return "the running parts are unsupervised: counterflow up takes them over"
     log = f"its log: {settings.logs / part.name}.log"
     if state.failures:
-        wait = f", is tried again in {state.wait_s:.0f} s" * bool(state.wait_s)
+        wait = f", next start in {state.wait_s:.0f} s" * bool(state.wait_s)
         return f"ended within {STABLE_S} s of its start {state.failures} times in a row{wait}; {log}"
-    return f"ended, is started again; {log}" if state.state == "BACKOFF" else ""
+    return f"ended, restarting; {log}" if state.state == "BACKOFF" else ""
 
 
 def _resident(pid: int, *, children: bool) -> int:
@@ -219,7 +219,7 @@ def _resident(pid: int, *, children: bool) -> int:
 
 
 def _answer(part: Part, state: supervision.State) -> str | None:
-    """Ask a part, once our own process listens on its ports: somebody else's server may answer there as well."""
+    """Query a part, but only if its own process listens on its ports: another server could answer there as well."""
     try:
         listening = {listener.port for listener in _listeners(psutil.Process(state.pid).net_connections("tcp"))}
     except (psutil.NoSuchProcess, psutil.AccessDenied):
@@ -238,11 +238,11 @@ def _listeners(connections: Sequence[Any]) -> list[Listener]:
 def _failed(settings: StackSettings, part: Part, what: str) -> CounterflowError:
     log = settings.logs / f"{part.name}.log"
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-    return CounterflowError(f"{part.name} {what}: {lines[-1] if lines else 'it said nothing'}", hint=f"its log: {log}")
+    return CounterflowError(f"{part.name} {what}: {lines[-1] if lines else 'no output'}", hint=f"its log: {log}")
 
 
 def _clear(settings: StackSettings) -> None:
-    """Make the home, the owner's alone; be sure that nothing of an earlier stack is left and every port is free."""
+    """Create the home, private to its owner; remove leftovers of an earlier stack and check that every port is free."""
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     supervision.sweep(settings)
     ports: dict[int, str] = {}
@@ -260,7 +260,7 @@ def _clear(settings: StackSettings) -> None:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a closed connection's wait does not count
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignore TIME_WAIT of closed connections
         try:
             probe.bind((HOST, port))
             probe.listen()
@@ -287,7 +287,7 @@ def _down(settings: StackSettings) -> int:
         for part in reversed(all_parts(settings)):
             if supervision.states(settings).get(part.name, _UNKNOWN).pid:
                 supervision.stop(settings, part.name)
-            if part.name == "jobs":  # nobody submits any more; the checkpoints stay for the next start
+            if part.name == "jobs":  # nothing resubmits them now; their checkpoints stay for the next start
                 with suppress(CounterflowError):
                     jobs.cancel(cluster(settings), patience_s=_CANCEL_S)
         supervision.shutdown(settings)

@@ -1,4 +1,4 @@
-"""A part of the stack: a program that is started, watched and asked whether it is ready."""
+"""A part of the stack: a program that is started, supervised and checked for readiness."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Part:
-    """What supervision has to know of a program.
+    """What supervision needs to know about a program.
 
     Parameters
     ----------
     name : of the program, its log and its row in `counterflow status`.
     command : the process itself, or a script that `exec`s it, so that the supervisor's child is the program.
-    ready : sends the program a real request and returns what it says of itself, or None while it does not answer;
-        is given the ports that the process listens on.
-    ports : those that the process must itself listen on before it is asked.
+    ready : sends the program a real request and returns a short status, or None while it does not answer; its
+        argument is the set of ports that the process listens on.
+    ports : those that the process must listen on before it is queried.
     prepare : writes configuration and makes folders, before each start by `counterflow up`.
-    environment : beside the one inherited.
+    environment : additional environment variables.
     stop_s : seconds from SIGTERM to SIGKILL.
-    ready_s : seconds after which one that does not answer is given up; a broker that was killed needs many.
+    ready_s : seconds after which a part that does not answer has failed; a killed broker needs many.
     """
 
     name: str

@@ -8,7 +8,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def all_parts(settings: StackSettings) -> list[Part]:
-    """Describe every part, each after those it needs; they are stopped in the reverse order."""
+    """Describe every part, each after those it depends on; they are stopped in reverse order."""
     return [
         kafka.broker(settings),
         clickhouse.engine(settings),

@@ -1,4 +1,4 @@
-"""What a part says about itself on `/metrics`."""
+"""Reads a part's own `/metrics`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from counterflow.stack.settings import HOST
 
 
 def scrape(port: int) -> dict[str, Metric] | None:
-    """Return the metric families by name; None while nobody answers."""
+    """Return the metric families by name; None while the part does not answer."""
     try:
         text = httpx.get(f"http://{HOST}:{port}/metrics", timeout=5, trust_env=False).raise_for_status().text
     except httpx.HTTPError:

@@ -1,4 +1,4 @@
-"""Passwords of the stack, each made once and kept in a file that only its owner reads."""
+"""Passwords of the stack, each generated once and kept in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def secret(settings: StackSettings, name: str) -> Path:
-    """Return the file of a password, made the first time; it is the owner's alone from the moment it exists."""
+    """Return the file of a password, generated at first use; it is private from the moment it exists."""
     settings.secrets.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = settings.secrets / name
     if not path.exists():
@@ -19,7 +19,7 @@ def secret(settings: StackSettings, name: str) -> Path:
 
 
 def private(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, whole or not at all."""
+    """Write a file that only its owner can read, atomically."""
     partial = path.with_name(f"{path.name}.partial")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

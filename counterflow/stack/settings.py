@@ -1,4 +1,4 @@
-"""Where the one-machine stack lives and which ports it takes: the one place everybody else asks."""
+"""Settings of the one-machine stack: its home, its ports and its servers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
 from counterflow.base.loopback import is_loopback
+from counterflow.stack.runtimes import java_environment
 
 HOST = "127.0.0.1"
 _PREFIX = "COUNTERFLOW_"
@@ -22,41 +23,40 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class StackSettings(BaseModel):
-    """Settings of a stack; each field is overridden by `COUNTERFLOW_<FIELD>` in the environment.
+    """Settings of a stack; `COUNTERFLOW_<FIELD>` in the environment overrides each field.
 
-    A started stack writes its settings to `stack.json` in its home, so that the other commands find it
-    whatever ports it was given.
+    A started stack writes its settings to `stack.json` in its home, so that other commands find it whatever its ports.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     home: Path = Field(default_factory=lambda: Path.cwd() / ".counterflow")
-    """Everything the stack writes: data, logs, secrets, configuration; `.counterflow` here unless said otherwise."""
+    """Everything the stack writes: data, logs, secrets, configuration; default: `.counterflow` in this folder."""
     parts: Path = Field(default_factory=lambda data: data["home"] / "parts")
-    """Downloaded software; may be shared by several homes; `parts` in the home unless said otherwise."""
+    """Downloaded software, which several homes may share; default: `parts` in the home."""
     secrets: Path = Field(default_factory=lambda data: data["home"] / "secrets")
-    """Passwords, a file each, `kafka-<user>` and `clickhouse-<user>`, readable by the owner only; `secrets` in the home
-    unless said otherwise."""
+    """Passwords, one file each, `kafka-<user>` and `clickhouse-<user>`, readable only by the owner; default: `secrets`
+    in the home."""
     address: str = HOST
-    """Where Kafka and ClickHouse listen: the loopback, or a name or address of this machine, with `tls_certificate`."""
+    """Where Kafka and ClickHouse listen: loopback, or, with `tls_certificate`, a name or address of this machine."""
     tls_certificate: Path | None = None
-    """PEM file for Kafka and ClickHouse: the private key, the certificate of `address`, and what signs it."""
+    """PEM file for Kafka and ClickHouse: the private key, the certificate of `address`, and its CA chain."""
     tls_ca: Path | None = None
-    """PEM file with the certificates that clients trust: they then connect by TLS alone."""
+    """PEM file with the CAs that clients trust: they then connect only over TLS."""
     kafka_port: Port = 19092
     """The broker."""
     kafka_controller_port: Port = 19093
-    """The broker to itself."""
+    """The broker's internal controller."""
     clickhouse_port: Port = 18123
     """HTTP, or HTTPS with `tls_certificate`; the engine's native listener is never started."""
     clickhouse_plain_port: Port = 18124
-    """The engine on the loopback behind TLS, which it does not speak; not taken without `tls_certificate`."""
+    """The engine on loopback behind the TLS relay, since it has no TLS itself; unused without `tls_certificate`."""
     flink_port: Port = 18081
     """REST and web interface."""
     flink_rpc_port: Port = 16123
-    """Flink to itself."""
+    """Flink's internal RPC."""
     flink_blob_port: Port = 16124
-    """Files of jobs, within Flink."""
+    """Flink's internal file server for jobs."""
     lander_metrics_port: Port = 19095
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096
@@ -64,38 +64,38 @@ class StackSettings(BaseModel):
     health_port: Port = 19098
     """`/metrics` and `/healthz` of all parts together."""
     grafana: Path | None = Field(default_factory=lambda: _on_path("grafana", "grafana-server"))
-    """The program of a Grafana that was installed by others, else the one on PATH; `none` for no Grafana."""
+    """The program of an installed Grafana; default: the one on PATH; `none` for no Grafana."""
     grafana_port: Port = 13000
     """HTTP, if there is a Grafana."""
     prometheus_url: str = "http://127.0.0.1:9090"
-    """A Prometheus of your own, which a Grafana asks how the parts are."""
+    """A Prometheus of your own, from which Grafana reads the state of the parts."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
-    """Task slots of the one TaskManager: a job of parallelism 1 takes one."""
+    """Task slots of the one TaskManager: a job with parallelism 1 takes one."""
     kafka_bootstrap: str = Field(default_factory=lambda data: f"{data.get('address')}:{data.get('kafka_port')}")
-    """`bootstrap.servers` of Kafka clients: the stack's broker unless said otherwise."""
+    """`bootstrap.servers` of Kafka clients; default: the stack's broker."""
     clickhouse_url: str = Field(
         default_factory=lambda data: (
             f"{'https' if data.get('tls_ca') else 'http'}://{data.get('address')}:{data.get('clickhouse_port')}"
         )
     )
-    """ClickHouse's HTTP interface: the stack's engine unless said otherwise."""
+    """ClickHouse's HTTP interface; default: the stack's engine."""
 
     @model_validator(mode="after")
     def _nothing_in_the_clear(self) -> Self:
         if not is_loopback(self.address) and self.tls_certificate is None:
-            raise ValueError(f"{self.address} is not the loopback; it needs COUNTERFLOW_TLS_CERTIFICATE")
+            raise ValueError(f"{self.address} is not a loopback address; it needs COUNTERFLOW_TLS_CERTIFICATE")
         if self.tls_certificate and self.tls_ca is None:
-            raise ValueError("COUNTERFLOW_TLS_CERTIFICATE needs COUNTERFLOW_TLS_CA, by which clients know it")
+            raise ValueError("COUNTERFLOW_TLS_CERTIFICATE needs COUNTERFLOW_TLS_CA, so that clients can verify it")
         hosts = [server.strip().rpartition(":")[0] for server in self.kafka_bootstrap.split(",")]
         if self.tls_ca is None and (open_to := [host for host in hosts if not is_loopback(host)]):
-            raise ValueError(f"Kafka at {open_to[0]} is reached by TLS alone; it needs COUNTERFLOW_TLS_CA")
+            raise ValueError(f"Kafka at {open_to[0]} is not on loopback and requires TLS; set COUNTERFLOW_TLS_CA")
         return self
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
-        """Read the settings from the environment (default: the process's own); `overrides` that are not None win.
+        """Read the settings from the environment (default: the process's own); `overrides` other than None win.
 
-        Raises `CounterflowError` naming the variable or option when a value is not usable.
+        Raises `CounterflowError` naming the variable or option when a value is invalid.
         """
         environment = os.environ if environment is None else environment
         values: dict[str, Any] = {
@@ -114,7 +114,7 @@ class StackSettings(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             if not first["loc"]:
-                hint = "docs/security.md tells how to turn TLS on"
+                hint = "docs/security.md describes how to enable TLS"
                 raise CounterflowError(str(first["ctx"]["error"]), hint=hint, exit_code=2) from None
             name = str(first["loc"][0])
             raise CounterflowError(
@@ -125,7 +125,7 @@ class StackSettings(BaseModel):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Self:
-        """Return the settings of the stack that was started in this home, else those of the environment."""
+        """Return the settings of the stack running in this home, else those of the environment."""
         settings = cls.from_environment(environment, home=home)
         try:
             return cls.model_validate_json(settings.stack_file.read_bytes())
@@ -133,14 +133,14 @@ class StackSettings(BaseModel):
             return settings
         except ValidationError as error:
             raise CounterflowError(
-                f"{settings.stack_file} is not the record of a stack: {error.errors()[0]['msg']}",
+                f"{settings.stack_file} is not a valid record of a stack: {error.errors()[0]['msg']}",
                 hint=f"rm {settings.stack_file}",
                 exit_code=2,
             ) from None
 
     @property
     def elsewhere(self) -> list[str]:
-        """The settings that name servers which are not of this stack."""
+        """The settings that point to servers outside this stack."""
         own = type(self)(**self.model_dump(exclude={"kafka_bootstrap", "clickhouse_url"}))
         return [name for name in ("kafka_bootstrap", "clickhouse_url") if getattr(self, name) != getattr(own, name)]
 
@@ -151,24 +151,24 @@ class StackSettings(BaseModel):
 
     @property
     def ports(self) -> dict[str, int]:
-        """Every port that this stack takes, by the name of its field."""
+        """Every port that this stack uses, by field name."""
         spared = {"grafana_port": not self.grafana, "clickhouse_plain_port": not self.tls_certificate}
         names = [name for name in type(self).model_fields if name.endswith("_port") and not spared.get(name)]
         return {name: getattr(self, name) for name in names}
 
     @property
     def clickhouse_engine_port(self) -> int:
-        """Where the ClickHouse engine itself listens, on the loopback."""
+        """The loopback port of the ClickHouse engine itself."""
         return self.clickhouse_plain_port if self.tls_certificate else self.clickhouse_port
 
     @property
     def environment(self) -> dict[str, str]:
-        """What another process needs in its environment to `load` these settings."""
+        """The environment with which another process can `load` these settings."""
         return {f"{_PREFIX}HOME": str(self.home), f"{_PREFIX}PARTS": str(self.parts)}
 
     @property
     def logs(self) -> Path:
-        """One log file a part, rotated."""
+        """One log file per part, rotated."""
         return self.home / "logs"
 
     @property
@@ -208,7 +208,7 @@ class StackSettings(BaseModel):
 
     @property
     def flink_checkpoints(self) -> Path:
-        """Checkpoints, a folder a job id."""
+        """Checkpoints, one folder per job id."""
         return self.flink_home / "checkpoints"
 
     @property
@@ -221,22 +221,21 @@ class StackSettings(BaseModel):
         """`FLINK_HOME`: the distribution inside the PyFlink package."""
         found = sorted((self.parts / "flink-venv" / "lib").glob("python3*/site-packages/pyflink"))
         if not found:
-            raise CounterflowError(
-                f"Flink is not installed in {self.parts}", hint="counterflow up installs what the stack needs"
-            )
+            raise CounterflowError(f"Flink is not installed in {self.parts}", hint="counterflow up installs it")
         return found[0]
 
     @property
     def flink_environment(self) -> dict[str, str]:
-        """What Flink's scripts and a driver need in their environment beside the usual."""
+        """Additional environment variables of Flink's scripts and a driver."""
         return {
             "FLINK_HOME": str(self.flink_distribution),
             "FLINK_CONF_DIR": str(self.flink_home / "conf"),
             "FLINK_LIB_DIR": str(self.flink_library),
+            **java_environment(self.parts),
         }
 
     def kafka(self, user: str) -> Kafka:
-        """How one of Kafka's users (`kafka_users`) connects: by SCRAM, over TLS where there is a `tls_ca`."""
+        """Connection of one of Kafka's users (`kafka_users`): SCRAM, over TLS where there is a `tls_ca`."""
         tls = {"ssl.ca.location": str(self.tls_ca)} if self.tls_ca else {}
         return Kafka(
             bootstrap=self.kafka_bootstrap,
@@ -252,34 +251,34 @@ class StackSettings(BaseModel):
     def clickhouse(self, user: str, *, timeout_s: float = 60.0) -> ClickHouse:
         """Connect to ClickHouse as one of its users (`admin`, `migrator`, `lander`, `reader`).
 
-        Raises `CounterflowError` when its password is not there.
+        Raises `CounterflowError` when its password file is missing.
         """
         return ClickHouse(
             self.clickhouse_url, user, self.clickhouse_password(user), timeout_s=timeout_s, ca=self.tls_ca
         )
 
     def clickhouse_password(self, user: str) -> str:
-        """Password of a ClickHouse user, made at the first start."""
+        """Password of a ClickHouse user, generated at the first start."""
         path = self.secrets / f"clickhouse-{user}"
         try:
             return path.read_text().rstrip("\n")
         except FileNotFoundError:
-            raise CounterflowError(f"{path} does not exist", hint="counterflow up makes the passwords") from None
+            raise CounterflowError(f"{path} does not exist", hint="counterflow up generates the passwords") from None
 
 
 def _on_path(*names: str) -> Path | None:
-    """Return the first of the programs that PATH knows."""
+    """Return the first of the programs that is on PATH."""
     return next((Path(found) for name in names if (found := shutil.which(name))), None)
 
 
 def _program(named: str) -> Path | None:
-    """Return the program that COUNTERFLOW_GRAFANA names; None for `none`."""
+    """Return the program in COUNTERFLOW_GRAFANA; None for `none`."""
     if named.lower() == "none":
         return None
     if found := shutil.which(Path(named).expanduser()):
         return Path(found).absolute()
     raise CounterflowError(
-        f"COUNTERFLOW_GRAFANA is {named!r}, which is no program that can be run",
-        hint="name the program grafana or grafana-server, or none to do without",
+        f"COUNTERFLOW_GRAFANA is {named!r}, which is not an executable program",
+        hint="set it to grafana or grafana-server, or to none to run without Grafana",
         exit_code=2,
     )

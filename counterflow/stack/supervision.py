@@ -1,7 +1,7 @@
-"""The supervisor: supervisord starts the parts by `launch`, which waits, and starts again those that die.
+"""The supervisor: supervisord starts the parts through `launch`, which backs off, and restarts those that die.
 
-Every process of a stack carries `COUNTERFLOW_STACK=<home>` in its environment. That is how they are found when the
-supervisor itself is gone: by what they belong to, never by their name.
+Every process of a stack has `COUNTERFLOW_STACK=<home>` in its environment. By that mark they are found when the
+supervisor itself is gone, never by their name.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from counterflow.stack.settings import StackSettings
 _MARK = "COUNTERFLOW_STACK"
 _LOG_BYTES, _OLD_LOGS = 10_000_000, 3
 _LAUNCH = (sys.executable, "-m", "counterflow.stack.launch")
-_LONGEST_SOCKET = 90  # bytes of path; the kernel takes 107, supervisord adds a process id
+_LONGEST_SOCKET = 90  # bytes of path; the kernel allows 107, supervisord appends a process id
 
 
 class State(NamedTuple):
-    """What is known of a part.
+    """State of a part.
 
     Parameters
     ----------
-    state : in supervisord's words; `BACKOFF` while it waits to be started again.
+    state : supervisord's name; `BACKOFF` while it waits for a restart.
     pid : of the program itself, 0 when there is none.
     uptime_s : of the program.
     restarts : since it was last started on purpose.
-    failures : starts in a row that it outlived by seconds only.
-    wait_s : until it is started again.
+    failures : consecutive starts that failed within seconds.
+    wait_s : until the next restart.
     """
 
     state: str
@@ -68,7 +68,7 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
     configuration.write_text(_configuration(settings, socket, parts))
     result = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
-        # The stack's own parts are asked by itself, on the loopback, wherever another agent of this shell may answer.
+        # The stack queries its parts on loopback, whatever address this shell sets for other agents' metrics.
         env={**os.environ, **settings.environment, _MARK: str(settings.home), **dict.fromkeys(health.VARIABLES, "")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -81,13 +81,13 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
             return
         time.sleep(0.05)
     raise CounterflowError(
-        f"the supervisor does not start: {result.stderr.strip() or 'it does not answer'}",
+        f"the supervisor did not start: {result.stderr.strip() or 'it does not answer'}",
         hint=f"its log: {settings.logs / 'supervisord.log'}",
     )
 
 
 def alive(settings: StackSettings) -> bool:
-    """Say whether the stack's supervisor answers."""
+    """Return whether the stack's supervisor answers."""
     try:
         return bool(_call(settings, "getState"))
     except OSError:
@@ -95,24 +95,24 @@ def alive(settings: StackSettings) -> bool:
 
 
 def states(settings: StackSettings) -> dict[str, State]:
-    """State of every part by name, and of the supervisor itself; of parts without a supervisor those that run."""
+    """State of every part by name, and of the supervisor itself; without a supervisor only parts that run."""
     try:
-        said = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
+        named = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
         supervisor = {"supervisor": State("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
     except OSError:
         supervisor = {}
-        said = {
+        named = {
             run.stem: "RUNNING" for run in settings.home.glob("run/*.json") if Run.read(settings.home, run.stem).alive
         }
-    return {**supervisor, **{name: _state(settings, name, state) for name, state in said.items()}}
+    return {**supervisor, **{name: _state(settings, name, state) for name, state in named.items()}}
 
 
-def _state(settings: StackSettings, name: str, said: str) -> State:
+def _state(settings: StackSettings, name: str, reported: str) -> State:
     run = Run.read(settings.home, name)
     if run.alive:
         failures = run.failures if now() - run.started_s < STABLE_S else 0
-        return State(said, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
-    between = "BACKOFF" if said in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else said
+        return State(reported, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
+    between = "BACKOFF" if reported in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else reported
     return State(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
 
 
@@ -124,7 +124,7 @@ def _uptime(pid: int) -> int:
 
 
 def start(settings: StackSettings, name: str) -> None:
-    """Have a part started, without waiting for it; a part that waits to be started again waits no longer."""
+    """Start a part without waiting for it; this ends a back-off."""
     if states(settings)[name].state == "BACKOFF":
         stop(settings, name)
     if not Run.read(settings.home, name).alive:
@@ -133,26 +133,26 @@ def start(settings: StackSettings, name: str) -> None:
         _call(settings, "startProcess", name, False)
     except xmlrpc.client.Fault as fault:
         if fault.faultCode != Faults.ALREADY_STARTED:
-            raise CounterflowError(f"{name} cannot be started: {fault.faultString}") from None
+            raise CounterflowError(f"{name} did not start: {fault.faultString}") from None
 
 
 def stop(settings: StackSettings, name: str) -> None:
     """Stop a part and wait until it is gone."""
-    with suppress(xmlrpc.client.Fault, OSError):  # it ended by itself in this moment, or the supervisor does
+    with suppress(xmlrpc.client.Fault, OSError):  # the part or the supervisor has just ended
         _call(settings, "stopProcess", name)
-    Run.read(settings.home, name).end()  # one that was taken over is not the supervisor's child
+    Run.read(settings.home, name).end()  # an adopted part is not the supervisor's child
 
 
 def shutdown(settings: StackSettings) -> None:
     """End the supervisor, and with it every part that still runs; wait until it is gone."""
-    with suppress(psutil.Error, OSError):  # `sweep` ends a supervisor that hangs, or was ending already
+    with suppress(psutil.Error, OSError):  # `sweep` ends a supervisor that hangs or was already ending
         supervisor = psutil.Process(_call(settings, "getPID"))
         _call(settings, "shutdown")
         supervisor.wait(timeout=60)
 
 
 def processes(settings: StackSettings) -> list[psutil.Process]:
-    """Every process that was started as part of this stack, whoever watches it now."""
+    """Every process that was started as part of this stack, supervised or not."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -164,7 +164,7 @@ def processes(settings: StackSettings) -> list[psutil.Process]:
 
 
 def strays(settings: StackSettings) -> list[psutil.Process]:
-    """Processes of this stack that are no part nor belong to one: those that a killed part has left."""
+    """Processes of this stack that are neither a part nor a descendant of one: those that a killed part left."""
     found = processes(settings)
     parts = {state.pid for state in states(settings).values()}
 
@@ -181,9 +181,9 @@ def sweep(
     patience_s: float = 20,
     which: Callable[[StackSettings], list[psutil.Process]] = processes,
 ) -> int:
-    """End what is left of this stack, by SIGTERM first; returns how many processes that were."""
+    """End the remaining processes of this stack, by SIGTERM first; returns how many there were."""
     swept: set[psutil.Process] = set()
-    while left := which(settings):  # again, since a supervisor that still lives starts new ones until it is gone
+    while left := which(settings):  # repeatedly, since a living supervisor starts new ones until it is gone
         swept.update(left)
         for process in left:
             with suppress(psutil.NoSuchProcess):
@@ -195,7 +195,7 @@ def sweep(
 
 
 def rotate(settings: StackSettings) -> None:
-    """Cut the logs of parts that became long, keeping what was in them: their writers append, and notice nothing."""
+    """Rotate long logs by copying and truncating: their writers append, so they need not reopen them."""
     for log in (settings.logs / f"{run.stem}.log" for run in settings.home.glob("run/*.json")):
         if log.exists() and log.stat().st_size > _LOG_BYTES:
             for number in range(_OLD_LOGS, 1, -1):
@@ -206,14 +206,14 @@ def rotate(settings: StackSettings) -> None:
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:
-    """Ask the supervisor. Raises `OSError` where there is none, or one that is ending and answers nothing else."""
+    """Call the supervisor. Raises `OSError` where there is none, or where it is shutting down."""
     transport = SupervisorTransport(None, None, f"unix://{_socket(settings)}")
     with xmlrpc.client.ServerProxy("http://supervisor", transport=transport) as proxy:
         try:
             return getattr(proxy.supervisor, method)(*arguments)
         except xmlrpc.client.Fault as fault:
             if fault.faultCode == Faults.SHUTDOWN_STATE:
-                raise ConnectionRefusedError("the supervisor is ending") from None
+                raise ConnectionRefusedError("the supervisor is shutting down") from None
             raise
 
 
@@ -234,7 +234,7 @@ def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part])
             "pidfile": settings.home / "supervisord.pid",
             "directory": settings.home,
             "umask": "077",
-            **({"user": "root"} if os.getuid() == 0 else {}),  # said, so that it does not warn
+            **({"user": "root"} if os.getuid() == 0 else {}),  # explicit, to avoid a warning
         },
         "rpcinterface:supervisor": {
             "supervisor.rpcinterface_factory": "supervisor.rpcinterface:make_main_rpcinterface"
@@ -246,13 +246,13 @@ def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part])
             "environment": ",".join(f'{name}="{value}"' for name, value in part.environment.items()),
             "autostart": "false",
             "autorestart": "true",
-            "startretries": 1_000_000,  # `launch` waits; it is never given up
+            "startretries": 1_000_000,  # never give up: `launch` backs off
             "stopsignal": "TERM",
             "stopwaitsecs": part.stop_s,
             "stopasgroup": "true",
             "killasgroup": "true",
             "redirect_stderr": "true",
-            "stdout_logfile": settings.logs / "launch.log",  # for all: what goes wrong before a part has its own
+            "stdout_logfile": settings.logs / "launch.log",  # shared: errors before a part has its own log
             "stdout_logfile_maxbytes": 0,
         }
     return "\n".join(

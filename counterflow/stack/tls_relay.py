@@ -1,6 +1,6 @@
-"""TLS in front of a server that speaks none: bytes are passed on as they are.
+"""Terminates TLS in front of a server without TLS, and relays the bytes unchanged.
 
-The server cannot tell who came from outside: the engine takes every address of the loopback for one.
+The server cannot tell remote clients apart: to the engine every connection comes from loopback.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ _PIECE = 1 << 18
 
 
 def start(address: str, port: int, certificate: Path, to_port: int) -> None:
-    """Listen with TLS at `address` in a thread of its own, and pass on to `to_port` of the loopback.
+    """Listen with TLS at `address` in a separate thread, and relay to `to_port` on loopback.
 
     Raises
     ------
-    OSError : the port is taken, or the certificate is not usable (`ssl.SSLError`).
+    OSError : the port is taken, or the certificate is invalid (`ssl.SSLError`).
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
     loop = asyncio.new_event_loop()
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):  # whoever goes away in the middle
+        with suppress(OSError):  # a client that disconnects
             server = await asyncio.open_connection(HOST, to_port)
             try:
                 ways = [

@@ -31,7 +31,7 @@ def test_supervisor_killed_and_taken_over(line: Line) -> None:
     line.kill("supervisor")
     until(lambda: not supervision.alive(line.stack))
     line.back()
-    assert "supervisor is stopped: nobody watches the parts that run" in line.counterflow("status").stdout
+    assert "supervisor is stopped: the running parts are unsupervised" in line.counterflow("status").stdout
     assert line.counterflow("up").returncode == 0
     after = supervision.states(line.stack)
     assert {name: state.pid for name, state in after.items() if name != "supervisor"} == {

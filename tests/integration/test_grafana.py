@@ -111,7 +111,7 @@ def test_a_part_that_is_new_to_the_running_stack_is_named(
     lifecycle.start(before)
     after = before.model_copy(update={"grafana": program})
     assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["stopped"]
-    with pytest.raises(CounterflowError, match="the stack that runs has no grafana") as refused:
+    with pytest.raises(CounterflowError, match="the running stack has no grafana") as refused:
         lifecycle.start(after, "grafana")
     assert refused.value.hint == "counterflow down, then counterflow up"
     lifecycle.down(after)
@@ -129,7 +129,7 @@ def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, mo
     assert StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "none"}).grafana is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert StackSettings.from_environment({"COUNTERFLOW_GRAFANA": str(program)}).grafana == program
-    with pytest.raises(CounterflowError, match="COUNTERFLOW_GRAFANA is '/nowhere/grafana', which is no program"):
+    with pytest.raises(CounterflowError, match="COUNTERFLOW_GRAFANA is '/nowhere/grafana', which is not an executable"):
         StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "/nowhere/grafana"})
 
 

@@ -109,7 +109,7 @@ def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: Clic
     migrate(admin, folder=folder)
     first = folder / "baseline/1_counters.sql"
     first.write_text(first.read_text() + "-- changed before the release\n")
-    with pytest.raises(CounterflowError, match="made by an older checkout") as caught:
+    with pytest.raises(CounterflowError, match="created by an older checkout") as caught:
         migrate(admin, folder=folder)
     assert caught.value.exit_code == 2
     assert "remove .counterflow" in str(caught.value.hint)
@@ -118,7 +118,7 @@ def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: Clic
 def test_a_database_from_before_the_baseline_is_refused(admin: ClickHouse, tmp_path: Path) -> None:
     (tmp_path / "0001_ledger.sql").write_text("SELECT 1")
     migrate(admin, folder=tmp_path)
-    with pytest.raises(CounterflowError, match="made by an older checkout"):
+    with pytest.raises(CounterflowError, match="created by an older checkout"):
         migrate(admin)
 
 
@@ -313,12 +313,12 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
     assert sorted(agreement.tables(tables, definitions)) == sorted(
         [
             "table job: no definition has it",
-            "table pool: column `cached_mb`, which the definition has not",
+            "table pool: column `cached_mb`, which the definition lacks",
             "table pool: comment of `free_mb` is `Free real memory. [MB of 1,048,576 bytes; gauge; null: not "
-            "reported]`, the definition says `Room. [MB of 1,048,576 bytes; gauge; null: not reported]`",
+            "reported]`, the definition has `Room. [MB of 1,048,576 bytes; gauge; null: not reported]`",
             "table pool: no column `tape_mb`, which the definition has",
-            "table pool: sorting key is `system, pool, ts`, the definition says `pool, system, ts`",
-            "table pool: type of `size_mb` is `Nullable(Float64)`, the definition says `Nullable(Int64)`",
+            "table pool: sorting key is `system, pool, ts`, the definition has `pool, system, ts`",
+            "table pool: type of `size_mb` is `Nullable(Float64)`, the definition has `Nullable(Int64)`",
             "table tape: no migration makes it; counterflow schemas show tape prints one",
             "view pool_to_1h: `tape_mb` is missing in the rollup",
             "view pool_to_1m: `tape_mb` is missing in the rollup",

@@ -142,10 +142,10 @@ def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--from", "2026-05-04"), "say --from and --to, or --study"),
+        (("--from", "2026-05-04"), "give --from and --to, or --study"),
         (("--from", "2026-05-05", "--to", "2026-05-04"), "--from must be before --to"),
-        (("--study", "one"), "takes two runs or more"),
-        ((*RANGE, "--set", "nobody=1"), "--set knows system"),
+        (("--study", "one"), "needs at least two different runs"),
+        ((*RANGE, "--set", "nobody=1"), "--set accepts system"),
     ],
 )
 def test_what_is_asked_for_wrongly(report: Run, arguments: tuple[str, ...], said: str) -> None:

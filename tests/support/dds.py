@@ -32,8 +32,10 @@ class Authority:
         folder.mkdir(parents=True, exist_ok=True)
         self.authority, authority_key = folder / "ca.pem", folder / "ca-key.pem"
         self.certificate, self.key = folder / "dds.pem", folder / "dds-key.pem"
-        new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        new = ["openssl", "req", "-config", "/dev/null", "-x509", "-nodes"]
+        new += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
         own = [*new, "-days", "2", "-subj", "/CN=authority of the test", "-addext", "keyUsage=critical,keyCertSign"]
+        own += ["-addext", "basicConstraints=critical,CA:TRUE"]
         signed = [*new, "-days", "2", "-subj", "/CN=dds", "-addext", "subjectAltName=IP:127.0.0.1"]
         signed += ["-addext", "basicConstraints=critical,CA:FALSE", "-CA", self.authority, "-CAkey", authority_key]
         for command, key, certificate in (

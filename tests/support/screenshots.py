@@ -12,6 +12,8 @@ from tests.support.browser import browser
 CHARTS = ("logical_io", "cap_verdict", "log_rate", "disk_response")
 WIDTH, SCALE = 460, 2
 """CSS pixels of the window, so that two stand beside each other in a README; device pixels of each."""
+FIRST_PAGE = 1100, 1000
+"""CSS pixels of the picture of the report itself."""
 DRAWN = "document.documentElement?.dataset.drawn"
 """Every chart has been drawn."""
 WHERE = """(() => {
@@ -23,7 +25,7 @@ WHERE = """(() => {
 
 
 def take(report: Path, folder: Path) -> None:
-    """Write each chart with its title, question and legend to `folder`, named as the chart is."""
+    """Write each chart with its title, question and legend to `folder`, named as the chart is, and the first page."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as profile, browser(Path(profile)) as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=1200, deviceScaleFactor=SCALE, mobile=False)
@@ -33,6 +35,9 @@ def take(report: Path, folder: Path) -> None:
             clip = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
             shot = page.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
             (folder / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+        page.size(*FIRST_PAGE)
+        page.open(report.absolute(), until=DRAWN)
+        (folder / "report.png").write_bytes(page.screenshot())
 
 
 if __name__ == "__main__":

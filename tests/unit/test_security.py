@@ -39,9 +39,12 @@ def test_what_is_the_loopback(host: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("environment", "sentence"),
     [
-        ({"ADDRESS": "0.0.0.0"}, "0.0.0.0 is not the loopback; it needs COUNTERFLOW_TLS_CERTIFICATE"),
+        ({"ADDRESS": "0.0.0.0"}, "0.0.0.0 is not a loopback address; it needs COUNTERFLOW_TLS_CERTIFICATE"),
         ({"TLS_CERTIFICATE": "/c.pem"}, "COUNTERFLOW_TLS_CERTIFICATE needs COUNTERFLOW_TLS_CA"),
-        ({"KAFKA_BOOTSTRAP": "127.0.0.1:1,k:9092"}, "Kafka at k is reached by TLS alone; it needs COUNTERFLOW_TLS_CA"),
+        (
+            {"KAFKA_BOOTSTRAP": "127.0.0.1:1,k:9092"},
+            "Kafka at k is not on loopback and requires TLS; set COUNTERFLOW_TLS_CA",
+        ),
     ],
 )
 def test_a_stack_that_others_would_reach_in_the_clear_is_refused(environment: dict[str, str], sentence: str) -> None:
@@ -83,12 +86,12 @@ def test_a_stack_beside_servers_of_your_own_is_not_started(tmp_path: Path, monke
     monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_URL", "https://c.example.com:8443")
     ended = CliRunner().invoke(up)
     assert isinstance(ended.exception, CounterflowError)
-    assert "COUNTERFLOW_CLICKHOUSE_URL names servers of your own" in ended.exception.message
+    assert "COUNTERFLOW_CLICKHOUSE_URL points to your own servers" in ended.exception.message
     assert list(tmp_path.iterdir()) == []
 
 
 def test_clickhouse_is_sent_no_password_in_the_clear(tmp_path: Path) -> None:
-    with pytest.raises(CounterflowError, match="everybody to read") as refused:
+    with pytest.raises(CounterflowError, match="the password would be sent") as refused:
         ClickHouse("http://c.example.com:8123", "reader", "hunter2")
     assert "hunter2" not in refused.value.message
     with pytest.raises(CounterflowError, match="No such file"):
@@ -131,7 +134,7 @@ def test_metrics_are_told_elsewhere_with_certificates_alone(
     monkeypatch.setenv("COUNTERFLOW_METRICS_ADDRESS", "0.0.0.0")
     for name in given:
         monkeypatch.setenv(f"COUNTERFLOW_METRICS_{name}", "/nowhere.pem")
-    with pytest.raises(CounterflowError, match=r"COUNTERFLOW_METRICS_ADDRESS is .*, which others reach"):
+    with pytest.raises(CounterflowError, match=r"COUNTERFLOW_METRICS_ADDRESS is .*, which other machines can reach"):
         health.serve(port, registry, list)
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)), "nothing listens"
@@ -155,8 +158,8 @@ def test_metrics_are_told_to_whoever_shows_a_certificate(
 
     assert "of_the_test 1.0" in get("/metrics", ours).text
     assert get("/healthz", ours).text == "/secret/path cannot be read\n"
-    assert (get("/metrics").status_code, get("/metrics").text) == (403, "show a certificate\n")
-    assert (get("/healthz").status_code, get("/healthz").text) == (503, "not well\n")
+    assert (get("/metrics").status_code, get("/metrics").text) == (403, "client certificate required\n")
+    assert (get("/healthz").status_code, get("/healthz").text) == (503, "unhealthy\n")
     with pytest.raises(httpx.TransportError):
         get("/metrics", theirs)
     with pytest.raises(httpx.TransportError):

@@ -40,7 +40,8 @@ class Mapepire:
         self.system = system
         self.certificate = folder / "certificate.pem"
         key = folder / "key.pem"
-        new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        new = ["openssl", "req", "-config", "/dev/null", "-x509", "-nodes"]
+        new += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
         names = ["-days", "2", "-subj", "/CN=prod01", "-addext", "subjectAltName=IP:127.0.0.1"]
         subprocess.run([*new, *names, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

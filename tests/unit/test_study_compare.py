@@ -379,7 +379,7 @@ def test_a_label_is_the_time_that_all_its_recordings_have() -> None:
     listing = [interval(7, None, source="hmc_lshwres")]
     run = found("r", [*nmon, *driver, *listing], [])
     assert (run.begin_s, run.end_s, run.systems) == (600, 5940, ("A", "D"))
-    assert run.notes == ("r: compared over the 5340 s that all recordings have, of 6000 s",)
+    assert run.notes == ("r: compared over the 5340 s that all recordings cover, of 6000 s",)
 
 
 def test_a_configured_run_is_as_configured() -> None:

@@ -1,1 +1,1 @@
-"""Cases: a module here with a `CASE`. Being here is its registration; an underscore in a name is a dash or a dot."""
+"""A case is a module of this package with a `CASE`; an underscore in its name stands for a dash or a dot."""

@@ -1,4 +1,4 @@
-"""What several cases assume. Nothing of it is in the document."""
+"""Assumptions that several cases share. None is in the document."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ ACCOUNTED = 0.9
 
 
 def busy(cpu_pct: str, cores: str) -> float:
-    """Return the processors that the listed jobs of a partition keep busy."""
+    """Return the processors used by the listed jobs of a partition."""
     return ACCOUNTED * float(cpu_pct) / 100 * float(cores)
 
 
 def apply_jobs(count: int, cores: float) -> Jobs:
-    """Return the jobs that apply what the other node changes: prestart jobs QDBMSRVR in QUSRWRK (section 4.2).
+    """Return the jobs that apply the other node's changes: prestart jobs QDBMSRVR in QUSRWRK (section 4.2).
 
-    Which logical database counters their work raises is not said anywhere: they show processor time alone.
+    No document states which logical database counters their work raises: they show only processor time.
     """
     return Jobs("QDBMSRVR", count, "QUSER", "QUSRWRK", cores, reads_for_update_s=0.0, subtype="J")
 
 
 def sql_jobs(job_sets: str, cores: float, tps: float, response_ms: float) -> Jobs:
-    """Return the SQL OLTP workload of case studies 2 and 3 on one node; what is assumed of it is said in `case2`."""
+    """Return the SQL OLTP workload of case studies 2 and 3 on one node; `case2` lists its assumptions."""
     return Jobs(
         "SQLTXN",
         2 * int(job_sets),
@@ -41,4 +41,4 @@ def sql_jobs(job_sets: str, cores: float, tps: float, response_ms: float) -> Job
 
 
 ROW_EXTRA_BYTES = 1
-"""Rows of 1,300 bytes give the MB/s of table 7-4, to the last digit, with one byte more."""
+"""With one byte more, rows of 1,300 bytes give the MB/s of table 7-4 to the last digit."""

@@ -1,4 +1,4 @@
-"""Case study 5 as flows over links: rows of tables 7-4 and 7-5 to what each partition sends and receives.
+"""Case study 5 as flows over links: turns rows of tables 7-4 and 7-5 into what each partition sends and receives.
 
 From the document: 80 jobs, each row read for update and updated, 1,300-byte rows; two partitions on each of two
 servers; OUT, IN and messages of the mirrored pair and of the interfering one; capacity of the logical ports.
@@ -6,14 +6,14 @@ servers; OUT, IN and messages of the mirrored pair and of the interfering one; c
 Assumed, each for a reason:
 
 - Gb is 2^30 bits: a send of 64K, counted once at either end, is then 63.9 KB of 1,024 bytes in seven of eight rows.
-- OUT and IN are sums over both partitions of a pair, as the heading "Sum" says. What one sends the other receives, but
-  the document's IN differs from its OUT by up to 19 %; half of the difference is on each direction.
-- The source sends its row images and nothing else (rows/s x 1,301 bytes, the least that must cross); what remains of
-  OUT is the target's answers.
-- A message is counted where it leaves and where it arrives, requests and answers alike: a quarter of the mirrored
-  messages each. The interfering threads send one way.
+- OUT and IN are sums over both partitions of a pair, as the heading "Sum" indicates. What one sends the other receives,
+  but the document's IN differs from its OUT by up to 19 %; each direction gets half of the difference.
+- The source sends only its row images (rows/s x 1,301 bytes, the least that must cross); the rest of OUT is the
+  target's answers.
+- A message counts where it leaves and where it arrives, requests and answers alike: a quarter of the mirrored messages
+  each. The interfering threads send in one direction.
 - Where a printed total misses the sum by its last digit, each unrounded figure is a third of a digit off.
-- The logical ports of the HMC count the same bytes; whether they do on a real adapter is not known.
+- The logical ports of the HMC count the same bytes; whether a real adapter does is unknown.
 - 15 µs of processor time a row on the source, 6 µs on the target, as in case study 4.
 """
 
@@ -77,7 +77,7 @@ def partitions(
 
 
 def _unrounded(row: Row, whose: str, figure: str) -> float:
-    """Return a printed figure, moved so that it rounds to what is printed and so does the printed total."""
+    """Return a printed figure, shifted so that both it and the printed total round to what is printed."""
     printed = Decimal(row[f"{whose}_{figure}"])
     missing = Decimal(row[f"all_{figure}"]) - Decimal(row[f"own_{figure}"]) - Decimal(row[f"other_{figure}"])
     return float(printed + missing / 3)

@@ -1,12 +1,12 @@
-"""Runs of the zHyperLink study of Db2 logging as what one of them needs.
+"""Runs of the zHyperLink study of Db2 logging.
 
-From the document: log rate, accounts an hour, utilisation, engines, 256 batch jobs, 100 million accounts. What it does
-not print of z16 with zHPF, and the throughput of z16 with DS8950, follows from its elapsed times and milliseconds an
-account (`IMPLIED_LOG_BYTES` for the log rate).
+From the document: log rate, accounts an hour, utilisation, engines, 256 batch jobs, 100 million accounts. The figures
+of z16 with zHPF and the throughput of z16 with DS8950 are not printed; they follow from elapsed times and milliseconds
+an account (`IMPLIED_LOG_BYTES` for the log rate).
 
-Assumed: in the fastest run of a machine 30 % of a job's time an account is wait for the log; the rest of that time is
-the same in its other runs (the milliseconds of processor time are), so that by Little's law the waiting part grows as
-the throughput falls. Waits for a log buffer occur with zHPF alone. All zHyperLink writes but 0.2 % are synchronous.
+Assumed: in the fastest run of a machine 30 % of a job's time an account is wait for the log. The rest of that time is
+the same in its other runs, as the milliseconds of processor time are; so by Little's law the waiting part grows as
+the throughput falls. Waits for a log buffer occur only with zHPF. 99.8 % of zHyperLink writes are synchronous.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GCPS, ZIIPS = 6, 10
 IMPLIED_LOG_BYTES = 44_850
 """Log bytes an account in all runs whose log rate is printed: 44,558 to 44,990."""
 WORKING = 0.7
-"""Part of a job's time that is not wait for the log, in the fastest run of a machine."""
+"""Part of a job's time not spent waiting for the log, in the fastest run of a machine."""
 SYNC_PCT = 99.8
 WAITS_WITH_ZHPF = 12
 SUBSYSTEM = "DBP1"
@@ -31,7 +31,7 @@ ROWS = {row["run"]: row for row in table("zhyperlink")}
 def log_run(
     measured: str, system: str, intervals: int, *, name: str = "", scale: float = 1.0, run_id: str = ""
 ) -> LogRun:
-    """Return the run `measured`, its load times `scale`; less than the whole load does not wait for the log."""
+    """Return the run `measured`, its load times `scale`; below full load nothing waits for the log."""
     row = ROWS[measured]
     figures = _figures(row)
     accounts_h = figures["accounts_m_h"] * 1e6
@@ -61,7 +61,7 @@ def log_run(
 
 
 def _figures(row: Row) -> dict[str, float]:
-    """Return the figures of a run that go into its counters; those that are not printed follow from those that are."""
+    """Return the figures for a run's counters; unprinted ones are derived from printed ones."""
     printed = {figure: float(row[figure]) for figure in FIGURES if figure in row}
     accounts_m_h = printed.get("accounts_m_h", BATCH_ACCOUNTS / 1e6 / printed["elapsed_h"])
     return {

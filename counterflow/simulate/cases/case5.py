@@ -1,7 +1,7 @@
 """Case study 5: SR-IOV exploration (Db2 Mirror 7.5, tables 7-4 and 7-5).
 
-Runs of 6 minutes in 30 s, 3 % before 6 % and the threads rising; the document says neither how long the runs were nor
-in which order. What else is assumed: `_sriov`.
+Runs of 6 minutes in 30 s, 3 % before 6 % and the threads rising; the document states neither length nor order of the
+runs. `_sriov` lists the other assumptions.
 """
 
 from __future__ import annotations

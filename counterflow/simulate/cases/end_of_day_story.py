@@ -1,12 +1,12 @@
 """Tellers, then an end of day in a pool too small for it, then the same with more memory.
 
 From the documents: the mixes of logical database I/O (Db2 Mirror 2.2, as figure 2-1 is simulated: 62 % reads of retail
-banking, 37 and 82 % of two ends of day), and the guideline that tells when more memory may help (Capabilities Reference
+banking, 37 and 82 % of two ends of day), and the guideline on when more memory may help (Capabilities Reference
 19.6: nothing to gain below 10 % of the time in page faults, much above 25 %). No run of a document has these figures.
 
 Assumed: everything else. The disks take 0.6 ms an operation by day and 4.2 ms when the pool of the end of day faults;
-with 18 GB for it they take 1.2 ms, its jobs use four times the processor time, and wait for the journal and for
-processors instead. A job waits for each operation as long as the disks took for one; what is left of its time is idle.
+with 18 GB they take 1.2 ms, and its jobs use four times the processor time and wait for the journal and for processors
+instead. A job waits for each operation as long as the disks take for one; the rest of its time is idle.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Figure 2-1: logical database I/O of jobs with different mixes (Db2 Mirror 2.2).
 
-The figure is a picture without figures in the text, so its mixes are those the document prints elsewhere: retail
+The text has no numbers for this picture, so the mixes are those that the document prints elsewhere: retail
 banking, 62 % reads and 38 % writes (7.6.1); end of day #1, 37 and 63 % (7.6.2); end of day #2, 82 and 18 % with most
 reads for update (7.6.3); OLTP, about 60 and 40 % (7.1); rows read for update and updated (7.4); and reports that read.
 

