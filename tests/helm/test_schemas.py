@@ -15,6 +15,6 @@ def test_a_program_that_is_missing_is_named_and_no_schema_touched(tmp_path: Path
     result = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr == (
-        "error: cargo downloads the schemas, and is not installed\nhint: sudo apt-get install cargo\n"
+        "error: cargo, which downloads the schemas, is not installed\nhint: sudo apt-get install cargo\n"
     )
     assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before

@@ -135,7 +135,7 @@ def test_what_cannot_be_replayed_says_why_and_is_dropped_for_a_reason(line: Stac
     why = {row["id"]: row["why"] for row in lines(deadletter("replay", "--since", "2000-01-01", "--json"), status=1)}
     assert "its agent and seq cannot be read" in why[each["not_json"]]
     assert f"only the first 65,536 of its {len(huge):,} bytes were kept" in why[each["VIOLATED_CONSTRAINT"]]
-    assert "/data/a.nmon:7 was read" in why[each["bad_number"]]
+    assert "/data/a.nmon:7, before it became a record" in why[each["bad_number"]]
     assert "counterflow publish --again" in why[each["bad_number"]]
 
     shown = deadletter("show", each["not_json"]).stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -24,10 +25,12 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> subprocess.Popen[str]:
+def run(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A run of the checkout `tmp_path` that started one process and waits."""
     command = [sys.executable, "-c", RUN, str(tmp_path)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
 
 
 def test_what_a_killed_run_started_ends_with_the_next_run(run: subprocess.Popen[str], tmp_path: Path) -> None:
@@ -45,8 +48,8 @@ def test_a_process_that_ignores_the_request_is_killed_at_the_end_of_its_own_run(
     own = mark(checkout=tmp_path)
     stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
     command = [sys.executable, "-c", stubborn]
-    process = subprocess.Popen(command, env={**os.environ, VARIABLE: own}, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
-    assert end_left_over(own, checkout=tmp_path) == [process.pid]
-    assert process.wait(timeout=10) < 0
+    with subprocess.Popen(command, env={**os.environ, VARIABLE: own}, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert end_left_over(own, checkout=tmp_path) == [process.pid]
+        assert process.wait(timeout=10) < 0
