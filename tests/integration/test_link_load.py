@@ -158,7 +158,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     """The rule over each link in order, once an interval."""
     links = defaultdict(list)
     for load in loads:
-        if load["link_type"] in ("nrg", "rdma_link"):
+        if load["link_type"] in ("nrg", "rdma_link") and load["interval_s"]:
             links[load["system"], load["link_type"], load["link"]].append(load)
     results: dict[tuple[str, ...], Record] = {}
     for (system, kind, link), rows in links.items():
