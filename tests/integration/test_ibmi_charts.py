@@ -21,7 +21,7 @@ QUARTERS = [BEGIN + timedelta(minutes=15 * n) for n in range(1, 5)]
 ODD = "O'BAT\\CH<b>"
 FOUR, THREE = "SYSA", "SYS'B"
 """Systems: one whose release counts reads for update, one whose release does not."""
-THREE_WAY = "Reads, 3-way: for update not told apart"
+THREE_WAY = "Reads, 3-way: reads for update not counted"
 GROUPINGS = ("thread", "job", "generic_job", "user", "subsystem", "pool", "job_type")
 
 

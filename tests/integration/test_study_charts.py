@@ -115,8 +115,8 @@ def test_the_newest_run_and_the_one_before_it_are_compared_first(client: ClickHo
 
 def test_a_run_of_the_site_file_begins_behind_its_warm_up(client: ClickHouse) -> None:
     runs = {row["Run"]: row for row in drawn(client, "runs", 60)}
-    assert (runs["configured"]["Told by"], runs["configured"]["Begin"][11:19]) == ("site file", "09:05:00")
-    assert (runs["with"]["Told by"], runs["with"]["Begin"][:19]) == ("label", f"{LATER:%Y-%m-%d %H:%M:%S}")
+    assert (runs["configured"]["Defined by"], runs["configured"]["Begin"][11:19]) == ("site file", "09:05:00")
+    assert (runs["with"]["Defined by"], runs["with"]["Begin"][:19]) == ("label", f"{LATER:%Y-%m-%d %H:%M:%S}")
 
 
 def test_a_log_has_its_busiest_interval_and_its_ceiling(client: ClickHouse) -> None:
