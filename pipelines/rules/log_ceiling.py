@@ -49,6 +49,9 @@ class Parameters:
     clear_after: int = parameter(5, "Consecutive intervals with a condition for leaving that clear a state.", CHOSEN)
     stale_after: int = parameter(5, "Consecutive intervals without a verdict that make STALE.", CHOSEN)
     gap_factor: float = parameter(2.0, "An interval longer than this x the nominal one has no verdict.", CHOSEN)
+    forget_after_s: float = parameter(
+        3600.0, "More seconds than this without a usable interval begin the state anew.", CHOSEN
+    )
 
 
 class Signal(StrEnum):
@@ -132,9 +135,11 @@ class State(NamedTuple):
     rates : of the newest intervals, MB/s, oldest first.
     quiet_ms : log write of the newest quiet intervals, oldest first.
     newest_s, newest_interval_s : end and length of the newest interval.
+    usable_s : end of the newest interval that was judged.
+    path, ceiling_mb_s : those of the newest interval, as last known.
     """
 
-    state: str = OK
+    state: str = UNKNOWN
     clearing: int = 0
     stale: int = 0
     near_in_a_row: int = 0
@@ -143,6 +148,9 @@ class State(NamedTuple):
     quiet_ms: tuple[float, ...] = ()
     newest_s: float | None = None
     newest_interval_s: float | None = None
+    usable_s: float | None = None
+    path: str | None = None
+    ceiling_mb_s: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return a dictionary for JSON."""
@@ -192,13 +200,15 @@ class Evidence(NamedTuple):
 
 
 # parameters compared for an interval without a verdict; one with a verdict is compared with all others
-OF_THE_SERIES = ("stale_after", "gap_factor")
+OF_THE_SERIES = ("stale_after", "gap_factor", "forget_after_s")
 NO_CEILING = "no ceiling is configured"
 
 
 def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[State, Verdict]:
     """Return the next state and the verdict of `interval`, which follows those that made `state`."""
     p, i, now = parameters, interval, interval.ts.timestamp()
+    if state.newest_s is None or now > state.newest_s:
+        state = _begun_anew(p, state, i, now)
     why, rate = _no_verdict(p, state, i, now), i.rate_mb_s
     if why or rate is None:
         return _stale(p, state, i, now, why or "rate unknown")
@@ -206,7 +216,9 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     rates = (*state.rates, rate)[-p.flat_window :]
     if not i.ceiling_mb_s:
         near_before = (*state.near, False)[-p.warn_window :]
-        state = State(UNKNOWN, 0, 0, 0, near_before, rates, state.quiet_ms, now, i.interval_s)
+        state = State(
+            UNKNOWN, 0, 0, 0, near_before, rates, state.quiet_ms, now, i.interval_s, now, state.path, state.ceiling_mb_s
+        )
         return state, Verdict(UNKNOWN, UNKNOWN, False, NO_CEILING, Evidence(p, i))
 
     ratio = rate / i.ceiling_mb_s
@@ -235,8 +247,22 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     if i.log_write_ms is not None and ratio < p.latency_below and shown != PATH_DEGRADED:
         quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
     counts_kept = clearing if shown == before else 0
-    state = State(shown, counts_kept, 0, in_a_row, window, rates, quiet_ms, now, i.interval_s)
+    state = State(
+        shown, counts_kept, 0, in_a_row, window, rates, quiet_ms, now, i.interval_s, now, state.path, state.ceiling_mb_s
+    )
     return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing))
+
+
+def _begun_anew(p: Parameters, state: State, i: Interval, now: float) -> State:
+    """Forget state, counts, rates and medians after a long silence and a change of path or ceiling.
+
+    Unknown is not a change: the last known path and ceiling count.
+    """
+    path, ceiling = i.path or state.path, i.ceiling_mb_s or state.ceiling_mb_s
+    changed = (state.path or path, state.ceiling_mb_s or ceiling) != (path, ceiling)
+    silent = state.usable_s is not None and now - (i.interval_s or 0) - state.usable_s > p.forget_after_s
+    kept = State() if changed or silent else state
+    return kept._replace(path=path, ceiling_mb_s=ceiling)
 
 
 def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tuple[State, Verdict]:
@@ -352,8 +378,6 @@ def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
         return "no pressure"
     if before == CRITICAL:
         return f"rate less than {p.leave_ratio:g} of the ceiling" if f.ratio < p.leave_ratio else None
-    if i.path == ZHPF:
-        return "zHyperLink not in use"
     synchronous = i.zhl_sync_pct is not None and i.zhl_sync_pct >= p.sync_pct
     return f"at least {p.sync_pct:g} % synchronous" if synchronous else None
 

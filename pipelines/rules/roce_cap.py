@@ -46,6 +46,9 @@ class Parameters:
     raise_after: int = parameter(3, "Consecutive intervals of one signal that raise CAPPED or SUSPECTED.", CHOSEN)
     clear_after: int = parameter(5, "Consecutive intervals with a condition for leaving that clear it.", CHOSEN)
     gap_factor: float = parameter(2.0, "An interval longer than this x the nominal one has no verdict.", CHOSEN)
+    forget_after_s: float = parameter(
+        3600.0, "More seconds than this without a usable interval begin the state anew.", CHOSEN
+    )
 
 
 class Signal(StrEnum):
@@ -56,9 +59,10 @@ class Signal(StrEnum):
     LIKELY = "LIKELY"
     SUSPECTED = "SUSPECTED"
     CAPPED = "CAPPED"
+    UNKNOWN = "UNKNOWN"
 
 
-OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED = Signal
+OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED, UNKNOWN = Signal
 RAISED = (SUSPECTED, CAPPED)
 
 
@@ -81,7 +85,7 @@ class Interval(NamedTuple):
     """
 
     ts: datetime
-    interval_s: float
+    interval_s: float | None
     own_out_bytes_s: float | None
     own_in_bytes_s: float | None
     own_msgs_s: float | None
@@ -101,7 +105,7 @@ class Interval(NamedTuple):
 
 COLUMNS: dict[str, _row.Column] = {
     "ts": _row.moment,
-    "interval_s": _row.length,
+    "interval_s": _row.positive,
     "own_out_bytes_s": _row.number,
     "own_in_bytes_s": _row.number,
     "own_msgs_s": _row.number,
@@ -137,10 +141,11 @@ class State(NamedTuple):
     history : the newest intervals of the baseline, oldest first.
     dropped_since_s : beginning of the current drop, seconds since 1970.
     newest_s, newest_interval_s : end and length of the newest interval.
+    usable_s : end of the newest interval that had a verdict.
     configuration : capacity %, link count and load-balance count as last known.
     """
 
-    state: str = OK
+    state: str = UNKNOWN
     pending: str | None = None
     raising: int = 0
     clearing: int = 0
@@ -148,6 +153,7 @@ class State(NamedTuple):
     dropped_since_s: float | None = None
     newest_s: float | None = None
     newest_interval_s: float | None = None
+    usable_s: float | None = None
     configuration: tuple[float | None, ...] = (None, None, None)
 
     def as_json(self) -> dict[str, Any]:
@@ -224,10 +230,12 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     load = _load(interval)
     why = _no_verdict(p, state, interval, now)
     if state.newest_s is None or now > state.newest_s:
-        state = _rebaselined(state, interval)
+        state = _rebaselined(p, state, interval, now)
+        why = _no_verdict(p, state, interval, now)
         if load is None or why:
-            state = state._replace(newest_s=now, newest_interval_s=interval.interval_s)
-    if load is None or why:
+            length = interval.interval_s or state.newest_interval_s
+            state = state._replace(newest_s=now, newest_interval_s=length)
+    if load is None or why or interval.interval_s is None:
         counts = (len(state.history), state.raising, state.clearing)
         evidence = Evidence(p, interval, load=load, counts=counts)
         return state, Verdict(state.state, None, True, why or "own rates unknown", evidence)
@@ -256,18 +264,22 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     if dropped:
         since = now - interval.interval_s if state.dropped_since_s is None else state.dropped_since_s
     history = state.history
-    if signal == OK and shown not in RAISED and (since is None or now - since > p.freeze_max_s):
+    if signal in (OK, UNKNOWN) and shown not in RAISED and (since is None or now - since > p.freeze_max_s):
         sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
         history = (*history, sample)[-p.baseline_window :]
 
     evidence = Evidence(p, interval, rule, compared, load, baseline, (len(state.history), raising, clearing))
     counts_kept = clearing if shown in RAISED else 0
-    state = State(shown, pending, raising, counts_kept, history, since, now, interval.interval_s, state.configuration)
+    state = State(
+        shown, pending, raising, counts_kept, history, since, now, interval.interval_s, now, state.configuration
+    )
     return state, Verdict(shown, signal, False, reason, evidence)
 
 
-def _rebaselined(state: State, interval: Interval) -> State:
-    """Forget history, counts and state where the configuration changed; unknown is not a change."""
+def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) -> State:
+    """Forget history, counts and state after a long silence and a change of configuration; unknown is not a change."""
+    if state.usable_s is not None and now - (interval.interval_s or 0) - state.usable_s > p.forget_after_s:
+        state = State(configuration=state.configuration)
     before = state.configuration
     after = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
     if after == before and not interval.failover:
@@ -283,6 +295,8 @@ def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> 
     """Return why the interval's place in the series allows no verdict, if so."""
     if interval.reset:
         return "the counters restarted"
+    if interval.interval_s is None:
+        return "length of the interval unknown"
     if state.newest_s is None or state.newest_interval_s is None:
         return None
     if now <= state.newest_s:
@@ -318,7 +332,7 @@ def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) 
         return _Said(OK, 1, why, dropped, baseline)
     if util is None or share is None:
         holds, why = _suspected(p, history, i, load, dropped, baseline)
-        return _Said(SUSPECTED if holds else OK, 6, why, dropped, baseline)
+        return _Said(SUSPECTED if holds else UNKNOWN, 6, why, dropped, baseline)
     if share < p.share_low:
         why = f"own share {share:.4g} of the capacity, less than {p.share_low:g}"
         return _Said(DEMAND_LIMITED, 2, why, dropped, baseline)
@@ -366,7 +380,10 @@ def _capped(
 def _suspected(
     p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load, dropped: bool, baseline: Medians
 ) -> tuple[bool, str]:
-    """Apply rule 6: the share is unknown, the link fell, and its work is the same and still waiting."""
+    """Apply rule 6: the share is unknown, the link fell, and its work is the same and still waiting.
+
+    That nothing fell is no proof that nothing is capped: a link without a share is never OK.
+    """
     lacking = "physical load" if load.phys_bytes_s is None else "line rate" if load.util is None else "capacity"
     if not history:
         return False, f"{lacking} unknown; no baseline yet"

@@ -175,7 +175,7 @@ def test_an_unknown_rule_or_file_is_named(tmp_path: Path) -> None:
         ({"ts": "yesterday"}, "`ts`: expected a time"),
         ({"ts": None}, "`ts`: expected a time"),
         ({"interval_s": 0}, "`interval_s`: expected a number above 0"),
-        ({"interval_s": None}, "`interval_s`: expected a number above 0"),
+        ({"interval_s": "30"}, "`interval_s`: expected a number above 0 or null"),
         ({"system": None}, "`system`: expected a text"),
         ({"link": 7}, "`link`: expected a text"),
         ({"own_out_bytes_s": "4,5"}, "`own_out_bytes_s`: expected a number of at least 0 or null"),

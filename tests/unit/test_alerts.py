@@ -284,7 +284,7 @@ def test_names_are_data() -> None:
     name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
     told = Told(3600, 10)
     told.observe("verdict", verdict(system=name))
-    assert len(families(told)["counterflow_verdict_state"]) == 5
+    assert len(families(told)["counterflow_verdict_state"]) == 6
     assert families(told)["counterflow_verdict_stale"] == {of(name): 0}
 
 

@@ -242,7 +242,6 @@ def test_a_degraded_path_needs_flat_rates() -> None:
         ({"zhl_sync_pct": 90.0}, True),
         (CALM, True),
         (BLIND, True),
-        ({"path": "zhpf", "zhl_sync_pct": None}, True),
         ({"rate_mb_s": 20}, False),  # a low rate does not clear it
         ({"zhl_sync_pct": None}, False),
     ],
@@ -313,7 +312,41 @@ def test_switching_zhyperlink_on_clears_and_its_fallback_degrades() -> None:
     zhl = made(0, path="zhl", rate_mb_s=420, ceiling_mb_s=594, zhl_sync_pct=99.0)
     fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=5.0, **PRESSURE)
     said = states([*[zhpf] * 5, *[zhl] * 6, *[fallen] * 4])
-    assert said == [*["OK"] * 2, *["CRITICAL"] * 7, *["OK"] * 4, *["PATH_DEGRADED"] * 2]
+    assert said == [*["OK"] * 2, *["CRITICAL"] * 3, *["OK"] * 8, *["PATH_DEGRADED"] * 2]
+
+
+def test_a_cut_over_from_zhyperlink_takes_its_fallback_back() -> None:
+    zhpf = made(98, ceiling_mb_s=214)
+    assert states([*[FALLEN] * 3, zhpf]) == ["OK", "OK", "PATH_DEGRADED", "OK"]
+
+
+def test_what_a_state_was_judged_by_is_forgotten_with_it() -> None:
+    """Near twice on the old path and once on the new one is near once."""
+    assert states([FULL, FULL, {**FULL, "path": "zhl"}])[-1] == "OK"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"), [({"path": None}, ["CRITICAL", "CRITICAL"]), ({"ceiling_mb_s": None}, ["UNKNOWN", "WARNING"])]
+)
+def test_an_unknown_path_or_ceiling_is_no_change(columns: dict[str, Any], shown: list[str]) -> None:
+    """Without a ceiling the state is UNKNOWN, which ends at once; the near intervals before it still count."""
+    assert states([*HIT, {**FULL, **columns}, made(92, **PRESSURE)])[-2:] == shown
+
+
+def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
+    def after(missing: int) -> list[tuple[str, bool]]:
+        verdicts = replay([*HIT, *[GAP] * missing, FULL, FULL])
+        return [(v.state, v.stale) for v in verdicts[2:]]
+
+    assert after(59) == [("CRITICAL", False), ("CRITICAL", True), ("CRITICAL", False)]
+    assert after(60)[1] == ("CRITICAL", True)
+    assert after(61) == [("CRITICAL", False), ("OK", False), ("OK", False)], "judged by itself"
+
+
+def test_a_long_row_of_unusable_intervals_forgets_what_was_raised() -> None:
+    assert states([*HIT, *[RESET] * 61])[-1] == "STALE"
+    assert states([*HIT, *[RESET] * 62])[-1] == "UNKNOWN"
+    assert states([*HIT, *[RESET] * 62, made(92, **PRESSURE)])[-1] == "OK"
 
 
 # --- pressure from latency --------------------------------------------------------------------------------------------
@@ -444,7 +477,7 @@ def test_with_a_ceiling_the_state_is_known_at_once() -> None:
 
 def test_an_interval_is_judged_by_the_ceiling_of_its_time() -> None:
     raised = {**FULL, "ceiling_mb_s": 400}
-    assert states([*HIT, *[raised] * 5])[-2:] == ["CRITICAL", "OK"]
+    assert states([*HIT, raised])[-2:] == ["CRITICAL", "OK"]
 
 
 # --- evidence, words, parameters --------------------------------------------------------------------------------------
@@ -459,7 +492,11 @@ def test_evidence_holds_inputs_figures_and_thresholds() -> None:
     assert evidence["figures"]["waiting_share"] == 160 / 256
     assert evidence["figures"]["variation"] == pytest.approx(0)
     assert evidence["thresholds"]["near_ratio"] == 0.95
-    assert replay([*HIT, RESET])[-1].evidence.as_json()["thresholds"] == {"stale_after": 5, "gap_factor": 2.0}
+    assert replay([*HIT, RESET])[-1].evidence.as_json()["thresholds"] == {
+        "stale_after": 5,
+        "gap_factor": 2.0,
+        "forget_after_s": 3600.0,
+    }
     for columns in (FULL, RESET, {**FULL, "ceiling_mb_s": None}):
         orjson.dumps(replay([columns])[-1].evidence.as_json())
 
@@ -504,6 +541,7 @@ LATER: dict[str, tuple[Any, list[Any], str, str]] = {
     "clear_after": (2, [*HIT, *[made(60)] * 4], "CRITICAL", "OK"),
     "stale_after": (2, [*HIT, RESET, RESET], "CRITICAL", "STALE"),
     "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "OK"),
+    "forget_after_s": (60, [*HIT, GAP, GAP, made(92, **PRESSURE)], "CRITICAL", "OK"),
 }
 
 

@@ -162,7 +162,7 @@ def test_the_evidence_holds_what_decided() -> None:
         (made(0.03 * 0.05 * 22, 22.0), "DEMAND_LIMITED", 2),  # idle: s = .03
         (made(1.2, 22.0), "OK", 3),
         (made(0.8, 22.0), "LIKELY", 4),
-        (made(0.8, None), "OK", 6),  # unknown load: no verdict to be had without a baseline
+        (made(0.8, None), "UNKNOWN", 6),  # unknown load: no verdict to be had without a baseline
     ],
 )
 def test_a_single_interval_without_a_baseline(columns: dict[str, Any], signal: str, rule: int) -> None:
@@ -349,7 +349,7 @@ def test_a_reset_gives_no_verdict_and_keeps_state_and_counts() -> None:
 
 def test_a_reset_as_the_first_interval() -> None:
     [first, second] = replay([RESET, FREE])
-    assert (first.state, first.signal, first.stale) == ("OK", None, True)
+    assert (first.state, first.signal, first.stale) == ("UNKNOWN", None, True)
     assert (second.signal, second.stale) == ("OK", False)
 
 
@@ -368,10 +368,29 @@ def test_one_missing_interval_keeps_the_counts() -> None:
     assert states([*[FREE] * 10, HELD, HELD, GAP, HELD])[-1] == "CAPPED"
 
 
-def test_a_raised_state_outlives_a_night_without_counters() -> None:
-    verdicts = replay([*[FREE] * 10, *[HELD] * 3, *[GAP] * 1000, FREE, *[FREE] * 5])
-    assert [v.state for v in verdicts[-6:]] == [*["CAPPED"] * 5, "OK"]
-    assert [v.stale for v in verdicts[-6:]] == [True, *[False] * 5]
+def test_an_interval_without_a_length_gives_no_verdict_and_keeps_state_and_counts() -> None:
+    verdicts = replay([*[FREE] * 10, HELD, HELD, {**HELD, "interval_s": None}, HELD])
+    assert [(v.state, v.signal, v.stale) for v in verdicts[-2:]] == [("OK", None, True), ("CAPPED", "CAPPED", False)]
+    assert verdicts[-2].reason == "length of the interval unknown"
+
+
+def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
+    def after(missing: int) -> list[tuple[str, bool]]:
+        verdicts = replay([*[FREE] * 10, *[HELD] * 3, *[GAP] * missing, HELD])
+        return [(v.state, v.stale) for v in verdicts[-2:]]
+
+    assert after(120) == [("CAPPED", False), ("CAPPED", True)]
+    assert after(121) == [("CAPPED", False), ("LIKELY", False)], "judged by itself, without a baseline"
+
+
+def test_intervals_that_cannot_be_used_are_a_silence_too() -> None:
+    shown = states([*[FREE] * 10, *[HELD] * 3, *[RESET] * 130])
+    assert shown[: 13 + 121] == [*["OK"] * 12, *["CAPPED"] * 122]
+    assert set(shown[13 + 121 :]) == {"UNKNOWN"}
+
+
+def test_intervals_of_an_hour_are_no_silence() -> None:
+    assert states([*[FREE] * 10, *[HELD] * 3, HELD], interval_s=3600)[-1] == "CAPPED"
 
 
 def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
@@ -424,7 +443,7 @@ BLIND_HELD = made(0.8, None, backlog_jobs=80)
 
 def test_with_the_backlog_kept_a_drop_is_suspected() -> None:
     series = [*[BLIND] * 10, *[BLIND_HELD] * 4, *[BLIND] * 5]
-    assert states(series) == [*["OK"] * 12, *["SUSPECTED"] * 6, "OK"]
+    assert states(series) == [*["UNKNOWN"] * 12, *["SUSPECTED"] * 6, "UNKNOWN"]
 
 
 @pytest.mark.parametrize(
@@ -432,16 +451,16 @@ def test_with_the_backlog_kept_a_drop_is_suspected() -> None:
     [
         ({"backlog_jobs": 80}, "SUSPECTED"),
         ({"backlog_jobs": 90}, "SUSPECTED"),
-        ({"backlog_jobs": 79}, "OK"),  # fewer jobs: demand fell
-        ({"backlog_jobs": 79, "drops_s": 5}, "OK"),  # drops stand in for an unknown backlog only
-        ({"backlog_jobs": None}, "OK"),
-        ({"backlog_jobs": None, "drops_s": 0, "rnr_nak_s": 0}, "OK"),
+        ({"backlog_jobs": 79}, "UNKNOWN"),  # fewer jobs: demand fell
+        ({"backlog_jobs": 79, "drops_s": 5}, "UNKNOWN"),  # drops stand in for an unknown backlog only
+        ({"backlog_jobs": None}, "UNKNOWN"),
+        ({"backlog_jobs": None, "drops_s": 0, "rnr_nak_s": 0}, "UNKNOWN"),
         ({"backlog_jobs": None, "drops_s": 0.1}, "SUSPECTED"),
         ({"backlog_jobs": None, "rnr_nak_s": 2}, "SUSPECTED"),
-        ({"own_msgs_s": 0.8 * GB_S / 290 * 0.85}, "OK"),  # bytes a message up by 18 %: other work
+        ({"own_msgs_s": 0.8 * GB_S / 290 * 0.85}, "UNKNOWN"),  # bytes a message up by 18 %: other work
         ({"own_msgs_s": 0.8 * GB_S / 290 / 0.91}, "SUSPECTED"),  # down by 9 %
-        ({"own_msgs_s": 1.2 * GB_S / 290}, "OK"),  # messages did not fall
-        ({"own_msgs_s": 0}, "OK"),
+        ({"own_msgs_s": 1.2 * GB_S / 290}, "UNKNOWN"),  # messages did not fall
+        ({"own_msgs_s": 0}, "UNKNOWN"),
     ],
 )
 def test_what_rule_6_needs(columns: dict[str, Any], signal: str) -> None:
@@ -456,12 +475,20 @@ def test_without_any_input_of_the_share_nothing_is_capped(lacking: str) -> None:
     assert states([*[{**FREE, "backlog_jobs": 80}] * 10, *[held] * 9])[-1] == "SUSPECTED"
 
 
+@pytest.mark.parametrize("lacking", ["phys_out_bytes_s", "phys_in_bytes_s", "line_bits_s", "capacity_pct"])
+def test_without_any_input_of_the_share_nothing_is_ok(lacking: str) -> None:
+    """Neither is it stale: the next interval with all inputs is judged against this baseline."""
+    [*_, verdict] = replay([{**FREE, lacking: None}] * 10)
+    assert (verdict.state, verdict.signal, verdict.stale) == ("UNKNOWN", "UNKNOWN", False)
+    assert "unknown" in verdict.reason
+
+
 def test_a_known_light_load_is_ok_without_the_capacity() -> None:
     assert replay([{**made(1.2, 18.0), "capacity_pct": None}])[0].evidence.as_json()["rule"] == 1
 
 
 def test_a_backlog_unknown_in_the_baseline_is_unknown() -> None:
-    assert signals([*[made(1.2, None)] * 10, BLIND_HELD])[-1] == "OK"
+    assert signals([*[made(1.2, None)] * 10, BLIND_HELD])[-1] == "UNKNOWN"
 
 
 def test_others_unknown_in_the_baseline_count_as_risen() -> None:
@@ -492,8 +519,8 @@ LATER = {
     "others_risen": ("1.05", [*[FREE] * 10, HELD], "OK"),
     "message_tolerance": ("0.20", [*[BLIND] * 10, {**BLIND_HELD, "own_msgs_s": 0.8 * GB_S / 290 * 0.85}], "SUSPECTED"),
     "backlog_kept": ("0.5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": 40}], "SUSPECTED"),
-    "drops_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "drops_s": 5}], "OK"),
-    "rnr_nak_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "rnr_nak_s": 5}], "OK"),
+    "drops_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "drops_s": 5}], "UNKNOWN"),
+    "rnr_nak_over_s": ("5", [*[BLIND] * 10, {**BLIND_HELD, "backlog_jobs": None, "rnr_nak_s": 5}], "UNKNOWN"),
     "freeze_max_s": ("0", [*[FREE] * 10, *[made(0.8, 18.0)] * 9, HELD], "OK"),
     "baseline_window": ("1", [*[FREE] * 9, made(0.85, 18.0, msgs=9e9), HELD], "OK"),
 }
@@ -514,6 +541,7 @@ HYSTERESIS = {
     "share_leave": ("0.82", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
     "recover_ratio": ("0.75", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
     "gap_factor": ("1.5", [*[FREE] * 10, HELD, HELD, GAP, HELD], "OK"),
+    "forget_after_s": ("60", [*RAISED, GAP, GAP, GAP, HELD], "LIKELY"),
 }
 
 

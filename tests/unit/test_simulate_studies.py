@@ -185,8 +185,8 @@ def test_the_story_is_raised_cleared_and_degraded(read_case: Callable[[str], Rea
     shown = judged(simulation.runs, rows, "ZSTORY")
     slowed, ceiling, on = (placed.run.intervals for placed in simulation.runs[:3])
     assert set(shown[:slowed]) == {"OK"}
-    assert set(shown[slowed + 2 : slowed + ceiling + 4]) == {"CRITICAL"}
-    assert set(shown[slowed + ceiling + 4 : slowed + ceiling + on + 2]) == {"OK"}
+    assert set(shown[slowed + 2 : slowed + ceiling]) == {"CRITICAL"}
+    assert set(shown[slowed + ceiling : slowed + ceiling + on + 2]) == {"OK"}, "zHyperLink has a ceiling of its own"
     assert set(shown[slowed + ceiling + on + 2 :]) == {"PATH_DEGRADED"}
     before, after = (log_figures(simulation.runs[at], rows)["gcp_ms"] for at in (1, 2))
     assert after < before

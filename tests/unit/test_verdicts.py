@@ -117,9 +117,9 @@ def test_since_is_the_first_interval_of_the_state() -> None:
 
 
 def test_a_row_that_the_rule_cannot_read_is_named_and_the_rest_judged() -> None:
-    _, said = verdicts.judge(RULE, Parameters(), verdicts.Series(), [row(1, own=1e8), row(2, own=1e8, interval_s=None)])
+    _, said = verdicts.judge(RULE, Parameters(), verdicts.Series(), [row(1, own=1e8), row(2, own=1e8, interval_s=0)])
     assert len(said.verdicts) == 1
-    assert said.unreadable == ["2026-05-04 00:00:30.000: `interval_s`: expected a number above 0, found None"]
+    assert said.unreadable == ["2026-05-04 00:00:30.000: `interval_s`: expected a number above 0 or null, found 0"]
 
 
 def test_a_verdict_carries_its_evidence_and_the_digest_of_the_parameters() -> None:

@@ -12,7 +12,8 @@ SELECT
   own_out_bytes_s, own_in_bytes_s, own_msgs_s, phys_out_bytes_s, phys_in_bytes_s, line_bits_s, capacity_pct,
   link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
 FROM link_load
-WHERE link_type IN ('nrg', 'rdma_link');
+-- a first sample has no length and no rates: nothing to judge
+WHERE link_type IN ('nrg', 'rdma_link') AND interval_s IS NOT NULL;
 
 INSERT INTO verdict (
   ts, interval_s, `system`, n, rule, entity_type, entity,
