@@ -1,4 +1,4 @@
--- Was any record lost or doubled between an agent and the tables? What is under way counts as lost until it has landed.
+-- Was any record lost or duplicated between an agent and the tables? What is under way counts as lost until it has landed.
 -- section: Data and pipeline
 SELECT agent_id, landed, deadletters, lost, duplicates, first_seq, last_seq
 FROM counterflow.loss

@@ -11,7 +11,7 @@ from counterflow.pipelines.audit.results import audited
 from tests.e2e.conftest import Run
 
 
-def test_after_the_demo_nothing_is_lost_doubled_or_wrong(
+def test_after_the_demo_nothing_is_lost_duplicated_or_wrong(
     counterflow: Run, demo: subprocess.CompletedProcess[str]
 ) -> None:
     assert demo.returncode == 0, demo.stderr

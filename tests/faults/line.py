@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether nothing is lost, doubled or wrong, of something."""
+        """Whether nothing is lost, duplicated or wrong, of something."""
         return min(self.landed, self.results_checked) > 0 and not (self.lost or self.duplicates or self.results_wrong)
 
 
@@ -113,7 +113,7 @@ class Line:
         until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
-        """Rest the load, let everything come through, and say what is lost, doubled or wrong; then go on."""
+        """Rest the load, let everything come through, and say what is lost, duplicated or wrong; then go on."""
         with self.resting():
             self.wait_committed()
             end = time.monotonic() + timeout_s

@@ -70,7 +70,7 @@ def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
     lines = [
         f"Of runs up to {results['run']}, {results['machine']}.",
         "",
-        "| | fault | what happens | back after | lost | doubled | wrong | tests |",
+        "| | fault | what happens | back after | lost | duplicated | wrong | tests |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for entry in entries:

@@ -130,7 +130,7 @@ def is_read(broker: StackSettings, name: str, *files: Path) -> Callable[[], bool
     return read
 
 
-def test_killed_at_any_moment_it_goes_on_with_no_record_lost_or_doubled(
+def test_killed_at_any_moment_it_goes_on_with_no_record_lost_or_duplicated(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
     recording, chance = Recording(tmp_path / "live.nmon"), random.Random(7)
@@ -359,7 +359,7 @@ class Failing:
                 raise ZeroDivisionError("half-way")
 
 
-def test_a_format_that_fails_stops_its_file_only_and_nothing_is_doubled(
+def test_a_format_that_fails_stops_its_file_only_and_nothing_is_duplicated(
     broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = Recording(tmp_path / "failing.nmon", host="bad"), Recording(tmp_path / "good.nmon")

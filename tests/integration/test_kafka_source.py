@@ -102,7 +102,7 @@ def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
     assert ours == collections.Counter(canonical(row) for row in plain if row["dataset"] == "counter")
 
 
-def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_doubled(
+def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
     """Two topics, one made while the agent runs; what is in a transaction that is taken back was never there."""

@@ -167,7 +167,7 @@ def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
     assert one(lander, "SELECT lost, duplicates FROM counterflow.loss") == {"lost": 0, "duplicates": 0}
 
 
-def test_the_ledger_tells_what_was_lost_and_what_was_doubled_over_all_datasets(lander: ClickHouse) -> None:
+def test_the_ledger_tells_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
     insert(lander, "disk", "d", disk(1), disk(2), disk(3))
     insert(lander, "disk", "again", disk(2), disk(3))
     insert(lander, "counter", "c", published(5, section="VM", instance="", counter="pgfault", value=7))

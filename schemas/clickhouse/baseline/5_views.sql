@@ -1,7 +1,7 @@
 -- What people and panels read: each view has FINAL inside, so that a replaced row never counts twice.
 
 -- A record that was refused and landed later, published again by `counterflow deadletter replay`, is a landed one: its
--- dead letter counts no more, and it is not doubled.
+-- dead letter counts no more, and it is not a duplicate.
 CREATE OR REPLACE VIEW counterflow.loss {on_cluster} AS
 SELECT
   agent_id,
@@ -22,7 +22,7 @@ FROM
   WHERE agent_id != 'unknown' -- dead letters in which no agent and no seq could be read
   GROUP BY agent_id
 )
-COMMENT 'Records lost and doubled between an agent and the tables, by sequence number; what is still under way counts as lost until it has landed.';
+COMMENT 'Records lost and duplicated between an agent and the tables, by sequence number; what is still under way counts as lost until it has landed.';
 
 ALTER TABLE counterflow.loss {on_cluster}
   COMMENT COLUMN `agent_id` 'Agent that published the records.',
