@@ -186,9 +186,9 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         assert begin < 1000 * time.time() < end + 60_000
         assert alert["annotations"] == {
             "summary": f"{SYSTEM}: link NRG1 is capped by the hypervisor",
-            "description": "The link's share of the adapter's bytes, divided by its capacity, is 0.7004, with the physical "
-            "port at 0.898 of its line rate and a capacity of 3 %. The link carries 470M bytes/s; its baseline is unknown "
-            "bytes/s.",
+            "description": "The link's share of the adapter's bytes, divided by its capacity, is 0.7004, "
+            "with the physical port at 0.898 of its line rate and a capacity of 3 %. The link carries 470M bytes/s; "
+            "its baseline is unknown bytes/s.",
             "dashboard_url": f"http://127.0.0.1:13000/d/cf-mirror?from={begin}&to={end}"
             f"&var-system={quote_plus(SYSTEM)}&var-link={quote_plus(f'{SYSTEM} / NRG1')}",
             "runbook_url": "docs/runbooks/link-capped.md",
