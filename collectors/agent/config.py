@@ -95,9 +95,9 @@ class Commit(Strict):
 class Source(Strict):
     """Files that are read the same way.
 
-    `follow` says that files may grow: their newest snapshot is then taken as whole when nothing was appended for
-    `settle_s`. Without it the end of a file is the end of its data. `columns` says which column of a table fills
-    a column of a dataset, where no publication or the file itself does not name it.
+    With `follow`, files may grow: the newest snapshot counts as complete once nothing was appended for `settle_s`.
+    Without it the end of a file is the end of its data. `columns` maps columns of datasets to those of a table, where
+    neither a publication nor the file itself names them.
     """
 
     kind: Literal["files"] = "files"
@@ -135,7 +135,7 @@ class SqlConnection(Target):
 
 
 class _Asked(Strict):
-    """A system that is asked over one held connection; `labels` become `config` records of it."""
+    """A system that is queried over one open connection; `labels` become `config` records of it."""
 
     name: str = Field(pattern=NAME)
     system: str = Field(min_length=1)
@@ -150,11 +150,11 @@ class _Asked(Strict):
 
 
 class SqlSource(_Asked):
-    """A system that is asked over SQL.
+    """A system that is queried over SQL.
 
-    `packs` are names of ours or files; `intervals` go over theirs, by pack or table. `library` is the one whose
-    collections are read (left out: that of the active collection). `columns` says which column of its tables fills a
-    column of a dataset, where no publication names it.
+    `packs` are names of built-in packs or files; `intervals` override theirs, by pack or table. `library` is the one
+    whose collections are read (default: that of the active collection). `columns` maps columns of datasets to those of
+    its tables, where no publication names them.
     """
 
     kind: Literal["sql"]
@@ -204,10 +204,10 @@ def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class KafkaSource(Strict):
-    """Topics that others fill, with lines that `format` reads.
+    """Topics of other products, with lines that `format` reads.
 
-    `connection` is the cluster they are in; left out: that of the agent. `columns` says which field of the lines fills
-    a column of a dataset, where the format leaves it to the site.
+    `connection` is their cluster; default: that of the agent. `columns` maps columns of datasets to fields of the
+    lines, where the format leaves this to the site.
     """
 
     kind: Literal["kafka"]
@@ -248,9 +248,9 @@ class HttpConnection(HttpTarget):
 
 
 class HttpSource(_Asked):
-    """A z/OS system whose RMF reports are asked for; `system` is its name in the sysplex.
+    """A z/OS system whose RMF reports are requested; `system` is its name in the sysplex.
 
-    `interval_s` is the Monitor III interval (left out: as the DDS says).
+    `interval_s` is the Monitor III interval (default: the DDS's own).
     """
 
     kind: Literal["http"]
@@ -272,11 +272,11 @@ class HttpSource(_Asked):
 
 
 System = SqlSource | HttpSource | KafkaSource
-"""A source that is asked, of any kind."""
+"""A source that is queried, of any kind."""
 
 
 def _kind(source: Any) -> str:
-    """Return which kind of source is meant; files where it is not said."""
+    """Return the kind of source; files by default."""
     found = source.get("kind", "files") if isinstance(source, dict) else getattr(source, "kind", "files")
     return str(found)
 
@@ -328,7 +328,7 @@ class Config(Strict):
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The sources that are asked."""
+        """The sources that are queried."""
         return tuple(source for source in self.sources if isinstance(source, System))
 
 
