@@ -16,7 +16,7 @@ HEAD_BYTES = 65_536
 def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None) -> Iterator[Item]:
     """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
 
-    `date_order` is the order of dates that do not say it (see `Context`).
+    `date_order` is the order of ambiguous dates (see `Context`).
 
     A file that no format recognises yields one `Reject` with its first bytes.
 
@@ -40,7 +40,7 @@ def beside(
 ) -> Callable[[str, str], Neighbour | None]:
     """Return what opens the file whose name has `other` where that of `path` has `own`, in the same letter case.
 
-    It returns None where there is no such file or it cannot be read. `read_alone` says of a file whether it was read
+    It returns None where there is no such file or it cannot be read. `read_alone` returns whether a file was read
     without its neighbour.
     """
 

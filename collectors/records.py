@@ -89,7 +89,7 @@ class Position:
 
 
 class Neighbour(NamedTuple):
-    """A file beside the input; `read_alone` says that it was read before the input was there to be read with it."""
+    """A file beside the input; `read_alone` means that it was read before the input was there to be read with it."""
 
     stream: BinaryIO
     read_alone: bool = False
@@ -97,7 +97,7 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a format must be told because the input does not say it.
+    """What a format needs and the input does not contain.
 
     `file` names the input in rejects. `zone` is the time zone of its local times. `system` overrides the system name
     of the input. `date_order` (`ymd`, `mdy`, `dmy`) is the order of its dates where they do not say it themselves.
@@ -125,7 +125,7 @@ class Format(Protocol):
     name: str
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a file that begins with `head` (up to 64 KiB) is of this format."""
+        """Return whether a file that begins with `head` (up to 64 KiB) is of this format."""
         ...
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

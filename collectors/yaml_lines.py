@@ -59,7 +59,7 @@ def dotted(place: Place) -> str:
 
 
 def not_known(key: str, known: Sequence[str]) -> str:
-    """Say what to write instead of a key that is not known."""
+    """Return what to write instead of a key that is not known."""
     near = get_close_matches(key, known, 1, 0.6)
     return "unknown key; " + did_you_mean(near, f"known are {', '.join(known)}")
 

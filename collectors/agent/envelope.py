@@ -33,7 +33,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where items come from: the file as text, its format, and what the configuration says of it."""
+    """Where items come from: the file as text, its format, and its configuration."""
 
     file: str
     format: str = "agent"
@@ -42,7 +42,7 @@ class Origin:
 
 
 class Refused(Exception):  # noqa: N818 - not an error of the program
-    """A record is not what its dataset's definition says; the text says why."""
+    """A record breaks its dataset's definition; the text gives the reason."""
 
 
 def utc_now() -> str:
@@ -107,7 +107,7 @@ class Envelope:
 
 
 def refused(reject: Reject, origin: Origin) -> Iterator[Record]:
-    """Yield the records that say what was rejected by a format and keep its bytes."""
+    """Yield the records that report a reject of a format and keep its bytes."""
     place = _envelope(reject.ts, reject.system, origin)
     yield _quality(place, reject, origin)
     if reject.raw:
@@ -115,7 +115,7 @@ def refused(reject: Reject, origin: Origin) -> Iterator[Record]:
 
 
 def invalid(record: Record, why: str, place: Reject, origin: Origin) -> Iterator[Record]:
-    """Yield the records that say that `record` breaks its schema and keep it; `place` is where its file stood."""
+    """Yield the records that report that `record` breaks its schema, and keep it; `place` is where its file stood."""
     fields = {k: v for k, v in record.fields.items() if k not in ("agent_id", "seq", "collected_at", "run")}
     place.raw = json.dumps(fields, default=repr).encode()
     place.detail = f"a record of `{record.dataset}` breaks its schema: {why}"

@@ -1,4 +1,4 @@
-"""The systems that are asked, as the runner sees them: what they answered, each answer until it is committed.
+"""The systems that are queried, as the runner sees them: their responses, each until it is committed.
 
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
 taken stays here until the commit after its own, and is offered again when what is committed turns out to lack it: its
@@ -54,7 +54,7 @@ class Live:
     """One reader a system."""
 
     def __init__(self, sources: Sequence[System], metrics: Metrics, spool: SpoolFolder | None = None) -> None:
-        """Keep the parts; nothing is asked yet."""
+        """Keep the parts; nothing is queried yet."""
         self.sources = sources
         self._spool = spool
         self._metrics = metrics
@@ -64,7 +64,7 @@ class Live:
         self._again: deque[Taken] = deque()
 
     def start(self, known: Committed) -> None:
-        """Begin to ask, behind what is committed.
+        """Begin to query, behind what is committed.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class Live:
             readers[taken.source.name].done(taken.batch)
 
     def stop(self) -> None:
-        """Ask nothing more, and give what is being asked a moment to end."""
+        """Send no more queries, and give open ones a moment to end."""
         for _, reader in self._readers:
             reader.stop()
         until = time.monotonic() + STOP_S
@@ -140,7 +140,7 @@ def format_name(source: System) -> str:
 
 
 def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Reject]:
-    """Yield what an answer says; `state` is what its format keeps for the next answer, and is updated."""
+    """Yield the records of a response; `state` is what its format keeps for the next answer, and is updated."""
     zone = ZoneInfo(source.zone)
     columns = {} if isinstance(source, HttpSource) else {**batch.named, **source.columns}
     context = Context(batch.origin, zone, source.system, columns=columns)
@@ -162,7 +162,7 @@ def _number(committed: Committed, taken: Taken) -> int:
 
 
 def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: Waiting) -> Reader[Any]:
-    """Return what asks a system, behind what is committed."""
+    """Return the reader of a system, behind what is committed."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
         return Reader(
@@ -179,7 +179,7 @@ def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: W
 
 
 def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Session]]:
-    """Yield what the packs of a source ask."""
+    """Yield the queries of the packs of a source."""
     for pack in map(load, source.packs):
         of_pack_s = source.intervals.get(pack.pack)
         for query in pack.queries:

@@ -20,7 +20,8 @@ PATIENCE_S = 30.0
 class Published(NamedTuple):
     """What was committed: records by dataset (quality and dead letters among them), anomalies by reason.
 
-    `failures` says of each file that is not published why; `skipped` are files published before under this agent_id.
+    `failures` has the reason for each file that is not published; `skipped` are files published before under this
+    agent_id.
     """
 
     records: dict[str, int]

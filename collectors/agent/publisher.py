@@ -45,14 +45,14 @@ class TransactionLost(Exception):  # noqa: N818 - not an error of the program
 
     @classmethod
     def by(cls, error: KafkaException) -> TransactionLost:
-        """Return what the broker or librdkafka said."""
+        """Return the error of the broker or librdkafka."""
         lost = cls(error.args[0].str())
         lost.fenced = error.args[0].code() in _FENCED
         return lost
 
 
 class Stopped(Exception):  # noqa: N818
-    """The agent was told to stop while it waited."""
+    """The agent was stopped while it waited."""
 
 
 class Publisher:
@@ -86,7 +86,7 @@ class Publisher:
         ------
         CounterflowError : a topic is missing, access is refused, `patience_s` is over, or another agent took the name
             in the same moment.
-        Stopped : told to stop while waiting for the broker.
+        Stopped : stopped while waiting for the broker.
         """
         while True:
             try:
@@ -100,7 +100,7 @@ class Publisher:
         Raises
         ------
         CounterflowError : another agent has the name now, exit code 3; or as `start`.
-        Stopped : told to stop while waiting for the broker.
+        Stopped : stopped while waiting for the broker.
         """
         self._look_who_has_the_name(lost)
         committed = self.start()
@@ -116,7 +116,7 @@ class Publisher:
         Raises
         ------
         TransactionLost : the transaction cannot be committed any more.
-        Stopped : told to stop a while ago.
+        Stopped : `stop` was set a while ago.
         """
         producer = cast(Producer, self._producer) if self._open else self._begun()
         topic, k, value = message
@@ -141,7 +141,7 @@ class Publisher:
         Raises
         ------
         TransactionLost : it was not committed, or nobody knows; `restart` finds out.
-        Stopped : told to stop while the broker was away.
+        Stopped : stopped while the broker was away.
         """
         self._commit(checkpoints, forgotten, seq)
         self._acknowledged = seq
@@ -274,7 +274,7 @@ class Publisher:
                 if not (problem.retriable() or problem.code() in _AWAY):
                     raise
                 if self._producer:
-                    self._producer.poll(0)  # lets the reason in: a wrong password is told to `_on_error` only
+                    self._producer.poll(0)  # lets the reason in: a wrong password is reported to `_on_error` only
                 what = self._last_error or problem.str()
             waited = time.monotonic() - began
             if self._patience_s is not None and waited > self._patience_s:

@@ -35,8 +35,8 @@ _INACTIVE = "INACTIVE"
 class DisplayLogState:
     """What is needed of the listings before: JSON values.
 
-    `told` is what the last SAMPLE_TIME line said, `after` the time of the listing before; `seen` holds by subsystem the
-    time of its last listing, `config` what was published.
+    `told` is the content of the last SAMPLE_TIME line, `after` the time of the listing before; `seen` holds by
+    subsystem the time of its last listing, `config` what was published.
     """
 
     told: list[Any] = field(default_factory=list)
@@ -47,7 +47,7 @@ class DisplayLogState:
 
 @dataclass
 class Log:
-    """What one listing says; `facts` are settings and states by name."""
+    """The content of one listing; `facts` are settings and states by name."""
 
     full_pct: dict[str, float] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
@@ -68,11 +68,11 @@ class Db2DisplayLog:
     name = "db2_display_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a listing begins in `head`."""
+        """Return whether a listing begins in `head`."""
         return any(_BEGINS.search(text(line)) for line in head.split(b"\n") if b"DSNJ370I" in line)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what every listing says; a listing is whole at its end, or when another begins."""
+        """Yield the records of every listing; a listing is whole at its end, or when another begins."""
         position = position or Position(0, 0)
         state = DisplayLogState(**position.state)
         found = None
@@ -111,7 +111,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
         return
     state.seen[known] = ts
     if ambiguous:
-        detail = "the clock shows this hour twice and no listing before tells which: read as the first"
+        detail = "the clock shows this hour twice and no earlier listing decides: read as the first"
         yield note(Reason.CLOCK_CHANGE, detail, "all")
     log = Log()
     for body, line in listing.rows[1:]:
@@ -149,7 +149,7 @@ def _counters(log: Log, subsystem: str, envelope: Fields) -> Iterator[Record]:
 
 
 def _subsystem(listing: Listing) -> str:
-    """Return the subsystem that the SAMPLE_TIME line tells, else that of the command prefix in the message.
+    """Return the subsystem that the SAMPLE_TIME line names, else that of the command prefix in the message.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _subsystem(listing: Listing) -> str:
 
 
 def _read(body: str, log: Log) -> bool:
-    """Take in one line; return False where it says nothing that is known."""
+    """Take in one line; return False where nothing in it is known."""
     body = _ID.sub("", body, count=1) if _ID.match(body) else body
     if not body:
         return True

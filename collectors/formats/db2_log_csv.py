@@ -69,7 +69,7 @@ class Db2LogCsv:
     name = SOURCE
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether the first line of `head` names the columns."""
+        """Return whether the first line of `head` names the columns."""
         first = text(head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r"))
         return _header(first) is not None
 

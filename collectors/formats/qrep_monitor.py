@@ -105,7 +105,10 @@ class QrepMonitor:
     name = "qrep_monitor"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether `head` begins with the columns of a monitor table, or with a row such as Db2's EXPORT writes."""
+        """Return whether `head` begins with the columns of a monitor table.
+
+        Or with a row such as Db2's EXPORT writes.
+        """
         return is_csv_of(head, _is_header) or _DEL.match(first_line(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -153,7 +156,7 @@ class _Row:
             yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {iso(instant)} already", "none")
             return
         if ambiguous:
-            detail = "the clock shows this hour twice and no row before tells which: read as the first"
+            detail = "the clock shows this hour twice and no earlier row decides: read as the first"
             yield Reject(Reason.CLOCK_CHANGE, detail, "all")
         fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
         fields |= {"component": table.component, "queue": queue}

@@ -21,7 +21,7 @@ OPTIONAL = ("run_id", "user", "status")
 WAY_OUT = f"a first line with the columns {','.join(REQUIRED)}[,{','.join(OPTIONAL)}]"
 
 COMPLETED = frozenset(("", "0", "ok", "success", "completed"))
-"""What `status` says of a query that was completed, in lower case; any other failed."""
+"""Values of `status` of a completed query, in lower case; any other failed."""
 
 MAX_QUERIES = 100_000
 """Queries of a log that are held until all of it was read."""
@@ -49,7 +49,7 @@ class QueryLog:
     name = "query_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether the first line of `head` names the columns."""
+        """Return whether the first line of `head` names the columns."""
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

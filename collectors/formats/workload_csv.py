@@ -1,4 +1,4 @@
-"""What a batch or a driver says that it has done, as CSV of a layout of our own; see docs/formats/workload_csv.md.
+"""Work done by a batch or a driver, as CSV in a layout of Counterflow; see docs/formats/workload_csv.md.
 
 No counter of accounts or transactions is public, so a scheduler, a job log or a driver writes them in this form: how
 many are done since the run began, which only ever grows within one `run_id`.
@@ -30,7 +30,7 @@ class WorkloadCsv:
     name = "workload_csv"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether the first line of `head` names the columns."""
+        """Return whether the first line of `head` names the columns."""
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d*)?|\.\d+")
 
 
 class Total(TypedDict):
-    """What a listing said of a data set, to be set beside the next: JSON values."""
+    """The figures of a data set in a listing, for the comparison with the next: JSON values."""
 
     ts: str
     since: str | None
@@ -47,7 +47,10 @@ class Total(TypedDict):
 
 @dataclass
 class ZhlState:
-    """What is needed of the listings before: what the last SAMPLE_TIME line said, the last time, totals by data set."""
+    """What is needed of the listings before: the content of the last SAMPLE_TIME line, the last time.
+
+    Totals by data set.
+    """
 
     told: list[Any] = field(default_factory=list)
     after: str | None = None
@@ -79,11 +82,11 @@ class ZhlWriteStats:
     name = "zhl_write_stats"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a report begins in `head`."""
+        """Return whether a report begins in `head`."""
         return _BEGINS.search(text(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what the reports say; those that belong to one time are one sample, whole when another begins."""
+        """Yield the records of the reports; those that belong to one time are one sample, whole when another begins."""
         position = position or Position(0, 0)
         state = ZhlState(**position.state)
         sample: list[Found] = []
@@ -109,7 +112,7 @@ class ZhlWriteStats:
 
 
 def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[Item]:
-    """Yield what the reports of one time say, and the position behind them."""
+    """Yield the records of the reports of one time, and the position behind them."""
     place, first = sample[0].listing.place, sample[0].listing.first
     try:
         system, instant, ambiguous = located(place, context, state.after)
@@ -121,7 +124,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
     else:
         ts = state.after = iso(instant)
         if ambiguous:
-            detail = "the clock shows this hour twice and no report before tells which: read as the first"
+            detail = "the clock shows this hour twice and no earlier report decides: read as the first"
             yield Reject(Reason.CLOCK_CHANGE, detail, "all", first.number, first.offset, SECTION, None, system, ts)
         for item in _reports(sample, state, system, ts):
             if isinstance(item, Reject):

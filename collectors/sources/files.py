@@ -49,7 +49,7 @@ def fingerprint(fd: int, head_bytes: int, offset: int) -> str:
 
 
 def ends_at_line_end(fd: int, size: int) -> bool:
-    """Say whether the first `size` bytes of an open file end with a line feed."""
+    """Return whether the first `size` bytes of an open file end with a line feed."""
     return os.pread(fd, 1, max(0, size - 1)) == b"\n"
 
 

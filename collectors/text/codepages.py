@@ -24,7 +24,7 @@ def text(data: bytes) -> str:
 
 
 def is_ebcdic(head: bytes) -> bool:
-    """Say whether a file that begins with `head` is EBCDIC: its letters and digits are all above 0x80."""
+    """Return whether a file that begins with `head` is EBCDIC: its letters and digits are all above 0x80."""
     head = head[:_HEAD]
     high = sum(byte >= 0x80 for byte in head)
     return high > len(head) / 3 and b"," not in head and b";" not in head and (b"\x6b" in head or b"\x5e" in head)
@@ -57,7 +57,7 @@ def decode(line: bytes) -> str:
 
 
 def has_ebcdic(cells: Sequence[str]) -> bool:
-    """Say whether a cell holds EBCDIC that was exported as if it were text, as columns without a code page are."""
+    """Return whether a cell holds EBCDIC that was exported as if it were text, as columns without a code page are."""
     for cell in cells:
         if cell and not cell.isascii():
             data = cell.strip().encode("cp1252", "replace")

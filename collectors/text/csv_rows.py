@@ -33,7 +33,7 @@ class Row(NamedTuple):
     values: dict[str, str]
 
     def placed(self, item: Record | Reject) -> Record | Reject:
-        """Return the item; a reject is told its place, and keeps the line where nothing of it was kept."""
+        """Return the item; a reject gets its place, and keeps the line where nothing of it was kept."""
         return _placed(item, self.line) if isinstance(item, Reject) else item
 
 
@@ -142,7 +142,7 @@ class CsvRows:
 
 
 def is_csv_of(head: bytes, is_header: Callable[[Collection[str]], bool]) -> bool:
-    """Say whether the first line of `head` names columns that `is_header` knows."""
+    """Return whether the first line of `head` names columns that `is_header` knows."""
     first = first_line(head)
     try:
         return is_header([_name(cell) for cell in split(first, separator(first))])

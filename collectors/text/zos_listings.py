@@ -171,7 +171,7 @@ def listings(
 class _Reading:
     """The listing that is open, and the message of the hardcopy log that its lines are part of.
 
-    `first` says that the last line begins a message there, `ended` that it ends the message of the open listing.
+    `first` means that the last line begins a message there, `ended` that it ends the message of the open listing.
     """
 
     def __init__(self, told: Place) -> None:

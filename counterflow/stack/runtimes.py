@@ -44,7 +44,7 @@ def npm(parts: Path) -> tuple[str, ...]:
 
 
 def lack(name: str) -> str:
-    """Say why the machine's own `java`, `node` (with npm) or `maven` does not serve; empty where it does.
+    """Return why the machine's own `java`, `node` (with npm) or `maven` does not serve; empty where it does.
 
     Raises `CounterflowError` where JAVA_HOME names a Java that does not serve.
     """

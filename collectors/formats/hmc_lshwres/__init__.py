@@ -57,7 +57,7 @@ class HmcLshwres:
     name = "hmc_lshwres"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a line of `head` names or holds the attributes of a port."""
+        """Return whether a line of `head` names or holds the attributes of a port."""
         for data in head.split(b"\n")[:1000]:
             cells = _cells(text(data))
             found = {cell.partition("=")[0] for cell in cells}

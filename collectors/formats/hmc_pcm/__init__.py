@@ -20,7 +20,7 @@ class HmcPcm:
     name = "hmc_pcm"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a document begins in `head`."""
+        """Return whether a document begins in `head`."""
         return _DOCUMENTS.start.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -50,7 +50,7 @@ class IbmiTables:
     name = "ibmi_tables"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether `head` is the beginning of an export of a table that is described."""
+        """Return whether `head` is the beginning of an export of a table that is described."""
         return recognise(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -169,7 +169,7 @@ class _Reading:
         return None if cells is None or (isinstance(cells[0], str) and cells[0].strip()[:1].isalpha()) else cells
 
     def _row(self, reader: Reader, cells: Cells, line: Line) -> Iterable[Item]:
-        """Return what a row says; a list, for it is done a million times a day."""
+        """Return the content of a row; a list, for it is done a million times a day."""
         cut = line.fault is Reason.CUT_LINE
         if cut and len(cells) != len(reader.layout.columns):
             return [self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)]
@@ -277,7 +277,7 @@ class _Reading:
         self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
 
     def _has_first(self) -> bool:
-        """Say whether there is a QAPMJOBMI beside this QAPMJOBOS that can be read."""
+        """Return whether there is a QAPMJOBMI beside this QAPMJOBOS that can be read."""
         neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
         if neighbour is None:
             return False
@@ -322,7 +322,7 @@ class _Reading:
         return replace(self._context, file=f"{self._context.file} (beside it)", complete=complete, beside=neighbours)
 
     def _joined(self, items: Items) -> Iterable[Item]:
-        """Return items of this file, jobs with what QAPMJOBOS says of them."""
+        """Return items of this file, jobs with their figures from QAPMJOBOS."""
         if self._join is None:
             return self._begin_join(items)
         self._join.complete(items)
@@ -374,7 +374,7 @@ def _of_beside(item: Item, table: str = "QAPMJOBOS") -> Item:
 
 
 def read_alone(position: Position) -> bool:
-    """Say whether a file was read to `position` without the neighbour that has its other half."""
+    """Return whether a file was read to `position` without the neighbour that has its other half."""
     return position.state.get("table") == "QAPMJOBMI" and "beside" not in position.state
 
 

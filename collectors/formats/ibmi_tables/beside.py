@@ -31,7 +31,10 @@ class Beside:
     """The records of another file, interval by interval."""
 
     def __init__(self, items: Iterator[Item], position: dict[str, Any] | None, *, complete: bool) -> None:
-        """Take what the parser of the other file yields from `position` on; `complete` says that its end is the end."""
+        """Take what the parser of the other file yields from `position` on.
+
+        `complete` means that its end is the end.
+        """
         self._items = items
         self._complete = complete
         self._block: list[Record | Reject] | None = None
@@ -99,7 +102,7 @@ class Join:
                 self._others.append(item)
 
     def complete(self, items: list[Record | Reject]) -> None:
-        """Give records of jobs among the items what the other file says of them."""
+        """Add the figures of the other file to records of jobs among the items."""
         for at, item in enumerate(items):
             if type(item) is Record and item[0] == "job" and (other := self._jobs.pop(_key(item[1]), None)):
                 items[at] = Record("job", {**other, **item[1]})

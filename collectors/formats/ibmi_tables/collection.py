@@ -1,4 +1,4 @@
-"""What is said once for a collection: its configuration (QAPMCONF) and the names of wait buckets (QAPMJOBWTD).
+"""Facts of a whole collection: its configuration (QAPMCONF) and the names of wait buckets (QAPMJOBWTD).
 
 Both go to `config`, and into the state for the tables that need them: bucket boundaries for QAPMDISK (B1 to B5, ms) and
 QAPMDISKRB (G1 to GA, µs), names of buckets for QAPMISUM, QAPMJOBWT and QAPMJOBWTG.
@@ -35,7 +35,7 @@ def read_collection(
     state: dict[str, Any],
     sampled_at: datetime | None = None,
 ) -> Iterator[Record | Reject]:
-    """Yield what the rows of one of the two tables say; see `read_rows`.
+    """Yield the records of the rows of one of the two tables; see `read_rows`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _buckets(
 ) -> Iterator[Record | Reject]:
     ts = iso(sampled_at) if sampled_at else state.get("began")
     if ts is None:
-        detail = "nothing tells when the collection began: the names are used for waits and not sent to config"
+        detail = "no row has the begin of the collection: the names are used for waits and not sent to config"
         yield _reject("QAPMJOBWTD", Reason.STAMP_MISSING, detail, envelope, "part")
     for bucket_set, number, name in rows:
         try:

@@ -32,9 +32,9 @@ class _Strict(BaseModel):
 class Described(_Strict):
     """One field: its IBM type (`PD(11,0)`, `C(10)`, `BIGINT`), and for a number unit and kind.
 
-    `number` and `text` are types of which the source says no more.
+    `number` and `text` are types that the source does not specify further.
 
-    `overflow` is the value that stands for one that does not fit; it is read as null. `signed` says that a value below
+    `overflow` is the value that stands for one that does not fit; it is read as null. `signed` means that a value below
     0 is meant. `also` are other names of the same column. `once` marks what every path of a multipath unit repeats:
     it is kept for the initial path alone. `ignore` says why the field is not kept.
     """
@@ -77,9 +77,10 @@ class Filled(_Strict):
 class Description(_Strict):
     """One table.
 
-    `recognised_by` are columns that together no other table has; `instance` is the expression that tells the rows of an
-    interval apart and names the instance of what goes to `counter`. `time` lists its columns that place a row in time.
-    `complete` says that `time` and `fields` are all columns in their order, so that data without a header can be read.
+    `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the
+    rows of an interval and names the instance of what goes to `counter`. `time` lists its columns that
+    place a row in time.
+    `complete` means that `time` and `fields` are all columns in their order, so that data without a header can be read.
     `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
     tables with a row a job. `fields` may be empty: then every column is introspected. `joins` names tables whose fields
     and records it has, besides its own.

@@ -29,7 +29,7 @@ _TIMES = {
 
 @dataclass(frozen=True)
 class Export:
-    """How rows are written: as `CPYTOIMPF … ADDCOLNAM(*SQL) RCDDLM(*CRLF)` writes them, unless told otherwise."""
+    """How rows are written: as `CPYTOIMPF … ADDCOLNAM(*SQL) RCDDLM(*CRLF)` writes them, by default."""
 
     header: bool = True
     separator: str = ","

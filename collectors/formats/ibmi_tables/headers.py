@@ -73,7 +73,7 @@ def table_in(file: str) -> str | None:
 
 
 def recognise(head: bytes) -> bool:
-    """Say whether `head` begins like an export: with a header of one of the tables, or with rows of one."""
+    """Return whether `head` begins like an export: with a header of one of the tables, or with rows of one."""
     if is_ebcdic(head):
         head = head.translate(FROM_EBCDIC)
     first = decode(head.removeprefix(BOM).split(b"\n", 1)[0][:32_768]).strip()
@@ -91,7 +91,7 @@ def _has(table: Description, cells: Sequence[str]) -> bool:
 
 
 def _is_header(cells: Sequence[str], least: int = 2) -> bool:
-    """Say whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
+    """Return whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
     names = {cell.strip().upper() for cell in cells}
     least = 1 if "SAMPLE_TIME" in names or any(name.startswith("SM") for name in names) else least
     return len(names & set(TIME_FIELDS)) >= least

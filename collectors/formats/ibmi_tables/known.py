@@ -1,4 +1,4 @@
-"""What a row means beyond its own fields: codes spelled out, and what other tables of the collection said before."""
+"""What a row means beyond its own fields: codes spelled out, and facts from other tables of the collection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 EVENTS: dict[float | None, str] = {0: "running", 1: "started", 2: "ended", 3: "started_and_ended"}
-"""What JBSTSF says."""
+"""Meanings of JBSTSF."""
 
 DEFAULT_BUCKETS = {
     1: "Dispatched CPU",
@@ -44,7 +44,7 @@ DEFAULT_BUCKETS = {
     32: "Abnormal contention",
 }
 """Wait buckets where QAPMJOBWTD does not name them. From 1 to 11 and 15 to 18 published, the others as specialists know
-them; IBM says that the content of a set may change."""
+them; according to IBM the content of a set may change."""
 
 WAIT_GROUPS = {
     1: "dispatched_cpu",
@@ -119,7 +119,7 @@ class Known:
         return boundaries[bucket - 1] if bucket <= len(boundaries) else None
 
     def bucket_name(self, bucket_set: float | None, bucket: float) -> str:
-        """Return what is waited for in a bucket: as QAPMJOBWTD of the collection says, else as the default map does."""
+        """Return what is waited for in a bucket: from QAPMJOBWTD of the collection, else from the default map."""
         names: dict[str, str] = self.state.get("waits", {}).get(whole(bucket_set), {})
         return names.get(f"{bucket:.0f}") or DEFAULT_BUCKETS.get(int(bucket), "")
 
@@ -159,7 +159,7 @@ def job(
     happened: str | None,
     sum_of: str | None,
 ) -> str | None:
-    """Return what tells a row of a job from every other of its interval.
+    """Return the identity of a job's row within its interval.
 
     A rerouted job has two rows in one interval, one that ends and one that starts: the event makes them two.
     """
@@ -171,7 +171,7 @@ def job(
 
 
 def summary(tasks: float | None, name: str | None, pool: str | None, priority: str | None) -> str | None:
-    """Return what tells a row of short-lived tasks from another, None for a row of one task."""
+    """Return the identity of a row of short-lived tasks, None for a row of one task."""
     if not tasks:
         return None
     return "/".join(["short-lived", *(part for part in (name, pool, priority) if part)])
@@ -183,7 +183,7 @@ def job_cpu(milliseconds: float | None, thread: float | None) -> float | None:
 
 
 def event(state: float | None) -> str | None:
-    """Return what JBSTSF says."""
+    """Return the meaning of JBSTSF."""
     return EVENTS.get(state)
 
 
@@ -193,12 +193,12 @@ def engine(processor: float | None) -> str | None:
 
 
 def sector(size: float | None) -> float:
-    """Return the bytes of a sector: 520 where the disk does not say."""
+    """Return the bytes of a sector: 520 where the disk does not report it."""
     return size or 520.0
 
 
 def per(total: float | None, count: float | None, available: float | None = 1) -> float | None:
-    """Return the mean of what `count` operations took together; a total of 0 over some says that none was taken."""
+    """Return the mean of what `count` operations took together; a total of 0 over some means that none was measured."""
     if total is None or not count or not available or (not total and available == 1):
         return None
     return round(total / count, 6)

@@ -42,7 +42,7 @@ class Leftover(NamedTuple):
 class Layout:
     """One table with certain columns.
 
-    `time` and `numbers` pick the values of a row; `number_places` and `text_places` say where such values are.
+    `time` and `numbers` pick the values of a row; `number_places` and `text_places` are the places of such values.
     `settings` are texts that no dataset models, `unknown` columns that are not described, `used` fields that fill a
     column of a dataset. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and
     `seconds` that of INTSEC in the row. `decode` reads the values of a row from a JSON array.
@@ -111,7 +111,7 @@ def canonical(table: Description, columns: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, str], ...] = ()) -> Layout:
-    """Return the table with these columns; `named` are dataset columns that the site says which column fills.
+    """Return the table with these columns; `named` maps dataset columns to the columns that the site names.
 
     Raises
     ------

@@ -33,7 +33,7 @@ def read_rows(
     state: dict[str, Any],
     sampled_at: datetime | None = None,
 ) -> Iterator[Record | Reject]:
-    """Yield what the rows of `table` say; columns are matched by name, values may be text or of any Python type.
+    """Yield the records of the rows of `table`; columns are matched by name, values may be text or of any Python type.
 
     `state` is JSON; it keeps what the next call needs: the preceding sample of running counts, names and boundaries
     that QAPMJOBWTD and QAPMCONF told, the configuration sent last. `sampled_at` is the time of rows that carry none.
@@ -63,7 +63,7 @@ class _Interval(NamedTuple):
 
 
 class Reader:
-    """Turns rows into records, interval by interval; call `begins` before `row`, and `end` when it says so."""
+    """Turns rows into records, interval by interval; call `begins` before `row`, and `end` when it returns true."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Reader:
     # intervals
 
     def begins(self, row: Row) -> bool:
-        """Say whether `row` is of another interval than the rows before it."""
+        """Return whether `row` is of another interval than the rows before it."""
         if (self._interval is None and not self._held) or len(row) != len(self.layout.columns):
             return False
         if self.layout.time(row) == self._last:
@@ -148,9 +148,9 @@ class Reader:
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
-        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` tells its `place`.
+        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` adds its `place`.
 
-        `typed` says that its numbers are converted already, as `Layout.typed` does.
+        `typed` means that its numbers are converted already, as `Layout.typed` does.
         """
         self._at = place
         if len(row) != len(self.layout.columns):
@@ -181,7 +181,7 @@ class Reader:
         return items + self._records(row, typed)
 
     def _is_late(self, number: str | None, found: Stamp, *, ended: bool) -> bool:
-        """Say whether a row is of the interval that was ended last; a job ends before its interval does."""
+        """Return whether a row is of the interval that was ended last; a job ends before its interval does."""
         before = self._state.get("ts", {}).get(self.layout.table.table)
         if before is None:
             return False
@@ -199,7 +199,7 @@ class Reader:
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         if found.ambiguous:
-            detail = "the clock shows this hour twice and no interval before tells which: read as the first"
+            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         held, self._held, self._held_number = self._held, [], None
         for row, self._at, typed in held:
@@ -265,7 +265,7 @@ class Reader:
         unknown, strange = self._undescribed(row) if layout.unknown else ((), ())
         if self._introspected:
             instance = " ".join(value for _, value in strange)
-            if instance in self._seen:  # nobody said what tells its rows apart
+            if instance in self._seen:  # no description identifies its rows
                 instance = f"{instance}#{len(self._seen) + 1}"
         for reason, fields in refused.items():
             shown = "; ".join(fields[:_SHOWN])
@@ -395,7 +395,7 @@ class Reader:
 
 
 def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:
-    """Return the column that counts reads for update, if one column alone says that it does.
+    """Return the column that counts reads for update, if exactly one column is labelled so.
 
     The name of the field was published nowhere: it is known by its label, or because the site names it.
     """

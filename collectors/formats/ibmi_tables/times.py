@@ -14,13 +14,13 @@ from counterflow.collectors.text.stamps import moment, timestamp, to_utc
 
 _CENTURY = {"0": 1900, "1": 2000}
 _PIVOT = 70
-"""A two-digit year from 70 on is of the 20th century where no column tells."""
+"""A two-digit year from 70 on is of the 20th century where no column decides."""
 
 
 class Stamp(NamedTuple):
     """The end of an interval, and its length where that is known from elsewhere than its rows.
 
-    `ambiguous` says that it is one of two instants that nothing decides between: the hour that clocks repeat.
+    `ambiguous` means that it is one of two instants that nothing decides between: the hour that clocks repeat.
     """
 
     instant: datetime

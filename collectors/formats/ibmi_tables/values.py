@@ -11,7 +11,7 @@ class Unusable(ValueError):  # noqa: N818 - not an error of the program
     """Nothing of the table can be read with what is known, for `reason`."""
 
     def __init__(self, detail: str, reason: Reason = Reason.BAD_HEADER) -> None:
-        """Say why."""
+        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

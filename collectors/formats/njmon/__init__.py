@@ -22,7 +22,7 @@ class Njmon:
     name = "njmon"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a sample begins in `head`."""
+        """Return whether a sample begins in `head`."""
         return is_njmon(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -64,7 +64,7 @@ def _damage(piece: Piece, state: NjmonState) -> Iterator[Reject]:
     if piece.kind == "torn":
         reason, detail = Reason.CUT_LINE, "the sample is not whole: another begins before it ends"
         if piece.last:
-            state.open = False  # said once
+            state.open = False  # reported once
             reason, detail = Reason.CUT_FILE, "the file ends within a sample"
         yield _reject(reason, detail, piece.line, piece.offset, kept="none", raw=piece.text)
     elif piece.kind == "too_long":

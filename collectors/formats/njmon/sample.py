@@ -30,7 +30,7 @@ class NjmonState:
     """What a sample's records need of the samples before it: JSON values, written with every commit.
 
     `counted` are the cumulative counters of the preceding sample, `config` a digest of each section's configuration
-    as it was published last, `open` says that the file stands inside its array of samples.
+    as it was published last, `open` means that the file stands inside its array of samples.
     """
 
     system: str | None = None

@@ -23,7 +23,7 @@ _TOKEN = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|["{}]')
 class Piece(NamedTuple):
     """A stretch of the file: a `sample`, one that is `torn` or `too_long`, or what stands `between` samples.
 
-    `end` is the offset behind it; `last` says that the file ends there.
+    `end` is the offset behind it; `last` means that the file ends there.
     """
 
     kind: Literal["sample", "torn", "too_long", "between"]
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 
 def is_njmon(head: bytes) -> bool:
-    """Say whether a sample begins in `head`."""
+    """Return whether a sample begins in `head`."""
     return _START.search(head) is not None
 
 

@@ -27,7 +27,7 @@ class Nmon:
     name = "nmon"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a file that begins with `head` is an nmon recording, in UTF-16 too."""
+        """Return whether a file that begins with `head` is an nmon recording, in UTF-16 too."""
         if head.startswith(_UTF16):
             head = head.decode("utf-16", "ignore").encode()
         return _MARK.search(head) is not None

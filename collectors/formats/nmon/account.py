@@ -1,4 +1,4 @@
-"""The account of a parse: what has to be said about its lines."""
+"""The account of a parse: its rejects, by line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Account:
         section: str | None = "",
         snapshot: bytes | None = None,
     ) -> None:
-        """Say what is wrong with a line; its bytes go along unless all of it is kept."""
+        """Report what is wrong with a line; its bytes go along unless all of it is kept."""
         if section == "":
             first = line.data.partition(b",")[0]
             section = text(first) if SECTION.fullmatch(first) else None
@@ -78,13 +78,13 @@ class Account:
         )
 
     def once(self, key: str, line: Line, reason: Reason, detail: str) -> None:
-        """Say what is true of every such line of the recording where it is met first."""
+        """Report what is true of every such line of the recording where it is met first."""
         if key not in self.noted:
             self.noted.add(key)
             self.reject(line, reason, detail, "all")
 
     def fault(self, line: Line) -> None:
-        """Say why a line is not whole."""
+        """Report why a line is not whole."""
         if line.fault is Reason.LINE_TOO_LONG:
             kept, skipped = KEPT_BYTES >> 10, line.end - line.offset - len(line.data)
             detail = f"longer than {MAX_LINE_BYTES >> 20} MiB; the first {kept} KiB kept, {skipped} B skipped"

@@ -38,7 +38,7 @@ def disk_rows(
 
 
 def reads_that_differ(sections: Sections) -> Iterator[tuple[Cell, float]]:
-    """Yield what DISKRXFER says where DISKRIO, which should be the same, says something else."""
+    """Yield DISKRXFER where DISKRIO, which should be the same, differs."""
     again, reads = sections.get(semantics.READS_AGAIN), sections.get("DISKRIO")
     if again is None or reads is None or again.values == reads.values:
         return

@@ -1,4 +1,4 @@
-"""What a recording says once: the AAA facts and the header of every section, and what they make of each column."""
+"""Facts of a whole recording: the AAA facts and the header of every section, and what they make of each column."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Facts:
         return self.values.get("version", "")
 
     def zone(self, configured: tzinfo) -> tzinfo:
-        """Return the zone of the stamps: UTC where an AIX recorder was told so (-G), else the configured one."""
+        """Return the zone of the stamps: UTC where an AIX recorder was started with -G, else the configured one."""
         return UTC if "gmt" in self.values else configured
 
     def start(self) -> datetime | None:
@@ -150,7 +150,7 @@ class Headers:
         self._described: dict[int, tuple[Sequence[str], list[str], list[bool]]] = {}
 
     def __contains__(self, section: str) -> bool:
-        """Say whether the section has a header."""
+        """Return whether the section has a header."""
         return section in self.table
 
     def set(self, section: str, title: str, names: Iterable[str]) -> None:
@@ -206,7 +206,7 @@ class Headers:
         return found
 
     def disjoint(self, groups: frozenset[int]) -> bool:
-        """Say whether no device is in two of the lists of devices with these numbers."""
+        """Return whether no device is in two of the lists of devices with these numbers."""
         found = self._disjoint.get(groups)
         if found is None:
             names = [name for group in groups for name in self._described[group][0]]

@@ -50,7 +50,7 @@ def _has_semicolons(stream: BinaryIO) -> bool:
 
 
 def is_in_order(lines: Iterable[Line]) -> bool | None:
-    """Say whether the first row of a file comes after a stamp, or None where there is neither."""
+    """Return whether the first row of a file comes after a stamp, or None where there is neither."""
     for line in lines:
         section, tag = _tag(line.data)
         if section == b"ZZZZ":

@@ -34,7 +34,7 @@ _LINUX_FIRST_S = 1.0
 
 @dataclass(slots=True)
 class Unstamped:
-    """A snapshot without a stamp: its lines wait for the next stamp, which may tell when it was."""
+    """A snapshot without a stamp: its lines wait for the next stamp, which may give its time."""
 
     number: int
     tag: bytes
@@ -203,7 +203,7 @@ class Parser:
         if self._system is None:
             self._refused = True
             self._account.items.append(
-                Reject(Reason.BAD_HEADER, "no AAA,host line says which system this is; name it (system)", "none")
+                Reject(Reason.BAD_HEADER, "no AAA,host line names the system; name it (system)", "none")
             )
             return
         self._reader.use(Headers(self._facts, self._reader.headers.table))
@@ -343,7 +343,7 @@ class Parser:
     # snapshots without a stamp
 
     def _belongs(self, line: Line, tag: bytes) -> bool:
-        """Say whether a row is one of the open snapshot; else deal with it."""
+        """Return whether a row is one of the open snapshot; else deal with it."""
         if tag == self._tag:
             return True
         number = int(tag[1:])
@@ -425,7 +425,7 @@ class Parser:
             which, self._unstamped = tuple(self._unstamped), []
         for one in which:
             for line in one.lines:
-                detail = f"{one.tag.decode()} has no ZZZZ line, and none can be told from its neighbours"
+                detail = f"{one.tag.decode()} has no ZZZZ line, and none follows from its neighbours"
                 self._account.reject(line, Reason.STAMP_MISSING, detail, snapshot=one.tag)
 
     # headers

@@ -13,17 +13,17 @@ Row = Mapping[str, float | None]
 
 
 def contradicts_itself(row: Row) -> bool:
-    """Say whether a row certainly holds values of other columns: flags are 0 or 1, and two sums are known."""
+    """Return whether a row certainly holds values of other columns: flags are 0 or 1, and two sums are known."""
     return any(row.get(flag) not in (None, 0, 1) for flag in ("SharedCPU", "Capped")) or _proved(row) is False
 
 
 def is_in_place(row: Row) -> bool:
-    """Say whether a row certainly has its values in place, up to VP_Idle%."""
+    """Return whether a row certainly has its values in place, up to VP_Idle%."""
     return not contradicts_itself(row) and _proved(row) is True
 
 
 def _proved(row: Row) -> bool | None:
-    """Say whether a row keeps what was found true of every real one, or None where it cannot be told.
+    """Return whether a row keeps what was found true of every real one, or None where it cannot be decided.
 
     VP_* add up to PhysicalCPU / virtualCPUs, and usedPoolCPU% is PhysicalCPU / poolCPUs.
     """

@@ -14,7 +14,7 @@ _DECIMALS = 1000
 
 
 class Row(NamedTuple):
-    """The values of one section in one snapshot; `gaps` says that some are missing."""
+    """The values of one section in one snapshot; `gaps` means that some are missing."""
 
     layout: Layout
     values: Values

@@ -21,7 +21,7 @@ class Measure(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Unit and kind of a value in `counter`; None where the recorder's documentation does not say."""
+    """Unit and kind of a value in `counter`; None where the recorder's documentation does not define them."""
 
     unit: str | None = None
     kind: str | None = None
@@ -109,7 +109,7 @@ GROUP_TIMES = ("DGREADSERV", "DGWRITESERV", "DGBACKLOG")
 
 
 def group_times_per_second(release: str) -> bool | None:
-    """Say whether a release of Linux nmon writes the times of disk groups per second, or None where nobody knows.
+    """Return whether a release of Linux nmon writes the times of disk groups per second, or None where nobody knows.
 
     Up to 16f they are sums of the interval (its source); 16n writes them per second (a recording at 5 s beside
     /proc/diskstats).

@@ -1,4 +1,4 @@
-"""One snapshot: what its rows say, assembled into records when it is whole."""
+"""One snapshot: its rows, assembled into records when it is whole."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Run:
 
 
 def records(snapshot: Snapshot, headers: Headers, run: Run, *, processes_recorded: bool) -> list[Record]:
-    """Return the records of a snapshot and the manifest rows that say how many there are of each dataset."""
+    """Return the records of a snapshot and the manifest rows that count them by dataset."""
     if snapshot.instant is None:
         return []
     envelope = run.envelope(snapshot.instant, snapshot.seconds)
@@ -157,7 +157,7 @@ def _finish_all_engines(
     envelope: Fields,
     counters: list[Fields],
 ) -> None:
-    """Say what the percentages are of, and what the partition consumed where LPAR does not."""
+    """Set the base of the percentages, and what the partition consumed where LPAR does not."""
     for key, fields in engines.items():
         if "user_pct" in fields or "idle_pct" in fields:
             fields["cpu_base"] = "floating" if key[1] == "all" and headers.is_partition else "logical"

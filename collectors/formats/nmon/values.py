@@ -35,7 +35,7 @@ def plain(fields: bytes) -> list[float] | None:
 def careful(fields: bytes, *, unsupported: bool, signed: bool) -> tuple[list[float | None], list[tuple[int, Problem]]]:
     """Return the number of every field (None: missing) and the fields that had to be refused.
 
-    `unsupported` says that this recorder writes -1 and -0.0 for what it cannot measure; `signed` that the section may
+    `unsupported` means that this recorder writes -1 and -0.0 for what it cannot measure; `signed` that the section may
     hold negative figures. An empty field is missing and no problem.
     """
     numbers: list[float | None] = []
@@ -70,5 +70,5 @@ def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, P
 
 
 def is_numeric(fields: bytes) -> bool:
-    """Say whether every field is empty or a number."""
+    """Return whether every field is empty or a number."""
     return all(not f.strip() or _NUMBER.fullmatch(f.strip()) for f in fields.split(b","))

@@ -27,9 +27,9 @@ from counterflow.collectors.text.stamps import iso
 STEP = 1000
 """Lines from one position to the next: each holds a copy of what is remembered."""
 MAX_TEXTS = 1000
-"""Texts whose last value is remembered; one that was forgotten is said again."""
+"""Texts whose last value is remembered; a forgotten one is published again."""
 NAME_CHARS = 64
-"""In a table that is not known, a longer text does not tell rows apart: it is a message."""
+"""In a table that is not known, a longer text is a message and identifies no row."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
@@ -38,7 +38,10 @@ _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 @dataclass
 class OmegamonState:
-    """What lines need of those before: texts said last, samples of running counts, mistakes told. JSON values."""
+    """What lines need of those before: the last published texts, samples of running counts.
+
+    Reported mistakes. JSON values.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)
@@ -51,7 +54,7 @@ class OmegamonJsonl:
     name = "omegamon_jsonl"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether the first line of `head` is an object that names its table and the time it was written."""
+        """Return whether the first line of `head` is an object that names its table and the time it was written."""
         first = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
         if not first.startswith(b"{"):
             return False
@@ -62,7 +65,7 @@ class OmegamonJsonl:
         return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what every line says; the last counts without a line end only where the data is complete."""
+        """Yield the records of every line; the last counts without a line end only where the data is complete."""
         begun = position or Position(0, 0)
         reading = _Reading(context, OmegamonState(**deepcopy(begun.state)))
         if position is None:
@@ -82,7 +85,7 @@ class OmegamonJsonl:
 
 
 class _Reading:
-    """One reading: what the site says, and what is remembered."""
+    """One reading: the mapping of the site, and the state."""
 
     def __init__(self, context: Context, state: OmegamonState) -> None:
         self.state = state
@@ -96,7 +99,7 @@ class _Reading:
                 self._fillings[item.table].append(item)
 
     def line(self, line: Line) -> Iterator[Record | Reject]:
-        """Yield what a line says; a reject is told its place."""
+        """Yield the records of a line; a reject gets its place."""
         if not line.data.strip():
             return
         for item in self._items(line):
@@ -155,7 +158,7 @@ class _Reading:
             yield item
 
     def _rows(self, section: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
-        """Yield a counter a number; a text that is neither time nor name is a setting, said when it differs."""
+        """Yield a counter a number; a text that is neither time nor name is a setting, published when it differs."""
         names = known.INSTANCE.get(section)
         if names is None:
             names = tuple(sorted(name for name, value in values.items() if _tells_apart(name, value)))

@@ -15,11 +15,11 @@ SYSTEM = ("smf_id", "mvs_system")
 NODE = "managed_system"
 """What names it otherwise: `MYPLEX01:MY01:MVSSYS`."""
 PLACE = (*SYSTEM, NODE, "originnode", "sysplex_name")
-"""Fields that say of the whole line where it comes from."""
+"""Fields that name the origin of the whole line."""
 
 SUBSYSTEM, MEMBER = "db2_subsystem", "member_name"
 OF_SUBSYSTEM = (MEMBER, "data_sharing_group", "db2_version")
-"""Texts that say something of the subsystem, whatever the row is of."""
+"""Texts that describe the subsystem, whatever the row is of."""
 JOB = ("job_name", "jesjobid", "asid")
 _LONG = (SUBSYSTEM, "fieldname")
 
@@ -54,7 +54,7 @@ INSTANCE: dict[str, tuple[str, ...]] = {
     "kd5.statlokc": _LONG,
     "kd5.statqxst": _LONG,
 }
-"""The fields that tell the rows of a table apart. In any other table all its texts do."""
+"""The fields that identify the rows of a table. In any other table all its texts do."""
 
 LONG = {table for table, fields in INSTANCE.items() if fields == _LONG}
 """Tables with a row a counter; `value`, `delta` and `rate` may be texts there."""
@@ -63,5 +63,5 @@ NO_NUMBER = ("N/A", "N/C", "N/P")
 
 
 def is_unavailable(name: str, value: float) -> bool:
-    """Say whether a value stands for none: IBM's help of OMEGAMON for z/OS calls a share of -1 "Unavailable"."""
+    """Return whether a value stands for none: IBM's help of OMEGAMON for z/OS calls a share of -1 "Unavailable"."""
     return value == -1 and ("percent" in name or "pct" in name)

@@ -1,4 +1,4 @@
-"""Which field of which table fills a column of a dataset, where the site says so: `columns` of its source.
+"""Which field of which table fills a column of a dataset, where the site maps it: `columns` of its source.
 
 `active_threads: kd5.real2252.active_threads` fills `db_log` of the subsystem that a line names, `gcp_ms: TABLE.FIELD`
 fills `job` of its address space. A type of engines before it fills `system_cpu`, and several may stand behind each
@@ -32,7 +32,7 @@ class Filling(NamedTuple):
 
 
 def fillings(columns: Mapping[str, str]) -> Iterator[Filling | Reject]:
-    """Yield what a site says, and what of it cannot be understood."""
+    """Yield the records of a site, and what of it cannot be understood."""
     for column, said in columns.items():
         for one in said.split():
             if match := _FILLING.fullmatch(one):

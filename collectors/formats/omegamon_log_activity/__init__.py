@@ -49,16 +49,16 @@ class OmegamonLogActivity:
     name = SOURCE
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a block of the log begins in `head`."""
+        """Return whether a block of the log begins in `head`."""
         return is_log(text(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what every block of the log says; the rest of the report is read over."""
+        """Yield the records of every block of the log; the rest of the report is read over."""
         position = position or Position(0, 0)
         state = LogActivityState(**position.state)
         pages = Pages(**state.pages)
         opened: Columnar | Dotted | None = None
-        in_log = position.byte_offset > 0  # no position is told before the first block of the log
+        in_log = position.byte_offset > 0  # there is no position before the first block of the log
         last: Line | None = None
         for line in read_lines(stream, position.byte_offset, position.line):
             if line.fault is Reason.CUT_LINE and not context.complete:
@@ -129,7 +129,7 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
         items: list[Item] = [refused]
     else:
         if moment.ambiguous:
-            detail = "the clock shows this hour twice and no interval before tells which: read as the first"
+            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
             block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, detail))
         items = [*block.rejects, *_records(block, fields, subsystem, pages.member, envelope)]
     for item in items:

@@ -132,7 +132,7 @@ def begins(written: str, line: Line) -> Columnar | Dotted | None:
 
 
 def is_log(head: str) -> bool:
-    """Say whether a block of the log begins in the text."""
+    """Return whether a block of the log begins in the text."""
     if _HEADING.search(head):
         return True
     lines = (line[:PRINT_CHARACTERS] for line in head.split("\n"))

@@ -1,4 +1,4 @@
-"""What the pages of a report say around the blocks: which subsystem, and which interval or moment.
+"""What stands on the pages of a report around the blocks: which subsystem, and which interval or moment.
 
 Source: IBM OMEGAMON for Db2 Performance Expert 5.4 to 6.1, the headers of its reports, Statistics - Highlights, Record
 Headers, DATEFORMAT, and "Output from OMEGAMON AI for Db2 reports".
@@ -16,7 +16,7 @@ from counterflow.collectors.text.stamps import to_utc
 from counterflow.collectors.text.zos_listings import Place, UnplacedError, located, sample_line
 
 DATE_ORDER = "mdy"
-"""Dates are mm/dd/yy unless DATEFORMAT says otherwise."""
+"""Dates are mm/dd/yy unless DATEFORMAT differs."""
 
 _DATE = r"\d\d[/.-]\d\d[/.-]\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{2,8}"
@@ -108,7 +108,7 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : the pages say no interval, or none that can be.
+        UnplacedError : the pages have no interval, or an impossible one.
         """
         found = self.highlights if len(self.highlights) == 2 else self.page
         if len(found) < 2:
@@ -126,14 +126,14 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : the trace says no time, or none that can be.
+        UnplacedError : the trace has no time, or an impossible one.
         """
         if self.record is None or "PAGE DATE" not in self.names:
             return self._told(context, "the RECORD TIME of IFCID 1 and a PAGE DATE")
         return _instant(f"{self.names['PAGE DATE']} {self.record}", context, after)
 
     def _told(self, context: Context, expected: str) -> Moment:
-        """Return the time that the SAMPLE_TIME line told instead of what was `expected`."""
+        """Return the time of the SAMPLE_TIME line instead of what was `expected`."""
         if not self.told:
             detail = f"no time: expected {expected} in the headings, or a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
             raise UnplacedError(Reason.STAMP_MISSING, detail)
@@ -152,6 +152,6 @@ def _instant(written: str, context: Context, after: datetime | None) -> Moment:
         local = datetime(2000 + parts["y"], parts["m"], parts["d"], hour, minute, second, microsecond)  # noqa: DTZ001
         found, ambiguous = to_utc(local, context.zone, after)
     except (ValueError, KeyError, OverflowError):
-        detail = f"`{written}` is no date and time in the order {order}: say which (`date_order`, --date-order)"
+        detail = f"`{written}` is no date and time in the order {order}: name the order (`date_order`, --date-order)"
         raise UnplacedError(Reason.STAMP_INVALID, detail) from None
     return Moment(found.astimezone(UTC), ambiguous)

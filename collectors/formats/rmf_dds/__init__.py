@@ -31,11 +31,11 @@ class RmfDds:
     name = "rmf_dds"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a response begins in `head` that tells of a resource of RMF, or who answered."""
+        """Return whether a response begins in `head` that names a resource of RMF, or its server."""
         return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what every report says; a response that is damaged becomes a reject, and the next is read."""
+        """Yield the records of every report; a response that is damaged becomes a reject, and the next is read."""
         return read_items(stream, position, context, _DOCUMENTS, RmfState, items)
 
 

@@ -115,7 +115,7 @@ class _Reading:
                 raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
 
     def needs(self, column: str) -> None:
-        """Make sure that rows have what tells them apart, and each column once.
+        """Make sure that rows have their identifying columns, and each column once.
 
         Raises
         ------
@@ -215,7 +215,7 @@ def _pcie(reading: _Reading) -> Iterator[Item]:
         texts = {}
         for name, written in row.items():
             if name in names.PCIE_CPC:
-                if link not in links:  # every function on a link says the same of it
+                if link not in links:  # every function on a link reports the same about it
                     yield from reading.counter("PCIE_CPC", link, name, written, names.PCIE_CPC[name])
             elif name in names.PCIE:
                 yield from reading.counter("PCIE", function, name, written, names.PCIE[name])

@@ -1,4 +1,4 @@
-"""One report of a response: of which system, of which interval, what it says of itself, its variables and rows.
+"""One report of a response: of which system, of which interval, its own state, its variables and rows.
 
 Source: github.com/IBM/RMF, grafana/rmf-app (pkg/plugin/dds/response.go, frame/frame.go), and the responses of a DDS of
 z/OS 3.2 that IBM keeps beside it (mock-dds/data). Every figure is text there, but for those of `timeData`.
@@ -30,7 +30,7 @@ _LONGEST_TEXT = 500
 
 
 class Header(NamedTuple):
-    """Which report of which system, when its interval ended (UTC), and how many seconds that was, where it is said."""
+    """Which report of which system, when its interval ended (UTC), and how many seconds that was, where it is known."""
 
     name: str
     system: str
@@ -39,24 +39,24 @@ class Header(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells the reports of one kind and system from others."""
+        """Identity of the reports of one kind and system."""
         return f"{self.name} {self.system}"
 
 
 class Message(NamedTuple):
-    """What the DDS says of a report."""
+    """State of a report, according to the DDS."""
 
     id: str
     text: str
 
     @property
     def acceptable(self) -> bool:
-        """Say whether the report is to be read all the same."""
+        """Return whether the report is to be read all the same."""
         return self.id in ACCEPTABLE
 
     @property
     def kept(self) -> Literal["all", "none"]:
-        """What is kept of a report of which this is said."""
+        """How much is kept of a report in this state."""
         return "all" if self.acceptable else "none"
 
 
@@ -73,14 +73,14 @@ class Body(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Say whether the report says nothing."""
+        """Return whether the report is empty."""
         return not self.caption and not self.rows and not self.misfits
 
 
 class Newest(NamedTuple):
-    """What tells a response from the one before: the end of its interval, and what is said of it where it is empty.
+    """What distinguishes a response from the one before: the end of its interval, and its state where it is empty.
 
-    `interval_s` is how often RMF gathers (MINTIME), None where it is not said.
+    `interval_s` is how often RMF gathers (MINTIME), None where it is unknown.
     """
 
     end: str
@@ -88,7 +88,7 @@ class Newest(NamedTuple):
 
 
 def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, str]) -> Header:
-    """Return what a report says of itself; `seen` is when the last one ended by key: it decides a repeated local hour.
+    """Return how a report describes itself; `seen`, the end of the last one by key, decides a repeated local hour.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def message_of(found: Any) -> Message | None:
 
 
 def body_of(report: Mapping[str, Any]) -> Body:
-    """Return variables and rows; rows that say that there is no data are left out, those that do not fit counted."""
+    """Return variables and rows; rows without data are left out, those that do not fit counted."""
     caption = {
         text(var.get("name")): text(var.get("value"))
         for var in mappings(mapping(report.get("caption")).get("var"))
@@ -152,7 +152,7 @@ def body_of(report: Mapping[str, Any]) -> Body:
 
 
 def newest(content: bytes) -> Newest | None:
-    """Return what tells a response from the one before; None where it cannot be told."""
+    """Return what distinguishes a response from the one before; None where nothing does."""
     try:
         reports = mappings(mapping(json.loads(content)).get("report"))
     except (ValueError, RecursionError):

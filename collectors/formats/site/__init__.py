@@ -25,7 +25,7 @@ class Site:
     name = "site"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether `site` and one of the lists are keys at the top of `head`."""
+        """Return whether `site` and one of the lists are keys at the top of `head`."""
         return bool(_SITE.search(head) and _LIST.search(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -25,7 +25,7 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """What a file says; `site` is its name, None where it has none."""
+    """The content of a file; `site` is its name, None where it has none."""
 
     text: str = ""
     site: str | None = None

@@ -17,7 +17,7 @@ class Wrkdsksts:
     name = "wrkdsksts"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a print or a display with at least one disk unit begins in `head`."""
+        """Return whether a print or a display with at least one disk unit begins in `head`."""
         return is_wrkdsksts(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -59,9 +59,9 @@ class Row(NamedTuple):
 
 @dataclass
 class Capture:
-    """One print or display: its rows, and what its headings say.
+    """One print or display: its rows, and its headings.
 
-    `date` and `time` are as written, `built` is the date of the release (yymmdd) in the page header. `whole` says that
+    `date` and `time` are as written, `built` is the date of the release (yymmdd) in the page header. `whole` means that
     a print has its trailer; of a display nothing tells. `strays` are lines that are no part of it.
     """
 
@@ -98,7 +98,7 @@ class Found(NamedTuple):
 
 
 def is_wrkdsksts(head: bytes) -> bool:
-    """Say whether `head` holds an elapsed time and, behind it, the row of a disk unit."""
+    """Return whether `head` holds an elapsed time and, behind it, the row of a disk unit."""
     elapsed = False
     for data in head.split(b"\n"):
         written = text(data.rstrip(b"\r")) if len(data) <= MAX_LINE_BYTES else ""

@@ -53,12 +53,12 @@ class Misread(NamedTuple):
 
 
 def begins_with_a_unit(line: str) -> bool:
-    """Say whether a line begins as the row of a unit does: with its number."""
+    """Return whether a line begins as the row of a unit does: with its number."""
     return _BEGINNING.match(line) is not None
 
 
 def is_measured(line: str) -> bool:
-    """Say whether a line holds a unit and its numbers, each apart."""
+    """Return whether a line holds a unit and its numbers, each apart."""
     return ends(line) is not None
 
 
@@ -117,7 +117,8 @@ def _number(cell: str) -> float:
 def _words(rest: str) -> tuple[str | None, str | None, str | None] | Misread:
     """Return protection, state and compression; a state may hold a blank (HDW FAIL), two blanks part columns.
 
-    Any of the three may be empty, so of one or two the protection is told by its word, the compression by being short.
+    Any of the three may be empty, so of one or two the protection is recognised by its word, the compression by its
+    length.
     """
     fields = [field for field in _APART.split(rest.strip()) if field]
     if fields and (match := _PROTECTIONS.match(fields[0])) and fields[0][match.end() :].startswith(" "):

@@ -163,7 +163,7 @@ def _note(capture: Capture, reason: Reason, detail: str, kept: Literal["all", "p
 
 
 def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
-    """Say whether the sample counts from the same reset as the one before.
+    """Return whether the sample counts from the same reset as the one before.
 
     Raises
     ------
@@ -205,9 +205,8 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
         raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
     if len(set(dates.values())) > 1:
         readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
-        detail = (
-            f"`{capture.date}` is {readings}: say which (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
-        )
+        way_out = "name the order (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
+        detail = f"`{capture.date}` is {readings}: {way_out}"
         raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         state.order = next(iter(dates))
@@ -301,7 +300,7 @@ def _amounts(m: Mapping[str, float], seconds: float) -> dict[str, Amount]:
 
 
 def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *, direct: bool) -> Fields:
-    """Return the columns of a disk; `direct` says that the print's own means cover the interval."""
+    """Return the columns of a disk; `direct` means that the print's own means cover the interval."""
     unit = disk.unit
     fields: Fields = {"disk": name, "device_type": disk.device_type, "leaf": disk.leaf}
     if (busy := spent.get("busy_s")) is not None and (direct or 100 * busy.error / seconds <= BUSY_ERROR_POINTS):

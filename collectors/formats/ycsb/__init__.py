@@ -42,7 +42,7 @@ class Ycsb:
     name = "ycsb"
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether `head` holds a line that only YCSB prints."""
+        """Return whether `head` holds a line that only YCSB prints."""
         return _YCSB.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -110,7 +110,7 @@ class _Reading:
         return True
 
     def _starts(self, written: str) -> bool:
-        """Say whether a line is none that may stand within a summary."""
+        """Return whether a line is none that may stand within a summary."""
         try:
             status = lines.status(written)
         except ValueError:
@@ -137,7 +137,7 @@ class _Reading:
         block.raw.append(line.raw)
 
     def _one(self, line: Line, written: str) -> Iterator[Reject]:
-        """Begin a block with a line, or yield what is to be said of it."""
+        """Begin a block with a line, or yield its reject."""
         if line.fault is not None:
             detail = "the output ends within a line" if line.fault is Reason.CUT_LINE else "the line is too long"
             yield _placed(Reject(line.fault, detail, "none"), line)
@@ -176,7 +176,7 @@ class _Reading:
             self._run.begin = iso(found)
 
     def _other(self, line: Line, written: str) -> Iterator[Reject]:
-        """Yield what is said of a line that is no figure: the messages of the database binding."""
+        """Yield the reject of a line that is no figure: the messages of the database binding."""
         if not written or lines.is_own(written):
             return
         if lines.is_raw_data(written):

@@ -106,12 +106,12 @@ def measured(text: str) -> Iterator[Measured]:
 
 
 def continues(line: str) -> bool:
-    """Say whether a line continues a status line: measurements of two types are printed on lines of their own."""
+    """Return whether a line continues a status line: measurements of two types are printed on lines of their own."""
     return _KIND.match(line.lstrip()) is not None
 
 
 def summed(line: str) -> Summed | None:
-    """Return what a line of the summary says, None for another line.
+    """Return the content of a line of the summary, None for another line.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def summed(line: str) -> Summed | None:
 
 
 def is_summed(line: str) -> bool:
-    """Say whether a line is one of the summary, whatever its value."""
+    """Return whether a line is one of the summary, whatever its value."""
     return _SUMMARY.fullmatch(line) is not None
 
 
@@ -151,12 +151,12 @@ def kind(name: str) -> Kind:
 
 
 def is_raw_data(line: str) -> bool:
-    """Say whether a line is one of measurementtype=raw: a point a line."""
+    """Return whether a line is one of measurementtype=raw: a point a line."""
     return _RAW_DATA.fullmatch(line) is not None
 
 
 def is_own(line: str) -> bool:
-    """Say whether a line is YCSB's and says nothing that is read."""
+    """Return whether a line is YCSB's and holds no figure."""
     return _OWN.match(line) is not None
 
 

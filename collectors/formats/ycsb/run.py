@@ -73,7 +73,7 @@ class Run:
         return fields | {"unit_of_work": UNIT} | ({"users": float(threads)} if threads.isdecimal() else {})
 
     def follows(self, status: Status) -> bool:
-        """Say whether a status line is of this run."""
+        """Return whether a status line is of this run."""
         return not self.ended and (
             self.ts is None or (status.label == self.label and status.elapsed_s >= self.elapsed_s)
         )
@@ -95,7 +95,7 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
         yield Reject(Reason.DUPLICATE_ROW, f"there is a status line of {ts} already", "none")
         return
     if ambiguous:
-        detail = "the clock shows this hour twice and no line before tells which: read as the first"
+        detail = "the clock shows this hour twice and no earlier line decides: read as the first"
         yield Reject(Reason.CLOCK_CHANGE, detail, "all")
     if run.ts is None:
         run.name, run.begin, run.label = ts, iso(instant - timedelta(seconds=status.elapsed_s)), status.label
@@ -132,7 +132,7 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
 
 
 def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Record]:
-    """Yield what a status line says under one name."""
+    """Yield the figures of a status line under one name."""
     figures = dict(one.figures)
     count = figures.get("Count")
     if count == 0:

@@ -11,10 +11,10 @@ from typing import Any, Protocol, TypeVar
 from counterflow.collectors.sources.asking.session import AskError, Kind, Session
 
 ABSENT_S = 3600.0
-"""What a release does not have is asked for again after so long."""
+"""Time after which a missing view is queried again."""
 
 Cursor = dict[str, Any]
-"""JSON values; `n` counts the batches of a stream, `trouble` is what was last said to be wrong with it."""
+"""JSON values; `n` counts the batches of a stream, `trouble` is its last reported error."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Batch:
 
     @property
     def is_answer(self) -> bool:
-        """Say whether the system answered."""
+        """Return whether the system answered."""
         return bool(self.columns or self.body)
 
 
@@ -51,7 +51,7 @@ _Asked = TypeVar("_Asked", bound=Session, contravariant=True)
 
 
 class Task(Protocol[_Asked]):
-    """Something asked again and again of one system."""
+    """A query that is repeated on one system."""
 
     @property
     def interval_s(self) -> float:
@@ -79,17 +79,17 @@ class Stream:
 
     @property
     def is_absent(self) -> bool:
-        """Say whether the system said of late that it does not have this."""
+        """Return whether the system recently reported that it lacks this."""
         return time.monotonic() < self._absent_until
 
     def reached(self, began: float, columns: tuple[str, ...] = (), rows: Sequence[Any] = (), **reached: Any) -> Batch:
-        """Return the batch of rows asked for at `began` (monotonic clock); `reached` changes the position."""
+        """Return the batch of rows queried at `began` (monotonic clock); `reached` changes the position."""
         self._absent_until = 0.0
         self.position = {k: v for k, v in self.position.items() if k != "trouble"} | reached
         return self._batch(columns, rows, datetime.now(UTC), time.monotonic() - began)
 
     def troubled(self, error: AskError) -> Iterator[Batch]:
-        """Yield a batch that says what is wrong, unless that was the last thing said.
+        """Yield a batch with the error, unless it was the last one reported.
 
         Raises
         ------

@@ -41,7 +41,7 @@ _Asked = TypeVar("_Asked", bound=Session)
 
 
 class Reader(Generic[_Asked]):
-    """The thread of one system. Times are multiples of the interval, so that several systems are asked at once."""
+    """The thread of one system. Times are multiples of the interval, so that several systems are queried at once."""
 
     def __init__(
         self, name: str, session: _Asked, tasks: Sequence[Task[_Asked]], told: Told, waiting: Waiting | None = None
@@ -68,7 +68,7 @@ class Reader(Generic[_Asked]):
         self._waiting.done(batch)
 
     def stop(self) -> None:
-        """Ask nothing more."""
+        """Send no more queries."""
         self._stop.set()
 
     def join(self, timeout_s: float) -> None:

@@ -48,7 +48,7 @@ class Session(Protocol):
         ...
 
     def text(self, error: BaseException) -> str:
-        """Return what an error says, without the password."""
+        """Return the content of an error, without the password."""
         ...
 
 
@@ -85,7 +85,7 @@ class Password:
         self._refused = None
 
     def text(self, error: BaseException) -> str:
-        """Return what an error says, without the password."""
+        """Return the content of an error, without the password."""
         text = " ".join(str(error).split()) or type(error).__name__
         for secret in (self._last, repr(self._last)[1:-1]):
             text = text.replace(secret, "***") if secret else text

@@ -113,7 +113,7 @@ class Session:
             client.close()
 
     def text(self, error: BaseException) -> str:
-        """Return what an error says, without the password."""
+        """Return the content of an error, without the password."""
         return self._password.text(error)
 
     def ask(self, path: str, parameters: Mapping[str, str]) -> bytes:

@@ -128,7 +128,7 @@ class Session:
         return message
 
     def text(self, error: BaseException) -> str:
-        """Return what an error says; librdkafka keeps secrets to itself."""
+        """Return the content of an error; librdkafka keeps secrets to itself."""
         told = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
         return told.str() if told else " ".join(str(error).split()) or type(error).__name__
 

@@ -40,8 +40,8 @@ class Query(_Strict):
     """A question asked every `interval_s` (left out: that of the pack).
 
     `table` names the description that its rows are read by. `sql` lists statements: the first that this release knows
-    is used. `required` says that a system that has the pack's subject has this: where it is missing, it is asked for
-    again at every interval, else once an hour. `baseline` says that its figures are since the preceding call of the
+    is used. `required` means that a system that has the pack's subject has this: where it is missing, it is asked for
+    again at every interval, else once an hour. `baseline` means that its figures are since the preceding call of the
     connection: the first answer only sets the baseline and is not read.
     """
 
@@ -132,7 +132,7 @@ def names() -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Say whether a name in a configuration is that of a file."""
+    """Return whether a name in a configuration is that of a file."""
     return "/" in name or name.endswith((".yaml", ".yml"))
 
 

@@ -78,7 +78,7 @@ class Session:
         return Answer(columns, self._fetched(cursor) if columns else iter(()))
 
     def text(self, error: BaseException) -> str:
-        """Return what an error says, without the password."""
+        """Return the content of an error, without the password."""
         return self._password.text(error)
 
     def _opened(self) -> Connection:
