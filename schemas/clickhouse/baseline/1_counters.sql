@@ -415,7 +415,7 @@ CREATE TABLE IF NOT EXISTS counterflow.manifest {on_cluster}
   `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
   `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
   `counted` LowCardinality(String) COMMENT 'Dataset that was counted.' CODEC(ZSTD(1)),
-  `row_count` UInt64 COMMENT 'Rows of the dataset for this system and interval; 0 says that there was nothing, not that nothing is known. [rows; gauge]' CODEC(T64, ZSTD(1)),
+  `row_count` UInt64 COMMENT 'Rows of the dataset for this system and interval; 0 means that there was nothing, not that nothing is known. [rows; gauge]' CODEC(T64, ZSTD(1)),
   landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
   CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
 )
@@ -576,7 +576,7 @@ CREATE TABLE IF NOT EXISTS counterflow.system_cpu {on_cluster}
   `idle_pct` Nullable(Float64) COMMENT 'Time idle as a share of `cpu_base`. [%; percent; null: as user_pct]' CODEC(ZSTD(1)),
   `steal_pct` Nullable(Float64) COMMENT 'Time the hypervisor gave to others while this system wanted to run. [%; percent; null: not Linux, or recorder older than 16]' CODEC(ZSTD(1)),
   `cpu_base` LowCardinality(Nullable(String)) COMMENT 'What 100 % is: `logical` = all logical processors of the row; `floating` = the larger of entitlement and consumption of a shared AIX partition: such percentages must not be averaged. [null: the row has no percentages]' CODEC(ZSTD(1)),
-  `logical_engines` Nullable(Float64) COMMENT 'Logical processors (hardware threads; on z/OS those online). [processors; gauge; null: not told by the source]' CODEC(ZSTD(1)),
+  `logical_engines` Nullable(Float64) COMMENT 'Logical processors (hardware threads; on z/OS those online). [processors; gauge; null: not reported by the source]' CODEC(ZSTD(1)),
   `virtual_engines` Nullable(Float64) COMMENT 'Virtual processors of the partition. [processors; gauge; null: not a partition]' CODEC(ZSTD(1)),
   `entitled_cores` Nullable(Float64) COMMENT 'Entitled capacity of the partition. [cores; gauge; null: not a shared partition]' CODEC(ZSTD(1)),
   `physical_consumed_cores` Nullable(Float64) COMMENT 'Physical processors consumed. [cores; gauge; null: the source has no physical counters]' CODEC(ZSTD(1)),
