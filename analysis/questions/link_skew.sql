@@ -2,7 +2,8 @@
 -- section: Links and Db2 Mirror
 WITH sides AS (
   SELECT
-    `group`, link_type, link, system, ts, interval_s, own_out_bytes_s, own_in_bytes_s
+    -- the two ends of an RDMA link have different names: `group` is the pair and both addresses
+    `group`, link_type, if(link_type = 'nrg', link, '') AS link, system, ts, interval_s, own_out_bytes_s, own_in_bytes_s
   FROM counterflow.link_load FINAL
   WHERE `group` IS NOT NULL AND own_out_bytes_s IS NOT NULL AND own_in_bytes_s IS NOT NULL
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}

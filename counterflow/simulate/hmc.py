@@ -22,8 +22,7 @@ LISTED_AFTER = timedelta(seconds=1)
 
 def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
     """Yield the documents of a managed system, one per partition with a link; figures are bytes a second."""
-    systems = dict.fromkeys(system for one in placed for system, _ in _links(server, one))
-    for number, name in enumerate(systems, 1):
+    for number, name in enumerate(_systems(server, placed), 1):
         samples: list[dict[str, Any]] = []
         for one in placed:
             for link in (link for system, link in _links(server, one) if system == name):
@@ -31,7 +30,7 @@ def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
                 for interval, out_bytes, in_bytes in zip(one.intervals, sent, received, strict=True):
                     port = {
                         "drcIndex": str(drc_index(number)),
-                        "physicalLocation": f"{physical_port(server)}-S{number}",
+                        "physicalLocation": f"{_physical_port(server)}-S{number}",
                         "physicalDrcIndex": "553713681",
                         "physicalPortId": 0,
                         "sentBytes": [round(out_bytes / interval.seconds, 3)],
@@ -70,13 +69,18 @@ def lshwres(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
             yield f"{interval.end + LISTED_AFTER:%Y-%m-%dT%H:%M:%SZ} {server}"
             yield "lpar_name,adapter_id,logical_port_id,phys_port_id,location_code,functional_state,capacity"
             for number, (system, link) in enumerate(links, 1):
-                location = f"{physical_port(server)}-S{number}"
+                location = f"{_physical_port(server)}-S{number}"
                 yield f"{system},1,{drc_index(number):08x},0,{location},1,{link.capacity_pct:.2f}"
             yield "adapter_id,phys_port_id,phys_port_loc,state,curr_conn_speed"
-            yield f"1,0,{physical_port(server)},1,{LINE_MBITS_S}"
+            yield f"1,0,{_physical_port(server)},1,{LINE_MBITS_S}"
 
 
-def physical_port(server: str) -> str:
+def location_code(server: str, system: str, placed: Sequence[Placed[Run]]) -> str:
+    """Return the location of the logical port of a partition, as IBM i and the HMC write it."""
+    return f"{_physical_port(server)}-S{_systems(server, placed).index(system) + 1}"
+
+
+def _physical_port(server: str) -> str:
     """Return the location of the one physical port of a managed system."""
     return f"U78D3.001.{server}-P1-C2-T1"
 
@@ -84,6 +88,11 @@ def physical_port(server: str) -> str:
 def drc_index(number: int) -> int:
     """Return the index of the logical port of the partition with that number."""
     return 0x27004000 + number
+
+
+def _systems(server: str, placed: Sequence[Placed[Run]]) -> list[str]:
+    """Return the partitions with a link over a managed system's port, in order of appearance."""
+    return list(dict.fromkeys(system for one in placed for system, _ in _links(server, one)))
 
 
 def _links(server: str, placed: Placed[Run]) -> Iterator[tuple[str, Link]]:

@@ -1,6 +1,8 @@
-"""Db2 Mirror: the running counts of a partition's RDMA link, as rows of NRG_INFO and RDMA_LINK_INFO.
+"""Db2 Mirror: the running counts of a partition's RDMA link, and the settings that lead from it to its port.
 
-Where a case has no drops and refusals, their columns are left out, as on releases without them.
+The counts are rows of NRG_INFO and RDMA_LINK_INFO. The settings are one sample each of NRG_LINK_INFO, MIRROR_INFO,
+NETSTAT_INTERFACE_INFO and HARDWARE_RESOURCE_INFO, and QAPMETH with the resource of the line in each interval. Where a
+case has no drops and refusals, their columns are left out, as on releases without them.
 """
 
 from __future__ import annotations
@@ -8,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from counterflow.simulate.hmc import physical_port
-from counterflow.simulate.layout import Row, sample_fields
+from counterflow.simulate.hmc import location_code
+from counterflow.simulate.layout import Row, interval_fields, sample_fields
 from counterflow.simulate.model import Link, Run
 from counterflow.simulate.spread import apportion
 from counterflow.simulate.timeline import Placed
 
 COUNTERS = ("OUTBOUND_RDMA_BYTES", "INBOUND_RDMA_BYTES", "OUTBOUND_MESSAGES", "INBOUND_MESSAGES")
 TROUBLE = ("DROPPED_PACKETS", "RNR_NAK_PACKETS_RECEIVED")
+LINE, RESOURCE = "ROCE01", "CMN05"
 
 
 def samples(
@@ -25,7 +28,6 @@ def samples(
     rows: dict[str, list[Row]] = {"NRG_INFO": [], "RDMA_LINK_INFO": []}
     counts = [*(random.randrange(10**12) for _ in COUNTERS), *(0 for _ in TROUBLE)]
     for one in placed:
-        pair = " ".join(p.system for p in one.run.partitions if p.link and p.link.mirror)
         for link in (p.link for p in one.run.partitions if p.system == system and p.link):
             ends = [interval.end for interval in one.intervals]
             grown = [
@@ -37,13 +39,15 @@ def samples(
             for at, end in enumerate(ends):
                 counts = [value + by_interval[at] for value, by_interval in zip(counts, grown, strict=True)]
                 counted = dict(zip((*COUNTERS, *TROUBLE), counts, strict=True))
-                for view, row in _rows(link, addresses, pair).items():
+                for view, row in _rows(link, addresses).items():
                     known = COUNTERS if link.trouble is None or view == "NRG_INFO" else counted
                     rows[view].append(sample_fields(end) | row | {name: counted[name] for name in known})
+    if rows["RDMA_LINK_INFO"]:
+        rows |= _settings(system, addresses, placed)
     return {view: found for view, found in rows.items() if found}
 
 
-def _rows(link: Link, addresses: tuple[str, str], pair: str) -> dict[str, Row]:
+def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
     source, target = addresses
     rdma_link: Row = {
         "ADDRESS_SPACE_TYPE": "IPV4",
@@ -51,7 +55,6 @@ def _rows(link: Link, addresses: tuple[str, str], pair: str) -> dict[str, Row]:
         "TARGET_ADDRESS": target,
         "LINK_STATE": "UP",
         "LINK_FAILURES": 0,
-        "PHYSICAL_PORT": physical_port(link.server),
     }
     group: Row = {
         "NRG_NAME": "MIRROR_DATABASE",
@@ -60,7 +63,33 @@ def _rows(link: Link, addresses: tuple[str, str], pair: str) -> dict[str, Row]:
         "ACTIVE_LINK_COUNT": 1,
         "LOAD_BALANCE_LINK_COUNT": 1,
         "LINK_FAILURES": 0,
-        "MIRRORED_PAIR": pair,
-        "PHYSICAL_PORT": physical_port(link.server),
     }
     return {"RDMA_LINK_INFO": rdma_link} | ({"NRG_INFO": group} if link.mirror else {})
+
+
+def _settings(system: str, addresses: tuple[str, str], placed: Sequence[Placed[Run]]) -> dict[str, list[Row]]:
+    """Return the hops from the link of `system` to its port, and the nodes of its pair."""
+    link = next(p.link for one in placed for p in one.run.partitions if p.system == system and p.link)
+    at, (source, target) = sample_fields(placed[0].begin), addresses
+    location = location_code(link.server, system, placed)
+    line: Row = {"IOPRN": "CMB06", "ETTYPE": "ETH", "ETLLND": LINE, "ETLLSP": 99_999_999_999, "ETMPORT": RESOURCE}
+    own: Row = {"CONNECTION_TYPE": "IPV4", "INTERNET_ADDRESS": source, "NETWORK_ADDRESS": "192.0.2.0"}
+    settings: dict[str, list[Row]] = {
+        "NETSTAT_INTERFACE_INFO": [at | own | {"LINE_DESCRIPTION": LINE}],
+        "HARDWARE_RESOURCE_INFO": [
+            at | {"RESOURCE_CATEGORY": "COMM", "RESOURCE_NAME": RESOURCE, "LOCATION_CODE": location}
+        ],
+        "QAPMETH": [interval_fields(interval) | line for one in placed for interval in one.intervals],
+    }
+    if link.mirror:
+        nodes = [p.system for p in placed[0].run.partitions if p.link and p.link.mirror]
+        state: Row = {"IASP_NAME": "*SYSBAS", "REPLICATION_STATE": "ACTIVE"}
+        of_group: Row = {"NRG_NAME": "MIRROR_DATABASE", "ADDRESS_SPACE_TYPE": "IPV4"}
+        settings["MIRROR_INFO"] = [at | state | {"PRIMARY_NODE": nodes[0], "SECONDARY_NODE": nodes[1]}]
+        settings["NRG_LINK_INFO"] = [
+            at
+            | of_group
+            | {"SOURCE_ADDRESS": source, "TARGET_ADDRESS": target}
+            | {"LINK_STATE": "UP", "LINK_PRIORITY": 1, "LINK_IN_USE": "YES"}
+        ]
+    return settings

@@ -23,7 +23,7 @@ NOT_AUDITED: Mapping[str, str] = {
     rule: "a verdict depends on earlier verdicts and their arrival; its input is audited and can be judged again with: "
     f"counterflow rules replay {rule}"
     for rule in ("log_ceiling", "roce_cap")
-}
+} | {"link_wire": "the hops are followed in Python; link_load is audited against the wires that are stored"}
 """Jobs without a recomputation, and why."""
 
 _TEMPLATE = """

@@ -260,7 +260,7 @@ def _within(period: Period, key: Mapping[str, Any]) -> bool:
 
 def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: Period | None = None) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
-    if job.rule:
+    if job.step:
         rules.write_bytes(archive())
     return render(
         job,

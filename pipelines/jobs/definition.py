@@ -28,6 +28,8 @@ class Job(BaseModel):
         shows it, `counterflow jobs rerun` corrects it. Duplicated rows that far apart repeat the same results.
     rule : the rule of the same name that the job judges with. The query creates a view `intervals`, whose columns
         `system`, `entity_type` and `entity` identify the judged entity, and inserts from `judged`.
+
+    A query that inserts from `wired` has its view `known`, links and settings of a system, wired by `pipelines.wiring`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,6 +39,11 @@ class Job(BaseModel):
     parallelism: int = Field(default=1, ge=1)
     state_ttl: str = "1 h"
     rule: str | None = None
+
+    @property
+    def step(self) -> str | None:
+        """The step in Python between the views and the INSERTs, one of `driver.STEPS`."""
+        return "judge" if self.rule else "wire" if "wired" in self.reads else None
 
     @property
     def statements(self) -> list[str]:

@@ -3,14 +3,14 @@
 Reads one JSON object per line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`. Submits each job
 as one Flink job (its INSERTs share their sources) and prints one line per job: `{"job", "job_id"}` as soon as Flink
 accepts it, `{"job", "error"}` where Flink rejects it. Exits at the end of its input.
-A job with a `rule` sends its `intervals` through the rule and receives them back as `judged`. A job with `rehearse` is
-only planned: its `job_id` is empty.
+A job with a `step` sends a view through Python and receives the rows back as another (`STEPS`). A job with `rehearse`
+is only planned: its `job_id` is empty.
 
 In application mode the JobManager runs this module (`PythonDriver`) and passes no input: the argument names a file with
 the object, which has one job, and the job's configuration has no target.
 
-That environment lacks Counterflow's packages, so nothing of Counterflow is imported but the rules, which need none:
-Flink ships them to its TaskManagers (`python.files`), and only there do they run.
+That environment lacks Counterflow's packages, so nothing of Counterflow is imported but what the steps call, which
+needs none: Flink ships it to its TaskManagers (`python.files`), and only there does it run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
 from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import-not-found]
 from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
-from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
+from pyflink.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
 from pyflink.java_gateway import get_gateway  # type: ignore[import-not-found]
 from pyflink.table import ExplainDetail, StreamTableEnvironment  # type: ignore[import-not-found]
 
@@ -45,8 +45,24 @@ JUDGED = {
     "evidence": Types.STRING(),
     "parameters": Types.STRING(),
 }
-COLUMNS = tuple(JUDGED)
-"""Shipped with a judge in place of `JUDGED`: PyFlink's types refer to the JVM once used, and cannot be pickled."""
+LINK = ("system", "link_type", "link")
+WIRED = {
+    **dict.fromkeys(LINK, Types.STRING()),
+    "ts_ms": Types.LONG(),
+    "n": Types.LONG(),
+    "physical_port": Types.STRING(),
+    "logical_port": Types.STRING(),
+    "pair": Types.STRING(),
+    "capacity_pct": Types.DOUBLE(),
+    "line_bits_s": Types.DOUBLE(),
+    "hops": Types.STRING(),
+    "missing": Types.STRING(),
+    "contradiction": Types.STRING(),
+}
+COLUMNS, WIRED_COLUMNS = tuple(JUDGED), tuple(WIRED)
+"""Shipped with a step in place of the types: PyFlink's types refer to the JVM once used, and cannot be pickled."""
+SAMPLES_KEPT = 5760
+"""Samples of a link that are wired again when a setting is learned: a day of 15 s."""
 _AT_ONCE = 2
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
 """Rows of an entity are judged together, in order, once none has arrived for the first time or the oldest has waited
@@ -110,12 +126,59 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
             yield Row(*(row[column] for column in COLUMNS))
 
 
+class Wire(KeyedProcessFunction):  # type: ignore[misc]
+    """Finds the port of each sample of a system's links, again where a setting that comes later changes it."""
+
+    def open(self, runtime_context: Any) -> None:
+        """Open the state that Flink keeps: the settings of the system, and the times of its samples by link."""
+        from counterflow.pipelines.wiring import Settings
+
+        kept = Types.PICKLED_BYTE_ARRAY()
+        self._nothing = Settings()
+        self._settings = runtime_context.get_state(ValueStateDescriptor("settings", kept))
+        self._samples = runtime_context.get_map_state(MapStateDescriptor("samples", Types.STRING(), kept))
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:
+        """Wire a sample, or learn a setting and yield the wires that it changes."""
+        row = value.as_dict()
+        before = self._settings.value() or self._nothing
+        if row["link"] is not None:
+            link = json.dumps([row[column] for column in LINK])
+            times = self._samples.get(link) or []
+            if row["ts_ms"] not in times:
+                self._samples.put(link, [*times, row["ts_ms"]][-SAMPLES_KEPT:])
+                yield self._wired(before, link, row["ts_ms"])
+            return
+        after = before.learn(row["section"], row["item"], row["name"], row["ts_ms"], row["value"])
+        if after is before:
+            return
+        self._settings.update(after)
+        for link, times in list(self._samples.items()):
+            _, link_type, name = json.loads(link)
+            for ts_ms in times:
+                if after.wire(link_type, name, ts_ms) != before.wire(link_type, name, ts_ms):
+                    yield self._wired(after, link, ts_ms)
+
+    def _wired(self, settings: Any, link: str, ts_ms: int) -> Any:
+        system, link_type, name = json.loads(link)
+        wire = settings.wire(link_type, name, ts_ms).as_row()
+        wire |= {"system": system, "link_type": link_type, "link": name, "ts_ms": ts_ms, "n": 1 + settings.learned}
+        return Row(*(wire[column] for column in WIRED_COLUMNS))
+
+
+STEPS = {
+    "judge": (ENTITY, "intervals", "judged", JUDGED),
+    "wire": (("system",), "known", "wired", WIRED),
+}
+"""The steps in Python: the columns that partition their input, the view they read, the view they make, its types."""
+
+
 def submit(job: dict[str, Any]) -> str:
     """Submit one job; returns its Flink job id, empty after a rehearsal."""
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)
-    if rule := job.get("rule"):
+    if step := job.get("step"):
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
@@ -126,11 +189,13 @@ def submit(job: dict[str, Any]) -> str:
     environment = StreamTableEnvironment.create(stream)
     for statement in job["statements"]:
         environment.execute_sql(statement)
-    if rule:
-        rows = environment.to_data_stream(environment.from_path("intervals"))
-        entities = rows.key_by(lambda row: json.dumps([row[column] for column in ENTITY]), Types.STRING())
-        judged = entities.process(Judge(rule), Types.ROW_NAMED([*JUDGED], [*JUDGED.values()]))
-        environment.create_temporary_view("judged", environment.from_data_stream(judged))
+    if step:
+        key, read, made, types = STEPS[step]
+        rows = environment.to_data_stream(environment.from_path(read))
+        keyed = rows.key_by(lambda row: json.dumps([row[column] for column in key]), Types.STRING())
+        function = Judge(job["rule"]) if step == "judge" else Wire()
+        stepped = keyed.process(function, Types.ROW_NAMED([*types], [*types.values()]))
+        environment.create_temporary_view(made, environment.from_data_stream(stepped))
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)

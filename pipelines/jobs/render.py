@@ -84,7 +84,7 @@ def render(
     bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
     flink_url : Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
-    rules : archive of the rules for Flink's TaskManagers (`archive`).
+    rules : archive of the steps in Python for Flink's TaskManagers (`archive`).
     restore : URI of the checkpoint to resume from.
     period : rerun: recompute this period from the topics without a state TTL, then finish.
     """
@@ -96,6 +96,7 @@ def render(
     rerun |= {"execution.checkpointing.checkpoints-after-tasks-finish": "false"}
     return {
         "job": job.name,
+        "step": job.step,
         "rule": job.rule,
         "configuration": {
             **_SETTINGS,
@@ -106,7 +107,7 @@ def render(
             "execution.checkpointing.dir": checkpoints,
             **({"execution.state-recovery.path": restore} if restore else {}),
             # in the TaskManager itself: a worker process would listen on ports that are open to the network
-            **({"python.files": str(rules), "python.execution-mode": "thread"} if job.rule else {}),
+            **({"python.files": str(rules), "python.execution-mode": "thread"} if job.step else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
         **_statements(job, datasets, bootstrap, connection, period),
@@ -114,9 +115,9 @@ def render(
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
-    """Return the SHA-256 of everything that shapes a job's state: query, tables and rule, but not the cluster."""
-    rule = archive() if job.rule else b""
-    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None)) + rule).hexdigest()
+    """Return the SHA-256 of everything that shapes a job's state: query, tables and Python, but not the cluster."""
+    step = archive() if job.step else b""
+    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None)) + step).hexdigest()
 
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:

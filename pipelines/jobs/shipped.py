@@ -12,10 +12,12 @@ import counterflow
 
 @cache
 def archive() -> bytes:
-    """Return a zip of what is imported there: the rules and `verdicts`, nothing else."""
+    """Return a zip of what is imported there: `rules`, `verdicts` and `wiring`, nothing else."""
     root = Path(counterflow.__file__).parent
     paths = [root / "__init__.py", root / "pipelines/__init__.py"]
-    paths += sorted(path for name in ("rules", "verdicts") for path in (root / "pipelines" / name).glob("*.py"))
+    paths += sorted(
+        path for name in ("rules", "verdicts", "wiring") for path in (root / "pipelines" / name).glob("*.py")
+    )
     found = io.BytesIO()
     with zipfile.ZipFile(found, "w") as file:
         for path in paths:  # without timestamps, so that equal rules make equal archives

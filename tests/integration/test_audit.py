@@ -39,7 +39,7 @@ def links() -> Input:
     now, hours = test_link_load.NOW, timedelta(hours=1)
     systems = [("live", now, 10), ("late", now - 72 * hours, 20), ("ahead", now + 24 * hours, 40)]
     rows = [row for name, begin, seed in systems for row in test_link_load.mirrored(name, begin, seed=seed)]
-    return [("link", row) for row in test_link_load.numbered(rows)]
+    return [("link_wire" if "hops" in row else "link", row) for row in test_link_load.numbered(rows)]
 
 
 CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {

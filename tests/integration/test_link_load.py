@@ -35,11 +35,11 @@ class LinkLine(SettledLine):
         super().__init__(flink, driver, version, recompute, ["link_load", "roce_cap"], parallelism=2)
 
     def links(self, rows: Sequence[Record]) -> None:
-        self.publish([("link", row) for row in rows])
+        self.publish([("link_wire" if "hops" in row else "link", row) for row in rows])
 
 
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
-    loads = link_load(published["link"])
+    loads = link_load(published["link"], published["link_wire"])
     return {"link_load": loads, "verdict": verdict(loads.values())}
 
 
@@ -91,9 +91,13 @@ def own(row: Record) -> Record:
     }
 
 
-def link_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
+def link_load(published: Sequence[Record], wires: Sequence[Record]) -> dict[tuple[str, ...], Record]:
     key = ("system", "link_type", "link", "ts")
-    loads = {tuple(row[column] for column in key): own(row) for row in published}
+    newest_wire = {tuple(row[column] for column in key): row for row in sorted(wires, key=lambda row: int(row["n"]))}
+    loads = {}
+    for row in published:
+        name = tuple(row[column] for column in key)
+        loads[name] = wired(own(row), newest_wire.get(name, {}))
     at: dict[tuple[str, int], dict[tuple[str, ...], list[Record]]] = defaultdict(lambda: defaultdict(list))
     for load in loads.values():
         if load["physical_port"] and load["link_type"] in ("logical_port", "physical_port"):
@@ -108,6 +112,16 @@ def link_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
         name: beside(load, at.get((load["physical_port"], math.floor(seconds(load["ts"]) / 5)), {}))
         for name, load in loads.items()
     }
+
+
+def wired(load: Record, wire: Record) -> Record:
+    """Give an NRG or RDMA link its port and its pair."""
+    if load["link_type"] not in ("nrg", "rdma_link"):
+        return {**load, "wire": {}}
+    pair = wire.get("pair")
+    group = pair if load["link_type"] == "nrg" or pair is None else f"{pair} {load['group']}"
+    given = {name: wire.get(name) or load[name] for name in ("capacity_pct", "line_bits_s")}
+    return {**load, **given, "group": group, "physical_port": wire.get("physical_port"), "wire": wire}
 
 
 def newest(rows: Sequence[Record], column: str) -> float | None:
@@ -126,7 +140,12 @@ def beside(load: Record, ports: Mapping[tuple[str, ...], Sequence[Record]]) -> R
         physical[side] = whole[0] if whole else plus(*parts) if parts else None
     capacities = {name: newest(rows, "capacity_pct") for name, rows in ports.items()}
     lines = [row for rows in ports.values() for row in rows]
-    listed = [capacity for (system, *_), capacity in capacities.items() if system == load["system"] and capacity]
+    wire = load["wire"]
+    listed = [
+        capacity
+        for (system, _, port), capacity in capacities.items()
+        if system == load["system"] and capacity and wire.get("logical_port") in (None, port)
+    ]
     capacity = load["capacity_pct"] or (listed[0] if len(listed) == 1 else None)
     line = load["line_bits_s"] or newest(lines, "line_bits_s")
     nominal = None if line is None or capacity is None else line * capacity / 100
@@ -137,8 +156,8 @@ def beside(load: Record, ports: Mapping[tuple[str, ...], Sequence[Record]]) -> R
     counted += [capacity is not None for capacity in capacities.values()]
     counted += [newest(rows, "line_bits_s") is not None for rows in ports.values()]
     return {
-        **load,
-        "n": 1 + sum(counted),
+        **{name: value for name, value in load.items() if name != "wire"},
+        "n": 1 + 1000 * wire.get("n", 0) + sum(counted),
         "line_bits_s": line,
         "capacity_pct": capacity,
         "phys_out_bytes_s": physical["out"],
@@ -226,15 +245,16 @@ def mirrored(
     While `capped` the group carries 40 % and the neighbours a little more.
     """
     port = f"U78D2.001.{system}-P1-C1-T1"
-    group = Counter(system, "nrg", "MIRROR_DATABASE", seed, physical_port=port, link_count=1.0, failures=0.0)
-    group.fixed |= {"prev_failures": 0.0, "load_balance_link_count": 1.0, "group": "pair"}
-    plain = Counter(system, "rdma_link", "10.1.1.1 10.1.1.2", seed + 1, peer="10.1.1.2", line_bits_s=25e9)
+    group = Counter(system, "nrg", "MIRROR_DATABASE", seed, link_count=1.0, failures=0.0)
+    group.fixed |= {"prev_failures": 0.0, "load_balance_link_count": 1.0}
+    addresses = "10.1.1.1 10.1.1.2"
+    plain = Counter(system, "rdma_link", addresses, seed + 1, peer="10.1.1.2", line_bits_s=25e9, group=addresses)
     shares = {system: 3.0, f"{system}-other": 97.0}
     ports = [
         Counter(name, "logical_port", f"2700400{at}", seed + at, physical_port=port)
         for at, name in enumerate(shares, 2)
     ]
-    envelope = {"source": "test", "agent_id": "test", "collected_at": stamp(NOW)}
+    envelope: Record = {"source": "test", "agent_id": "test", "collected_at": stamp(NOW)}
     for number in range(intervals + 1):
         ts = begin + number * timedelta(seconds=15)
         low = number in capped
@@ -242,6 +262,12 @@ def mirrored(
         if number != 8:  # a sample is missing, and the gap is not longer than twice the interval
             yield group.sample(ts, 15.0, load, restart=number == 5)
             yield plain.sample(ts + timedelta(milliseconds=250), 15.0 if number % 2 else None, load)
+            wire = {**envelope, "system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "ts": stamp(ts)}
+            # two logical ports of the system share the physical port from sample 23 on: the wire names the right one
+            yield {**wire, "n": 4, "hops": "ROCE01", "physical_port": port, "logical_port": "27004002", "pair": "A B"}
+            yield {**wire, "n": 1, "hops": "", "missing": "no line"}
+            wire |= {"link_type": "rdma_link", "link": addresses, "ts": stamp(ts + timedelta(milliseconds=250))}
+            yield {**wire, "n": 2, "hops": "", "pair": "A B", "capacity_pct": 7.0}
         if number == 25:  # a gap
             plain.skip()
         if number % 2 == 0:
@@ -253,6 +279,9 @@ def mirrored(
             for of, (name, share) in zip(ports, shares.items(), strict=True):
                 naming = {"system": name, "link": of.fixed["link"], "link_type": "logical_port"}
                 yield {**listing, **naming, "capacity_pct": share * (2 if number > 24 else 1)}
+            if number > 22:
+                second = {"system": system, "link": "27004009", "link_type": "logical_port", "capacity_pct": 1.0}
+                yield {**listing, **second}
             yield {**listing, "system": "server", "link": port, "link_type": "physical_port", "line_bits_s": LINE}
         figures = {
             "out_kb": 1024.0 * number,

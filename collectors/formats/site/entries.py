@@ -108,20 +108,29 @@ class Ceiling(Timed):
 
 
 class Port(Timed):
-    """What a link has been given."""
+    """Hops from a link to its port that nothing reports, or that are reported wrongly, and what the port is given."""
 
     system: Name = Field(description="the system's name as it stands in records")
-    link: Name = Field(description="the link's name as it stands in records")
-    physical_port: Name | None = Field(None, description="a name for the physical port")
+    link: Name = Field(
+        description="a link, address, line description, resource or logical port, as it stands in records"
+    )
+    line: Name | None = Field(None, description="the line description of an address or a link")
+    resource: Name | None = Field(None, description="the resource of a line description")
+    location_code: Name | None = Field(None, description="the location code of a resource, as the HMC writes it")
+    physical_port: Name | None = Field(None, description="the location of the physical port, as the HMC writes it")
     capacity_pct: Annotated[Positive, Field(le=100)] | None = Field(None, description="more than 0, at most 100")
     line_bits_s: Positive | None = Field(None, description="bits a second, more than 0")
 
     @model_validator(mode="after")
-    def _says_something(self) -> Port:
-        if self.physical_port is None and self.capacity_pct is None and self.line_bits_s is None:
-            text = "says nothing: give `physical_port`, `capacity_pct` or `line_bits_s`"
+    def _gives_something(self) -> Port:
+        if not self._given():
+            names = [name for name in type(self).model_fields if name not in _ABOUT]
+            text = f"gives nothing: add `{'`, `'.join(names[:-1])}` or `{names[-1]}`"
             raise PydanticCustomError("entry", "{text}", {"text": text})
         return self
+
+    def _given(self) -> dict[str, Any]:
+        return self.model_dump(exclude=_ABOUT, exclude_none=True)
 
     def about(self) -> Iterator[tuple[object, ...]]:
         """Yield what it is about."""
@@ -129,8 +138,10 @@ class Port(Timed):
 
     def settings(self, site: str) -> Iterator[Setting]:
         """Yield its rows."""
-        values = self.model_dump(include={"physical_port", "capacity_pct", "line_bits_s"})
-        yield from _rows(self.system, "port", self.link, self.since, values)
+        yield from _rows(self.system, "port", self.link, self.since, self._given())
+
+
+_ABOUT = {"system", "link", "since"}
 
 
 class Price(Timed):

@@ -3,7 +3,7 @@ WITH
   measured AS
   (
     SELECT
-      system, link_type, link, ts, l.landed_at AS at, l.group AS of_group, l.physical_port AS port, l.peer AS of_peer,
+      system, link_type, link, ts, l.landed_at AS at, l.group AS own_group, l.physical_port AS own_port, l.peer AS of_peer,
       (toUnixTimestamp64Milli(ts) - toUnixTimestamp64Milli(prev_ts)) / 1000 AS apart_s,
       if(apart_s > 0, apart_s, l.interval_s) AS seconds,
       arrayExists(
@@ -20,7 +20,7 @@ WITH
       (out_messages - prev_out_messages) / counted_s AS sent_messages,
       (in_messages - prev_in_messages) / counted_s AS received_messages,
       l.out_packets / delta_s AS sent_packets, l.in_packets / delta_s AS received_packets,
-      nullIf(l.line_bits_s, 0) AS line, nullIf(l.capacity_pct, 0) AS guaranteed,
+      nullIf(l.line_bits_s, 0) AS own_line, nullIf(l.capacity_pct, 0) AS guaranteed,
       ifNull((l.dropped - prev_dropped) / counted_s, (out_dropped + in_dropped) / delta_s) AS dropping,
       (rnr_naks - prev_rnr_naks) / counted_s AS refusing,
       if(isNull(prev_ts), NULL, fell) AS restarted,
@@ -34,6 +34,21 @@ WITH
     FROM counterflow.link AS l FINAL
     WHERE ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 10 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 10 MINUTE
   ),
+  -- an NRG or RDMA link has its port from its wire
+  wired AS
+  (
+    SELECT
+      m.*, link_type IN ('nrg', 'rdma_link') AS by_wire, if(by_wire, w.physical_port, own_port) AS port,
+      w.logical_port AS port_id, ifNull(1000 * w.n, 0) AS wire_n, w.capacity_pct AS site_guaranteed, w.landed_at AS wire_at,
+      multiIf(link_type = 'nrg', w.pair, link_type = 'rdma_link', concat(w.pair, ' ', own_group), own_group) AS of_group,
+      ifNull(w.line_bits_s, own_line) AS line
+    FROM measured AS m
+    LEFT JOIN
+    (
+      SELECT *, landed_at FROM counterflow.link_wire FINAL
+      WHERE ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 10 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 10 MINUTE
+    ) AS w USING (system, link_type, link, ts)
+  ),
   ports AS
   (
     SELECT
@@ -41,7 +56,7 @@ WITH
       max(isNotNull(seconds)) AS sampled, max(sent) AS port_sent, max(received) AS port_received, max(at) AS port_at,
       maxIf((ts, line), isNotNull(line)) AS newest_line, countIf(isNotNull(line)) > 0 AS has_line,
       argMaxIf(guaranteed, ts, isNotNull(guaranteed)) AS port_guaranteed
-    FROM measured
+    FROM wired
     WHERE isNotNull(port) AND link_type IN ('logical_port', 'physical_port') AND first_point <= last_point
     GROUP BY ALL
   ),
@@ -52,8 +67,8 @@ WITH
       sum(p.sampled) + countIf(p.has_line) + count(p.port_guaranteed) AS told,
       max(p.port_at) AS told_at,
       argMaxIf(p.newest_line.2, p.newest_line.1, p.has_line) AS port_line,
-      countIf(p.port_system = l.system AND isNotNull(p.port_guaranteed)) AS own_ports,
-      maxIf(p.port_guaranteed, p.port_system = l.system) AS own_guaranteed,
+      countIf(p.port_system = l.system AND ifNull(p.port_name = l.port_id, 1) AND isNotNull(p.port_guaranteed)) AS own_ports,
+      maxIf(p.port_guaranteed, p.port_system = l.system AND ifNull(p.port_name = l.port_id, 1)) AS own_guaranteed,
       sumIf(p.port_sent, p.port_type = 'physical_port') AS whole_sent,
       sumIf(p.port_received, p.port_type = 'physical_port') AS whole_received,
       sumIf(p.port_sent, p.port_type = 'logical_port') AS parts_sent,
@@ -61,22 +76,24 @@ WITH
       sumIf(p.sampled, p.port_type = 'logical_port') AS parts,
       countIf(p.port_type = 'logical_port' AND isNotNull(p.port_sent)) AS parts_known_sent,
       countIf(p.port_type = 'logical_port' AND isNotNull(p.port_received)) AS parts_known_received
-    FROM measured AS l
+    FROM wired AS l
     INNER JOIN ports AS p ON p.port = l.port AND p.point = l.point
     GROUP BY system, link_type, link, ts
   ),
   placed AS
   (
     SELECT
-      *, ifNull(line, port_line) AS bits, ifNull(guaranteed, if(own_ports = 1, own_guaranteed, NULL)) AS share,
+      *, ifNull(line, port_line) AS bits,
+      ifNull(ifNull(site_guaranteed, guaranteed), if(own_ports = 1, own_guaranteed, NULL)) AS share,
       ifNull(whole_sent, if(parts = parts_known_sent, parts_sent, NULL)) AS port_out,
       ifNull(whole_received, if(parts = parts_known_received, parts_received, NULL)) AS port_in
-    FROM measured
+    FROM wired
     LEFT JOIN beside USING (system, link_type, link, ts)
     WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
   )
 SELECT
-  system, link_type, link, ts, toUInt64(1 + ifNull(told, 0)) AS n, greatest(at, ifNull(told_at, at)) AS landed_at,
+  system, link_type, link, ts, toUInt64(1 + wire_n + ifNull(told, 0)) AS n,
+  greatest(at, ifNull(told_at, at), ifNull(wire_at, at)) AS landed_at,
   seconds AS interval_s, of_group AS group, port AS physical_port, of_peer AS peer,
   sent AS own_out_bytes_s, received AS own_in_bytes_s, sent_messages AS own_out_msgs_s, received_messages AS own_in_msgs_s,
   sent_messages + received_messages AS own_msgs_s, sent_packets AS out_packets_s, received_packets AS in_packets_s,

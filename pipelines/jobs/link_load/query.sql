@@ -13,9 +13,9 @@
 --            port counts once whatever its cadence.
 --            Where one logical port was sampled without bytes, the sum is not known.
 --
--- A link is set beside its physical port where its row names it (`physical_port`); docs/decisions/0008-links-and-verdicts.md.
--- `n` counts the row and what was set beside it (samples, line rates, capacities of ports): the result that knows more
--- replaces the one that knew less.
+-- A port's own row names the physical port; an NRG or RDMA link has it from link_wire (docs/decisions/0008-links-and-verdicts.md).
+-- `n` counts the row and what was set beside it (samples, line rates, capacities of ports), and 1,000 times the `n` of the
+-- wire: the result that knows more replaces the one that knew less, also where a port is taken back.
 --
 -- Sources: schemas/datasets/link.yaml; formulas: docs/kpis/link-load.md.
 
@@ -88,7 +88,7 @@ SELECT
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
   link_count, active_link_count, load_balance_count, drops_s, rnr_nak_s, `reset`, failover
 FROM loads
-WHERE physical_port IS NULL;
+WHERE physical_port IS NULL AND link_type NOT IN ('nrg', 'rdma_link');
 
 -- What stands beside links: ports at points. A sample counts for the points of its interval; a listing, which has no
 -- interval, for the points that follow it.
@@ -126,32 +126,61 @@ CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY `system`, link_type, link, ts ORDER BY pt) AS arrival
   FROM loads
-  WHERE physical_port IS NOT NULL
+  WHERE physical_port IS NOT NULL OR link_type IN ('nrg', 'rdma_link')
 ) WHERE arrival = 1;
 
--- Each link by itself, and again with each port: the sums below always have a row, so that no result is deleted before
--- it is written anew, as a join of sums would have it.
+CREATE TEMPORARY VIEW wires AS
+SELECT `system`, link_type, link, ts, n, physical_port, logical_port, pair, capacity_pct, line_bits_s
+FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY `system`, link_type, link, ts ORDER BY n DESC) AS place
+  FROM link_wire
+) WHERE place = 1;
+
+CREATE TEMPORARY VIEW carried AS
+SELECT
+  *, physical_port AS port_of, CAST(NULL AS STRING) AS port_id, CAST(NULL AS STRING) AS pair, CAST(0 AS BIGINT) AS wire_n,
+  CAST(NULL AS DOUBLE) AS site_capacity_pct, CAST(NULL AS DOUBLE) AS site_line_bits_s
+FROM once
+WHERE link_type NOT IN ('nrg', 'rdma_link')
+UNION ALL
+SELECT o.*, w.physical_port, w.logical_port, w.pair, w.n, w.capacity_pct, w.line_bits_s
+FROM once AS o
+INNER JOIN wires AS w
+  ON w.`system` = o.`system` AND w.link_type = o.link_type AND w.link = o.link AND w.ts = o.ts;
+
+-- Each link by itself, again with its wire, and again with each port: the sums below always have a row, so that no result
+-- is deleted before it is written anew, as a join of sums would have it.
 CREATE TEMPORARY VIEW pairs AS
 SELECT
-  o.*, CAST(NULL AS STRING) AS port_type, CAST(NULL AS BOOLEAN) AS own_port, 0 AS sampled,
+  o.*, CAST(NULL AS STRING) AS port_of, CAST(NULL AS STRING) AS port_id, CAST(NULL AS STRING) AS pair,
+  CAST(0 AS BIGINT) AS wire_n, CAST(NULL AS DOUBLE) AS site_capacity_pct, CAST(NULL AS DOUBLE) AS site_line_bits_s,
+  CAST(NULL AS STRING) AS port_type, CAST(NULL AS BOOLEAN) AS own_port, 0 AS sampled,
   CAST(NULL AS DOUBLE) AS port_out_bytes_s, CAST(NULL AS DOUBLE) AS port_in_bytes_s,
   CAST(NULL AS STRING) AS port_line_since, CAST(NULL AS DOUBLE) AS port_capacity_pct
 FROM once AS o
 UNION ALL
 SELECT
-  o.*, p.port_type, p.`system` = o.`system`, p.sampled, p.out_bytes_s, p.in_bytes_s, p.line_since, p.capacity_pct
-FROM once AS o
-INNER JOIN ports AS p ON p.physical_port = o.physical_port AND p.point = o.point;
+  c.*, CAST(NULL AS STRING), CAST(NULL AS BOOLEAN), 0, CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS STRING),
+  CAST(NULL AS DOUBLE)
+FROM carried AS c
+UNION ALL
+SELECT
+  c.*, p.port_type, p.`system` = c.`system` AND COALESCE(p.port = c.port_id, TRUE), p.sampled, p.out_bytes_s, p.in_bytes_s,
+  p.line_since, p.capacity_pct
+FROM carried AS c
+INNER JOIN ports AS p ON p.physical_port = c.port_of AND p.point = c.point;
 
 CREATE TEMPORARY VIEW sums AS
 SELECT
-  ts, `system`, link, link_type, 1 + SUM(sampled) + COUNT(port_line_since) + COUNT(port_capacity_pct) AS n,
-  MAX(interval_s) AS interval_s, MAX(`group`) AS `group`, MAX(physical_port) AS physical_port, MAX(peer) AS peer,
+  ts, `system`, link, link_type,
+  1 + 1000 * MAX(wire_n) + SUM(sampled) + COUNT(port_line_since) + COUNT(port_capacity_pct) AS n,
+  MAX(interval_s) AS interval_s, MAX(`group`) AS of_group, MAX(pair) AS pair, MAX(port_of) AS physical_port,
+  MAX(peer) AS peer,
   MAX(own_out_bytes_s) AS own_out_bytes_s, MAX(own_in_bytes_s) AS own_in_bytes_s,
   MAX(own_out_msgs_s) AS own_out_msgs_s, MAX(own_in_msgs_s) AS own_in_msgs_s,
   MAX(out_packets_s) AS out_packets_s, MAX(in_packets_s) AS in_packets_s,
-  COALESCE(MAX(line_bits_s), CAST(SUBSTRING(MAX(port_line_since), 15) AS DOUBLE)) AS line_bits_s,
-  MAX(capacity_pct) AS capacity_pct,
+  COALESCE(MAX(site_line_bits_s), MAX(line_bits_s), CAST(SUBSTRING(MAX(port_line_since), 15) AS DOUBLE)) AS line_bits_s,
+  COALESCE(MAX(site_capacity_pct), MAX(capacity_pct)) AS capacity_pct,
   MAX(port_capacity_pct) FILTER (WHERE own_port) AS port_capacity_pct,
   COUNT(port_capacity_pct) FILTER (WHERE own_port) AS own_ports,
   SUM(port_out_bytes_s) FILTER (WHERE port_type = 'physical_port') AS whole_out_bytes_s,
@@ -170,7 +199,9 @@ GROUP BY `system`, link_type, link, ts;
 
 CREATE TEMPORARY VIEW placed AS
 SELECT
-  ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
+  ts, interval_s, `system`, n, link, link_type,
+  CASE link_type WHEN 'nrg' THEN pair WHEN 'rdma_link' THEN pair || ' ' || of_group ELSE of_group END AS `group`,
+  physical_port, peer,
   own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s, out_packets_s, in_packets_s, line_bits_s,
   COALESCE(capacity_pct, CASE WHEN own_ports = 1 THEN port_capacity_pct END) AS capacity_pct,
   COALESCE(whole_out_bytes_s, CASE WHEN parts_out = parts THEN parts_out_bytes_s END) AS phys_out_bytes_s,

@@ -369,7 +369,7 @@ CREATE TABLE IF NOT EXISTS counterflow.link {on_cluster}
   `out_bytes_per_packet` Nullable(Float64) COMMENT 'Mean size of a sent packet. [bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `in_bytes_per_packet` Nullable(Float64) COMMENT 'Mean size of a received packet. [bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `state` LowCardinality(Nullable(String)) COMMENT 'State as the source words it: UP, DOWN, ACTIVE. [null: not reported]' CODEC(ZSTD(1)),
-  `group` LowCardinality(Nullable(String)) COMMENT 'What the link belongs to: the network redundancy group, or the mirrored pair. [null: it belongs to none]' CODEC(ZSTD(1)),
+  `group` LowCardinality(Nullable(String)) COMMENT 'What the link belongs to: the network redundancy group of its connections, or the addresses of both ends in one order. [null: it belongs to none]' CODEC(ZSTD(1)),
   `physical_port` LowCardinality(Nullable(String)) COMMENT 'Adapter and physical port that carry the link; links of several systems share one. [null: not reported]' CODEC(ZSTD(1)),
   `peer` LowCardinality(Nullable(String)) COMMENT 'Address at the other end. [null: not reported]' CODEC(ZSTD(1)),
   `line_bits_s` Nullable(Float64) COMMENT 'Rate of the line or of the physical port, each way. [bits/s; gauge; null: not reported]' CODEC(ZSTD(1)),

@@ -153,8 +153,8 @@ CREATE TABLE IF NOT EXISTS counterflow.link_load {on_cluster}
   `n` UInt64 COMMENT 'Distinct input rows the result is made of; less than the manifest\'s rows means provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
   `link` LowCardinality(String) COMMENT 'Name of the link as in the dataset link.' CODEC(ZSTD(1)),
   `link_type` LowCardinality(String) COMMENT 'Its type as in the dataset link.' CODEC(ZSTD(1)),
-  `group` LowCardinality(Nullable(String)) COMMENT 'What the link belongs to: the network redundancy group, or the mirrored pair. [null: it belongs to none]' CODEC(ZSTD(1)),
-  `physical_port` LowCardinality(Nullable(String)) COMMENT 'Adapter and physical port that carry the link. [null: neither reported nor configured]' CODEC(ZSTD(1)),
+  `group` LowCardinality(Nullable(String)) COMMENT 'What both nodes of a pair share: the pair for a network redundancy group, the pair and both addresses for an RDMA link; else `group` of the dataset link. [null: it belongs to none, or MIRROR_INFO does not name both nodes]' CODEC(ZSTD(1)),
+  `physical_port` LowCardinality(Nullable(String)) COMMENT 'Location of the physical port that carries the link. [null: not found, see missing in link_wire]' CODEC(ZSTD(1)),
   `peer` LowCardinality(Nullable(String)) COMMENT 'Address at the other end. [null: not reported]' CODEC(ZSTD(1)),
   `own_out_bytes_s` Nullable(Float64) COMMENT 'Bytes the link sent a second. [bytes/s; rate; null: not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),
   `own_in_bytes_s` Nullable(Float64) COMMENT 'Bytes the link received a second. [bytes/s; rate; null: not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),
@@ -190,6 +190,32 @@ ORDER BY (system, link_type, link, ts)
 TTL landed_at + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One link over one interval, with what the physical port below it carried meanwhile. Outbound and inbound are never added.';
+
+CREATE TABLE IF NOT EXISTS counterflow.link_wire {on_cluster}
+(
+  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
+  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
+  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  `n` UInt64 COMMENT 'Distinct input rows the result is made of; less than the manifest\'s rows means provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
+  `link` LowCardinality(String) COMMENT 'Name of the link as in the dataset link.' CODEC(ZSTD(1)),
+  `link_type` LowCardinality(String) COMMENT 'Its type as in the dataset link.' CODEC(ZSTD(1)),
+  `physical_port` LowCardinality(Nullable(String)) COMMENT 'Location of the physical port as the HMC or the site writes it. [null: a hop is missing or contradicted, see `missing`]' CODEC(ZSTD(1)),
+  `logical_port` LowCardinality(Nullable(String)) COMMENT 'Id of the logical port as the HMC writes it. [null: the HMC lists none at the location]' CODEC(ZSTD(1)),
+  `pair` LowCardinality(Nullable(String)) COMMENT 'Both nodes of the mirrored pair, in alphabetical order. [null: MIRROR_INFO does not name both nodes]' CODEC(ZSTD(1)),
+  `capacity_pct` Nullable(Float64) COMMENT 'Capacity that the site gives for the link or one of its hops. [%; percent; null: the site gives none]' CODEC(ZSTD(1)),
+  `line_bits_s` Nullable(Float64) COMMENT 'Rate of the line that the site gives for the link or one of its hops, each way. [bits/s; gauge; null: the site gives none]' CODEC(ZSTD(1)),
+  `hops` String COMMENT 'The hops that are known, in order: line description, resource, location code, port; each with its source.' CODEC(ZSTD(1)),
+  `missing` Nullable(String) COMMENT 'The first hop that is missing. [null: there is a physical port]' CODEC(ZSTD(1)),
+  `contradiction` Nullable(String) COMMENT 'Hops on which two sources differ. [null: no two sources differ]' CODEC(ZSTD(1)),
+  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
+  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(n)
+PARTITION BY toYYYYMMDD(ts)
+ORDER BY (system, link_type, link, ts)
+TTL landed_at + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+COMMENT 'The physical port that carries one NRG or RDMA link at one sample, and how it was found.';
 
 CREATE TABLE IF NOT EXISTS counterflow.log_load {on_cluster}
 (
