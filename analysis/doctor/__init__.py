@@ -1,0 +1,228 @@
+"""Does what each verdict, KPI, alert and board is made of arrive, and if not, why and what to do?
+
+A verdict has a statement of its own, `<rule>.sql`. It returns a row for each judged thing: `system`, `entity`, `since`,
+`newest`, and where its newest interval cannot be judged `why` and `advice`. All else follows from the definitions: a
+result from the manifests it counts (`counts:`), an alert or a board from the tables and metrics it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.alerting import alerts
+from counterflow.dashboards.definition import boards, charts, metrics_of, tables_of
+from counterflow.pipelines.exporter.watched import watched
+from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.schemas.definition import Counts, datasets
+
+FOLDER = Path(__file__).parent
+
+LATE = timedelta(minutes=15)
+"""A result that ends this long before its input is late."""
+STOPPED = timedelta(hours=1)
+"""Input whose newest row is older than this has stopped."""
+
+RAISES = {"ok": 0, "absent": 0, "unknown": 1, "late": 1, "stopped": 1, "missing": 1}
+"""Statuses of a finding: `absent` is input that the system never had, all above it are a matter for someone."""
+
+
+class Arrival(NamedTuple):
+    """First and newest `ts` of a dataset's rows, and the sources that sent them (of counters)."""
+
+    since: datetime
+    newest: datetime
+    sources: tuple[str, ...] = ()
+
+
+class Finding(NamedTuple):
+    """Whether one subject can be judged on one system.
+
+    Parameters
+    ----------
+    kind, subject : `verdict`, `kpi`, `alert` or `board`, and its name.
+    entity : what is judged within the system; None for the system as a whole.
+    status : one of `RAISES`.
+    since, newest : of its input; None where there is none.
+    why, advice : None where the status is `ok`.
+    affects : alerts and boards that depend on a verdict or KPI.
+    """
+
+    kind: str
+    subject: str
+    system: str
+    entity: str | None
+    status: str
+    since: datetime | None = None
+    newest: datetime | None = None
+    why: str | None = None
+    advice: str | None = None
+    affects: tuple[str, ...] = ()
+
+    @property
+    def raises(self) -> bool:
+        """Return whether somebody has something to do."""
+        return bool(RAISES[self.status])
+
+
+def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[Finding]:
+    """Return the findings of every verdict, KPI, alert and board on each system; `at` stands for now.
+
+    Raises
+    ------
+    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+    """
+    at = at or datetime.now(UTC)
+    arrived = arrivals(client, systems)
+    direct = [
+        finding
+        for system, found in arrived.items()
+        for finding in (*_verdicts_absent(system, found), *_kpis(system, found, at))
+    ]
+    direct += _verdicts(client, arrived, at)
+    direct = [finding for finding in direct if finding.kind == "kpi" or not _superseded(finding, direct)]
+    return [*direct, *_dependents(direct)]
+
+
+def arrivals(client: ClickHouse, systems: Collection[str] = ()) -> dict[str, dict[str, Arrival]]:
+    """Return the first and newest `ts` by system and dataset."""
+    each = (
+        f"SELECT '{name}' AS dataset, toString(system) AS system, min(ts) AS since, max(ts) AS newest "
+        f"FROM counterflow.{name} "
+        "WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system) GROUP BY system"
+        for name in datasets()
+        if name != "deadletter"
+    )
+    parameters = {"param_systems": sorted(systems)}
+    sent = {(row["system"], row["counted"]): tuple(row["sources"]) for row in client.rows(_SOURCES, parameters)}
+    found: dict[str, dict[str, Arrival]] = {}
+    for row in client.rows(" UNION ALL ".join(each), parameters):
+        system, name = row["system"], row["dataset"]
+        arrival = Arrival(_moment(row["since"]), _moment(row["newest"]), sent.get((system, name), ()))
+        found.setdefault(system, {})[name] = arrival
+    return dict(sorted(found.items()))
+
+
+_SOURCES = """
+SELECT toString(system) AS system, toString(counted) AS counted, groupUniqArray(toString(source)) AS sources
+FROM counterflow.manifest
+WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
+GROUP BY system, counted
+"""
+
+
+@cache
+def inputs(result: str) -> tuple[str, ...]:
+    """Return the counters that a result is made of."""
+    counts = datasets()[result].counts
+    if counts is not None:
+        return counts.manifests
+    jobs = [job for job in all_jobs().values() if result in job.writes]
+    return tuple(sorted(name for job in jobs for name in job.reads & datasets().keys() if name != "config"))
+
+
+def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
+    """Return the alerts and boards that read a result, `alert X` and `board Y`; of verdicts those of one rule."""
+    metrics = {f"counterflow_{name}" for name in watched()[dataset].figures} if dataset in watched() else set()
+    if dataset == "verdict":
+        metrics = {"counterflow_verdict_state"}
+    drawn = {name for name, chart in charts().items() if dataset in chart.reads and (rule is None or rule in chart.sql)}
+    found = []
+    for alert in alerts().values():
+        text = f"{alert.expr or ''} {alert.grafana.sql if alert.grafana else ''}"
+        reads = dataset in tables_of(text) or bool(metrics & metrics_of(text))
+        if reads and (rule is None or re.search(rf"['\"]{rule}['\"]", text)):
+            found.append(f"alert {alert.title}")
+    return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))
+
+
+def _feeds(counts: Counts, arrived: Mapping[str, Arrival]) -> list[Arrival]:
+    """Return the input of a result that arrives, none where the part that it requires does not."""
+    if counts.requires is not None and counts.requires not in arrived:
+        return []
+    found = [arrived[name] for name in counts.manifests if name in arrived]
+    return [one for one in found if any(source.startswith(counts.source or "") for source in one.sources)]
+
+
+def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[Finding]:
+    for name, dataset in datasets().items():
+        if dataset.counts is None:
+            continue
+        needed, present = inputs(name), _feeds(dataset.counts, arrived)
+        affects = affected(name)
+        if not present:
+            why = f"no {dataset.counts.requires or ' or '.join(needed)} arrives"
+            advice = f"collect one of: {_sources(needed)}"
+            yield Finding("kpi", name, system, None, "absent", why=why, advice=advice, affects=affects)
+            continue
+        since, newest = min(one.since for one in present), max(one.newest for one in present)
+        status, why, advice = "ok", "", ""
+        result = arrived.get(name)
+        if result is None:
+            status, why = "missing", f"{' and '.join(needed)} arrives, but no {name} is computed"
+            advice = "counterflow jobs list; counterflow sql provisional_results"
+        elif result.newest < newest - LATE:
+            status, why = "late", f"{name} ends at {result.newest:%F %T}, its input at {newest:%F %T}"
+            advice = "counterflow jobs list"
+        elif newest < at - STOPPED:
+            status, why = "stopped", f"no {' or '.join(needed)} since {newest:%F %T}"
+            advice = f"see whether the agent of {system} runs: counterflow sql landing_delay"
+        yield Finding("kpi", name, system, None, status, since, newest, why or None, advice or None, affects)
+
+
+def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], at: datetime) -> Iterator[Finding]:
+    for path in sorted(FOLDER.glob("*.sql")):
+        rule = path.stem
+        affects = affected("verdict", rule)
+        for row in client.rows(path.read_text(encoding="utf-8"), {"param_systems": sorted(arrived)}):
+            since, newest = _moment(row["since"]), _moment(row["newest"])
+            status, why, advice = ("unknown", row["why"], row["advice"]) if row["why"] else ("ok", None, None)
+            if status == "ok" and newest < at - STOPPED:
+                status, why = "stopped", f"no interval since {newest:%F %T}"
+                advice = f"see whether the agent of {row['system']} runs: counterflow sql landing_delay"
+            yield Finding("verdict", rule, row["system"], row["entity"], status, since, newest, why, advice, affects)
+
+
+def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Finding]:
+    from counterflow.pipelines.rules import rules
+
+    for name, rule in rules().items():
+        needed = inputs(rule.dataset)
+        why = f"no {' or '.join(needed)} that the rule judges arrives"
+        advice = f"collect one of: {_sources(needed)}"
+        yield Finding(
+            "verdict", name, system, None, "absent", why=why, advice=advice, affects=affected("verdict", name)
+        )
+
+
+def _sources(names: Collection[str]) -> str:
+    return ", ".join(sorted({source for name in names for source in datasets()[name].sources}))
+
+
+def _superseded(finding: Finding, others: Collection[Finding]) -> bool:
+    same = (other for other in others if other[:3] == finding[:3])
+    return finding.status == "absent" and any(other.status != "absent" for other in same)
+
+
+def _dependents(direct: Collection[Finding]) -> Iterator[Finding]:
+    """Yield alerts and boards: each has the first status that raises of what it depends on, by system."""
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for finding in direct:
+        for name in finding.affects:
+            found.setdefault((name, finding.system), []).append(finding)
+    for (name, system), causes in sorted(found.items()):
+        kind, _, subject = name.partition(" ")
+        raised = next((one for one in causes if one.raises), None)
+        present = [one for one in causes if one.status != "absent"]
+        cause = raised or (present[0] if present else causes[0])
+        why = None if cause.status == "ok" else f"{cause.subject}: {cause.why}"
+        yield Finding(kind, subject, system, cause.entity, cause.status, cause.since, cause.newest, why, cause.advice)
+
+
+def _moment(written: str) -> datetime:
+    return datetime.fromisoformat(written.replace("Z", "+00:00")).replace(tzinfo=UTC)

@@ -1,0 +1,97 @@
+"""What of the stack's parts does not work, each with what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import httpx
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
+from counterflow.pipelines.jobs.cluster import states
+from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.schemas import topics
+from counterflow.schemas.migrations import migrations
+from counterflow.stack import lifecycle
+from counterflow.stack.jobs import cluster
+from counterflow.stack.settings import StackSettings
+
+SKEW_S = 60
+"""An agent's clock that is this far ahead of the server's."""
+LEAST_FREE = 0.05
+"""Share of a disk that ought to be free."""
+
+
+class Trouble(NamedTuple):
+    """A part that does not work: why, and what to do."""
+
+    part: str
+    why: str
+    advice: str
+
+
+def parts(settings: StackSettings) -> Iterator[Trouble]:
+    """Yield what does not work: processes, broker, topics, tables, jobs, clocks, disk space."""
+    found = lifecycle.status(settings)
+    for part in found:
+        if part.state != "running":
+            yield Trouble(part.name, f"it is {part.state}{f': {part.detail}' * bool(part.detail)}", "counterflow up")
+    usage = shutil.disk_usage(settings.home if settings.home.exists() else settings.home.parent)
+    if usage.free < LEAST_FREE * usage.total:
+        free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB are free below {settings.home}"
+        yield Trouble("disk", free, "free space, or shorten the retention: docs/capacity.md")
+    yield from _kafka(settings)
+    yield from _clickhouse(settings)
+    yield from _jobs(settings)
+
+
+def _kafka(settings: StackSettings) -> Iterator[Trouble]:
+    kafka = settings.kafka("admin")
+    try:
+        there = AdminClient({**kafka.client, "log_level": 0}).list_topics(timeout=10).topics
+    except KafkaException as error:
+        yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", "counterflow status; counterflow up")
+        return
+    if missing := [topic.name for topic in topics() if topic.name not in there]:
+        yield Trouble("topics", f"missing: {', '.join(missing)}", "counterflow topics create")
+
+
+def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
+    try:
+        with settings.clickhouse("migrator") as client:
+            applied = {row["id"] for row in client.rows("SELECT id FROM counterflow.migration FINAL")}
+            if missing := [one.id for one in migrations() if one.id not in applied]:
+                yield Trouble("migrations", f"not applied: {', '.join(missing)}", "counterflow migrate")
+        with settings.clickhouse("reader") as client:
+            for row in client.rows(_SKEWED, {"param_most": SKEW_S}):
+                why = f"the clock of agent {row['agent_id']} is {row['ahead_s']} s ahead of the server's"
+                yield Trouble("clock", why, "synchronise the clock of its machine (NTP)")
+    except CounterflowError as error:
+        yield Trouble("clickhouse", error.message, error.hint or "counterflow up")
+    except (httpx.TransportError, ClickHouseError) as error:
+        yield Trouble("clickhouse", f"{settings.clickhouse_url}: {error}", "counterflow status; counterflow up")
+
+
+_SKEWED = """
+SELECT agent_id, max(dateDiff('second', landed_at, collected_at)) AS ahead_s
+FROM counterflow.manifest
+WHERE landed_at > now() - INTERVAL 1 DAY
+GROUP BY agent_id
+HAVING ahead_s > {most:UInt32}
+ORDER BY agent_id
+"""
+
+
+def _jobs(settings: StackSettings) -> Iterator[Trouble]:
+    try:
+        found = states(cluster(settings))
+    except (CounterflowError, httpx.HTTPError) as error:
+        yield Trouble("flink", str(error), "counterflow status; counterflow up")
+        return
+    for name in all_jobs():
+        if (state := found.get(name, "not submitted")) != "RUNNING":
+            yield Trouble("jobs", f"{name} is {state}", f"counterflow jobs submit {name}")

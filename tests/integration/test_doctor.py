@@ -1,0 +1,133 @@
+"""What the doctor finds over rows whose findings are plain to work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.analysis.doctor import Finding, examine
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+ALERTS = {
+    "alert CounterflowLinkCapped",
+    "alert CounterflowLinkCapSuspected",
+    "alert CounterflowLinkHeadroom",
+    "alert CounterflowLinkAdapterFull",
+    "board cf-mirror",
+}
+
+
+@pytest.fixture
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with empty_tables(clickhouse) as admin:
+        yield admin
+
+
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
+    envelope = {"ts": NOW, "source": "test", "agent_id": "test", "collected_at": NOW}
+    body = b"\n".join(orjson.dumps({**envelope, **row}, option=orjson.OPT_OMIT_MICROSECONDS) for row in rows)
+    settings = {"input_format_skip_unknown_fields": 1, "date_time_input_format": "best_effort"}
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, settings)
+
+
+def link(system: str, **columns: Any) -> dict[str, Any]:
+    """A group whose load, line rate and capacity are known but for what `columns` takes away."""
+    known = {"physical_port": "P1", "line_bits_s": 1e11, "capacity_pct": 6.0}
+    known |= {"phys_out_bytes_s": 1e9, "phys_in_bytes_s": 1e9}
+    group = {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "interval_s": 15.0}
+    return {**group, **known, **columns}
+
+
+def wire(system: str, **columns: Any) -> dict[str, Any]:
+    return {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "hops": "", **columns}
+
+
+def verdicts(found: list[Finding], rule: str) -> dict[str, Finding]:
+    return {one.system: one for one in found if (one.kind, one.subject) == ("verdict", rule) and one.status != "absent"}
+
+
+def test_each_input_that_a_cap_needs_is_missed_with_what_to_do(client: ClickHouse) -> None:
+    unwired = {"physical_port": None, "phys_out_bytes_s": None, "phys_in_bytes_s": None, "capacity_pct": None}
+    insert(
+        client,
+        "link_load",
+        link("FINE"),
+        link("NOHMC", **unwired),
+        link("NOLINE", **unwired),
+        link("NOBYTES", phys_in_bytes_s=None),
+        link("NORATE", line_bits_s=None),
+        link("NOSHARE", capacity_pct=None),
+        link("NOJOB", **unwired),
+        link('it\'s "Q"', capacity_pct=None),
+    )
+    hmc = "the HMC lists no logical port of the system, none at P1-S1 (lshwres)"
+    line = "no line description of 192.0.2.1 (NETSTAT_INTERFACE_INFO)"
+    insert(client, "link_wire", wire("NOHMC", missing=hmc), wire("NOLINE", missing=line))
+    insert(client, "link_wire", *(wire(s, physical_port="P1") for s in ("FINE", "NOBYTES", "NORATE", "NOSHARE")))
+    found = verdicts(examine(client, at=NOW), "roce_cap")
+    assert {system: (one.status, one.why) for system, one in found.items() if system != 'it\'s "Q"'} == {
+        "FINE": ("ok", None),
+        "NOHMC": ("unknown", hmc),
+        "NOLINE": ("unknown", line),
+        "NOBYTES": ("unknown", "no bytes of all links of P1 arrive"),
+        "NORATE": ("unknown", "no rate of the line of P1 arrives"),
+        "NOSHARE": ("unknown", "no capacity of its logical port on P1 arrives"),
+        "NOJOB": ("unknown", "the job link_wire has not found its port"),
+    }
+    assert "hmc_lshwres" in (found["NOHMC"].advice or "")
+    entry = '{system: NOLINE, link: "MIRROR_DATABASE", from: 2026-05-04T12:00:00Z, physical_port: …}'
+    assert entry in (found["NOLINE"].advice or "")
+    assert set(found["FINE"].affects) >= ALERTS
+
+
+def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHouse) -> None:
+    insert(client, "link_load", link("SYS1", capacity_pct=None))
+    insert(client, "link_wire", wire("SYS1", physical_port="P1"))
+    found = {(one.kind, one.subject): one for one in examine(client, ["SYS1"], NOW)}
+    alert = found["alert", "CounterflowLinkCapped"]
+    assert (alert.status, alert.why) == ("unknown", "roce_cap: no capacity of its logical port on P1 arrives")
+    assert found["alert", "CounterflowLogCeilingHit"].status == "absent"
+    assert found["board", "cf-disks"].status == "absent"
+
+
+def test_each_input_that_a_ceiling_needs_is_missed(client: ClickHouse) -> None:
+    known = {"path": "zhl", "rate_mb_s": 300.0, "ceiling_mb_s": 594.0, "gcp_pct": 50.0, "waits_delta": 0.0}
+    log = {"subsystem": "DBP1", "interval_s": 60.0, "n": 1, **known}
+    gone = {"OK": {}, "NOPATH": {"path": None}, "NOCEILING": {"ceiling_mb_s": None}, "NOWAITS": {"waits_delta": None}}
+    insert(client, "log_load", *({**log, "system": system, **columns} for system, columns in gone.items()))
+    found = verdicts(examine(client, at=NOW), "log_ceiling")
+    assert {system: one.why for system, one in found.items()} == {
+        "OK": None,
+        "NOPATH": "the path of its log writes is not known",
+        "NOCEILING": "no ceiling is configured for DBP1 on zhl",
+        "NOWAITS": "nothing arrives that shows whether threads wait for the log",
+    }
+    assert "{subsystem: DBP1, path: zhl, cec: …, storage: …," in (found["NOCEILING"].advice or "")
+
+
+def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse) -> None:
+    disk = {"disk": "hdisk0", "device_type": "disk", "leaf": True, "seq": 1}
+    counted = {"counted": "disk", "row_count": 1, "source": "nmon", "seq": 2}
+    ages = {"LIVE": (0, 0), "LATE": (0, 20), "STOPPED": (61, 61), "MISSING": (0, None)}
+    for system, (input_min, result_min) in ages.items():
+        ts = NOW - timedelta(minutes=input_min)
+        insert(client, "disk", {"system": system, "ts": ts, **disk})
+        insert(client, "manifest", {"system": system, "ts": ts, **counted})
+        if result_min is not None:
+            result = {"system": system, "ts": NOW - timedelta(minutes=result_min), "disk": "hdisk0", "n": 1}
+            insert(client, "disk_load", result)
+    found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_load"}
+    assert {system: one.status for system, one in found.items()} == {
+        "LIVE": "ok",
+        "LATE": "late",
+        "STOPPED": "stopped",
+        "MISSING": "missing",
+    }
+    assert found["LATE"].why == "disk_load ends at 2026-05-04 11:40:00, its input at 2026-05-04 12:00:00"
