@@ -1,10 +1,10 @@
--- When would Db2 Mirror touch most? The ten intervals with most reads for update, inserts and other, and the jobs behind them.
+-- When would Db2 Mirror touch most? The ten intervals with most reads for update, inserts, updates and deletes, and the jobs behind them.
 -- section: Logical database I/O
 SELECT
   m.system AS system,
   m.ts AS interval_end,
-  round(m.exposure_pct * m.logical_io / 100) AS touched_operations,
-  round(m.exposure_pct * m.logical_io / 100 / nullIf(m.interval_s, 0), 1) AS touched_per_s,
+  round(m.exposure_pct * m.row_operations / 100) AS touched_operations,
+  round(m.exposure_pct * m.row_operations / 100 / nullIf(m.interval_s, 0), 1) AS touched_per_s,
   round(m.exposure_pct, 1) AS exposure_pct,
   m.split = 'three-way' AS is_a_lower_bound,
   j.jobs AS generic_jobs
@@ -12,9 +12,9 @@ FROM counterflow.io_mix AS m FINAL
 LEFT JOIN (
   SELECT
     system, ts,
-    arrayMap(one -> one.2, arraySlice(arrayReverseSort(groupArray((exposure_pct * logical_io, name))), 1, 3)) AS jobs
+    arrayMap(one -> one.2, arraySlice(arrayReverseSort(groupArray((exposure_pct * row_operations, name))), 1, 3)) AS jobs
   FROM counterflow.io_mix FINAL
-  WHERE grouping = 'generic_job' AND exposure_pct * logical_io > 0
+  WHERE grouping = 'generic_job' AND exposure_pct * row_operations > 0
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, ts

@@ -53,21 +53,28 @@ class Mix(BaseModel):
         return None if None in parts else math.fsum(part for part in parts if part is not None)
 
     @property
+    def row_operations(self) -> float | None:
+        """Logical I/O without commits and rollbacks; with them where one of these is unknown or they exceed other."""
+        if self.logical_io is None or self.commits is None or self.rollbacks is None:
+            return self.logical_io
+        ends = self.commits + self.rollbacks
+        return self.logical_io - (ends if ends <= (self.other or 0.0) else 0.0)
+
+    @property
     def exposed(self) -> float | None:
-        """I/O affected by mirroring; a lower bound where reads for update are unknown."""
-        if self.logical_io is None:
+        """Operations on rows that mirroring affects; a lower bound where reads for update are unknown."""
+        if self.row_operations is None:
             return None
         if self.read_for_update is None and self.exposure_pct is not None:
-            return self.logical_io * self.exposure_pct / 100
-        return (self.read_for_update or 0.0) + (self.inserts or 0.0) + (self.other or 0.0)
+            return self.row_operations * self.exposure_pct / 100
+        return self.row_operations - (self.reads or 0.0) + (self.read_for_update or 0.0)
 
     @property
     def row_changes_per_s(self) -> float | None:
         """Inserts, updates and deletes a second; an upper bound: the others include force end of data and releases."""
         if self.logical_io is None or self.interval_s is None:
             return None
-        ends = (self.commits or 0.0) + (self.rollbacks or 0.0)
-        return max(0.0, (self.inserts or 0.0) + (self.other or 0.0) - ends) / self.interval_s
+        return ((self.row_operations or 0.0) - (self.reads or 0.0)) / self.interval_s
 
 
 class Plan(NamedTuple):
@@ -140,15 +147,15 @@ def _order(workload: Workload) -> float:
 
 
 def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
-    known = [row for row in rows if row.logical_io is not None]
-    total = math.fsum(row.logical_io or 0.0 for row in known)
+    known = [row for row in rows if row.row_operations is not None]
+    total = math.fsum(row.row_operations or 0.0 for row in known)
     exposed = math.fsum(row.exposed or 0.0 for row in known)
     bound = any(row.read_for_update is None for row in known)
     return {
         "exposure_pct": Figure(
             100 * exposed / total if total else None,
-            "% of logical I/O",
-            "reads for update, inserts and other are done or locked on both nodes; read-only reads are not touched",
+            "% of operations on rows",
+            "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
             f"{STUDY} 2.2",
             "lower bound: reads for update are not told apart from others" if bound and total else None,
             None if total else "no logical I/O is known",

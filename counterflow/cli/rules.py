@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import click
 import msgspec
@@ -19,6 +20,9 @@ from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
 from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
+
+if TYPE_CHECKING:
+    from counterflow.analysis.score import Judged
 
 # the judged entity, its interval, and the columns printed beside the verdict
 Given = tuple[tuple[str, ...], Any, dict[str, Any]]
@@ -65,6 +69,13 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 @click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
 @click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end.")
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated.")
+@click.option(
+    "--score", "spells", type=click.Path(path_type=Path), help="Compare with the labelled spells of this file."
+)
+@click.option(
+    "--sweep", "sweeps", metavar="NAME=A..B", multiple=True, help="With --score: five values from A to B, or A,B,C."
+)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the states over time as this SVG file.")
 @_json
 def replay(
     rule: Rule[Any, Any, Any],
@@ -72,26 +83,120 @@ def replay(
     begin: datetime | None,
     end: datetime | None,
     settings: tuple[str, ...],
+    spells: Path | None,
+    sweeps: tuple[str, ...],
+    picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line per interval."""
+    """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line per interval.
+
+    With --score, one line for each set of parameters: precision, recall, minutes of lead and of false alarm.
+    """
     parameters = _parameters(rule, settings)
-    if source is not None and begin is None and end is None:
-        if as_json and (path := Path(source.name)).is_file():
-            sys.stdout.buffer.writelines(side_by_side(path, _share_of(rule), partial(_answers, rule, parameters, path)))
-            return
-        rows = _lines(rule, source.name, numbered(source))
-    elif source is None and begin is not None and end is not None:
-        if end <= begin:
-            raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-        rows = _stored(rule, begin, end)
-    else:
-        raise click.UsageError("give either --input FILE or both --from and --to")
-    judged = _replayed(rule, parameters, rows)
+    if sweeps and spells is None:
+        raise click.UsageError("--sweep goes with --score")
+    if spells is not None or picture is not None:
+        given = list(_given_rows(rule, source, begin, end))
+        if picture is not None:
+            _draw(rule, parameters, given, picture)
+        if spells is not None:
+            _print(list(_scores(rule, settings, sweeps, given, spells)), as_json)
+        return
+    if source is not None and begin is None and end is None and as_json and (path := Path(source.name)).is_file():
+        sys.stdout.buffer.writelines(side_by_side(path, _share_of(rule), partial(_answers, rule, parameters, path)))
+        return
+    judged = _replayed(rule, parameters, _given_rows(rule, source, begin, end))
     if as_json:
         sys.stdout.buffer.writelines(_json_lines(judged))
     else:
         _print(list(judged), as_json)
+
+
+def _given_rows(
+    rule: Rule[Any, Any, Any], source: BinaryIO | None, begin: datetime | None, end: datetime | None
+) -> Iterator[Given]:
+    if source is not None and begin is None and end is None:
+        return _lines(rule, source.name, numbered(source))
+    if source is None and begin is not None and end is not None:
+        if end <= begin:
+            raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
+        return _stored(rule, begin, end)
+    raise click.UsageError("give either --input FILE or both --from and --to")
+
+
+def _judged(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
+    from counterflow.analysis.score import Judged
+
+    states: dict[tuple[str, ...], Any] = {}
+    for entity, interval, _ in rows:
+        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
+        alarm = str(verdict.state) in rule.alarms
+        yield Judged(entity[0], entity[1], interval.ts, interval.interval_s or 0.0, str(verdict.state), alarm)
+
+
+def _scores(
+    rule: Rule[Any, Any, Any], settings: tuple[str, ...], sweeps: tuple[str, ...], rows: list[Given], spells: Path
+) -> Iterator[dict[str, Any]]:
+    from counterflow.analysis.score import read_spells, score
+
+    labelled = read_spells(spells)
+    for point in product(*(_values(sweep) for sweep in sweeps)):
+        found = score(_judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
+        figures = {name: round(v, 4) if isinstance(v, float) else v for name, v in found._asdict().items()}
+        yield {**dict(setting.split("=", 1) for setting in point), **figures}
+
+
+def _values(sweep: str) -> list[str]:
+    """Return `NAME=VALUE` for each value of NAME=A..B or NAME=A,B,C."""
+    name, equals, values = sweep.partition("=")
+    first, dots, last = values.partition("..")
+    try:
+        if not equals or not values:
+            raise ValueError
+        steps = [float(first) + (float(last) - float(first)) * n / 4 for n in range(5)] if dots else None
+    except ValueError:
+        raise click.BadParameter(f"expected NAME=A..B or NAME=A,B,C, found `{sweep}`", param_hint="--sweep") from None
+    return [f"{name}={value:g}" for value in steps] if steps else [f"{name}={value}" for value in values.split(",")]
+
+
+def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture: Path) -> None:
+    """Draw the states of each entity as bars over time."""
+    import vl_convert
+
+    from counterflow.dashboards.definition import looks
+
+    values = [
+        {
+            "from": (one.ts - timedelta(seconds=one.interval_s)).isoformat(),
+            "to": one.ts.isoformat(),
+            "entity": f"{one.system} / {one.entity}",
+            "state": one.state,
+        }
+        for one in _judged(rule, parameters, rows)
+    ]
+    colours = {state: looks().colours[looks().states[state]] for state in rule.states}
+    picture.write_text(
+        vl_convert.vegalite_to_svg(
+            {
+                "width": 900,
+                "height": {"step": 24},
+                "data": {"values": values},
+                "mark": "bar",
+                "encoding": {
+                    "x": {"field": "from", "type": "temporal", "scale": {"type": "utc"}, "title": "UTC"},
+                    "x2": {"field": "to"},
+                    "y": {"field": "entity", "type": "nominal", "title": None},
+                    "color": {
+                        "field": "state",
+                        "type": "nominal",
+                        "scale": {"domain": [*colours], "range": [*colours.values()]},
+                        "title": rule.name,
+                    },
+                },
+            }
+        ),
+        encoding="utf-8",
+    )
 
 
 def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Lines) -> Iterator[bytes]:
@@ -193,10 +298,11 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()
+    kinds = f"AND {rule.kind} IN {rule.kinds!r} " if rule.kinds else ""
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = (
         f"SELECT * FROM counterflow.{rule.dataset} FINAL "
-        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} ORDER BY {order}"
+        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} {kinds}ORDER BY {order}"
     )
     period = {
         f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

@@ -126,7 +126,14 @@ def worked(client: ClickHouse, name: str, since: str = BEGINNING, until: str = E
 def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHouse) -> None:
     def mix(ts: str, reads: float, inserts: float, other: float) -> dict[str, Any]:
         total = reads + inserts + other
-        figures = {"reads": reads, "inserts": inserts, "other": other, "logical_io": total}
+        figures = {
+            "reads": reads,
+            "inserts": inserts,
+            "other": other,
+            "logical_io": total,
+            "row_operations": total,
+            "modify_basis": "changes",
+        }
         return result(ts, grouping="job", name="A", modify_pct=100 * (inserts + other) / total, **figures)
 
     rows = (mix(TIMES[0], 90.0, 5.0, 5.0), mix(TIMES[1], 150.0, 100.0, 50.0), mix(TIMES[2], 0.0, 1.0, 0.0))

@@ -150,7 +150,9 @@ def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> Non
 def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> None:
     one: dict[str, Any] = {"grouping": "generic_job", "name": "ORDERS", "split": "four-way"}
     first = {"logical_io": 100, "reads": 80, "read_for_update": 30, "inserts": 10, "other": 10, "exposure_pct": 50}
+    first |= {"row_operations": 100}
     second = {"logical_io": 300, "reads": 300, "read_for_update": 0, "inserts": 0, "other": 0, "exposure_pct": 0}
+    second |= {"row_operations": 300}
     insert(admin, "io_mix", result(**one, **first), result(**one, **second) | {"ts": NEXT})
     [row] = answer(admin, "io_mix")
     assert (row["split"], row["exposure_pct"], row["read_for_update_pct"]) == ("four-way", 12.5, 7.5)

@@ -6,8 +6,11 @@
 --
 -- split      read only, read for update, inserts, other (updates, deletes, force end of data, commits, rollbacks,
 --            releases). Where the release has no counter of reads for update the split is three-way.
--- exposure   (read for update + inserts + other) / all: Db2 Mirror does or locks these on both nodes. Where the split
---            is three-way, of the reads only those known to be for update: a lower bound.
+-- rows       operations on rows: all but commits and rollbacks, which change none. Where these are not known of every row
+--            with logical I/O, or are more than other, they cannot be parted: `modify_basis` is with_commits.
+-- modify     (inserts + other, of the operations on rows) / operations on rows.
+-- exposure   (read for update + inserts + other, of the operations on rows) / operations on rows: Db2 Mirror does or locks
+--            these on both nodes. Where the split is three-way, of the reads only those known to be for update: a lower bound.
 -- a row      counts where its reads, writes and other are all known, so that shares are over the same rows.
 -- blocks     sequential-only jobs count blocks, not rows, in reads and inserts: their shares are not rows' shares.
 --
@@ -24,6 +27,7 @@ SELECT * FROM (
     CASE WHEN logical_writes + logical_other IS NOT NULL AND logical_reads IS NOT NULL THEN logical_reads_for_update END
       AS logical_reads_for_update,
     CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
+    CASE WHEN logical_reads + logical_writes + logical_other IS NOT NULL THEN commits + rollbacks END AS ends,
     COUNT(*) OVER (
       PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
@@ -51,37 +55,46 @@ WHERE k.name IS NOT NULL AND (o.logical_io IS NOT NULL OR k.`grouping` = 'partit
 CREATE TEMPORARY VIEW sums AS
 SELECT
   ts, MAX(interval_s) AS interval_s, `system`, COUNT(*) AS n, `grouping`, name,
-  COUNT(logical_io) AS counted, COUNT(logical_reads_for_update) AS parted,
+  COUNT(logical_io) AS counted, COUNT(logical_reads_for_update) AS parted, COUNT(ends) AS ended, SUM(ends) AS ends,
   SUM(logical_io) AS logical_io, SUM(logical_reads) AS logical_reads,
   SUM(logical_reads_for_update) AS read_for_update, SUM(logical_writes) AS inserts,
   SUM(commits) AS commits, SUM(rollbacks) AS rollbacks
 FROM grouped
 GROUP BY `system`, `grouping`, name, ts;
 
+CREATE TEMPORARY VIEW based AS
+SELECT
+  *, CASE WHEN counted > 0 THEN
+    CASE WHEN ended = counted AND ends <= logical_io - logical_reads - inserts THEN 'changes' ELSE 'with_commits' END
+  END AS modify_basis
+FROM sums;
+
 CREATE TEMPORARY VIEW parts AS
 SELECT
   ts, interval_s, `system`, n, `grouping`, name, commits, rollbacks,
   CASE WHEN counted > 0 THEN CASE WHEN parted = counted THEN 'four-way' ELSE 'three-way' END END AS split,
-  logical_io, NULLIF(logical_io, 0) AS whole, logical_reads, inserts,
+  logical_io, NULLIF(logical_io, 0) AS whole, logical_reads, inserts, modify_basis,
+  CASE modify_basis WHEN 'changes' THEN logical_io - ends ELSE logical_io END AS row_operations,
   logical_io - logical_reads - inserts AS other,
   CASE WHEN parted = counted THEN read_for_update END AS read_for_update,
   logical_reads - COALESCE(read_for_update, 0) AS untouched
-FROM sums;
+FROM based;
 
 INSERT INTO io_mix (
-  ts, interval_s, `system`, n, `grouping`, name, split, logical_io, logical_io_per_s,
+  ts, interval_s, `system`, n, `grouping`, name, split, modify_basis, logical_io, row_operations, logical_io_per_s,
   `reads`, read_only, read_for_update, inserts, other,
   read_pct, read_only_pct, read_for_update_pct, insert_pct, other_pct, modify_pct, exposure_pct, commits, rollbacks
 )
 SELECT
-  ts, interval_s, `system`, n, `grouping`, name, split, logical_io, logical_io / NULLIF(interval_s, 0),
+  ts, interval_s, `system`, n, `grouping`, name, split, modify_basis, logical_io, row_operations,
+  logical_io / NULLIF(interval_s, 0),
   logical_reads, logical_reads - read_for_update, read_for_update, inserts, other,
   100 * logical_reads / whole,
   100 * (logical_reads - read_for_update) / whole,
   100 * read_for_update / whole,
   100 * inserts / whole,
   100 * other / whole,
-  100 * (logical_io - logical_reads) / whole,
-  100 * (logical_io - untouched) / whole,
+  100 * (row_operations - logical_reads) / NULLIF(row_operations, 0),
+  100 * (row_operations - untouched) / NULLIF(row_operations, 0),
   commits, rollbacks
 FROM parts;

@@ -1,0 +1,120 @@
+"""How well do the states of a rule agree with spells that somebody labelled? Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from counterflow.base.errors import CounterflowError
+
+
+class Spell(BaseModel):
+    """A time, behind `begin` up to and including `end`, in which the limit was hit; both need an offset from UTC."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    system: Annotated[str, Field(min_length=1)]
+    entity: Annotated[str, Field(min_length=1, description="the judged link or log")]
+    begin: datetime
+    end: datetime
+
+    @model_validator(mode="after")
+    def _has_a_length(self) -> Spell:
+        if self.begin.tzinfo is None or self.end.tzinfo is None or self.end <= self.begin:
+            raise ValueError("`begin` and `end` need an offset such as Z, and `end` is after `begin`")
+        return self
+
+    def holds(self, judged: Judged) -> bool:
+        """Return whether an interval ends within the spell."""
+        return (self.system, self.entity) == judged[:2] and self.begin < judged.ts <= self.end
+
+
+class Judged(NamedTuple):
+    """One interval as a rule judged it: `ts` is its end, `raised` whether its state is an alarm."""
+
+    system: str
+    entity: str
+    ts: datetime
+    interval_s: float
+    state: str
+    raised: bool
+
+
+class Score(NamedTuple):
+    """Agreement of raised states with labelled spells.
+
+    Parameters
+    ----------
+    spells, found : number of labelled spells, and of those in which the state was raised.
+    precision : share of the raised time that lies in a spell; None where nothing was raised.
+    recall : share of the spells that were found; None without spells.
+    lead_min : minutes left of a spell when its state was first raised, mean over those found; None without any.
+    late_min : minutes from the beginning of a spell until then, mean.
+    false_alarm_min : minutes raised outside all spells.
+    """
+
+    spells: int
+    found: int
+    precision: float | None
+    recall: float | None
+    lead_min: float | None
+    late_min: float | None
+    false_alarm_min: float
+
+
+def score(judged: Iterable[Judged], spells: Collection[Spell]) -> Score:
+    """Compare judged intervals with labelled spells; what no spell names ought not to be raised."""
+    right_s, false_s = 0.0, 0.0
+    first: dict[Spell, datetime] = {}
+    for one in judged:
+        if not one.raised:
+            continue
+        spell = next((spell for spell in spells if spell.holds(one)), None)
+        if spell is None:
+            false_s += one.interval_s
+        else:
+            right_s += one.interval_s
+            first[spell] = min(one.ts, first.get(spell, one.ts))
+    raised_s = right_s + false_s
+    return Score(
+        len(spells),
+        len(first),
+        right_s / raised_s if raised_s else None,
+        len(first) / len(spells) if spells else None,
+        _mean_minutes(spell.end - at for spell, at in first.items()),
+        _mean_minutes(at - spell.begin for spell, at in first.items()),
+        false_s / 60,
+    )
+
+
+def read_spells(path: Path) -> list[Spell]:
+    """Return the spells of a YAML or JSON file, a list or the `spells` of a mapping.
+
+    Raises
+    ------
+    CounterflowError : names the file, the entry and what was expected.
+    """
+    try:
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = content.get("spells") if isinstance(content, dict) else content
+        return TypeAdapter(list[Spell]).validate_python(content)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise CounterflowError(f"{path}: {error}", exit_code=2) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        entry = "{system: SYS1, entity: MIRROR_DATABASE, begin: 2026-03-02T08:06:00Z, end: 2026-03-02T08:10:00Z}"
+        raise CounterflowError(
+            f"{path}: spells[{place}]: {first['msg']}", hint=f"such as {entry}", exit_code=2
+        ) from None
+
+
+def _mean_minutes(lengths: Iterable[timedelta]) -> float | None:
+    minutes = [length.total_seconds() / 60 for length in lengths]
+    return math.fsum(minutes) / len(minutes) if minutes else None
