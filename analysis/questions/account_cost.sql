@@ -1,8 +1,9 @@
--- What does one unit of work of each workload cost? Each basis by itself; costs weighted by the units of work.
+-- What does one unit of work of each workload cost? Each run and each basis by itself; costs weighted by the units of work.
 -- section: Work and cost
 SELECT
   system,
   workload,
+  nullIf(run, '') AS run,
   basis,
   any(unit_of_work) AS unit_of_work,
   round(sumIf(accounts, missing IS NULL)) AS units,
@@ -16,9 +17,13 @@ SELECT
   round(sum(log_bytes_per_account * accounts) / nullIf(sumIf(accounts, log_bytes_per_account IS NOT NULL), 0)) AS log_bytes,
   round(argMaxIf(batch_units, ts, batch_units IS NOT NULL) / nullIf(units_per_hour, 0), 2) AS batch_h,
   countIf(missing IS NOT NULL) AS intervals_without
-FROM counterflow.account_cpu FINAL
+FROM (
+  SELECT a.*, if(r.end_ts IS NULL OR a.ts <= r.end_ts, r.run, '') AS run
+  FROM (SELECT * FROM counterflow.account_cpu FINAL) AS a
+  ASOF LEFT JOIN counterflow.run_span AS r ON r.system = a.system AND a.ts > r.begin_ts
+)
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY system, workload, basis
-ORDER BY system, workload, basis DESC
+GROUP BY system, workload, run, basis
+ORDER BY system, workload, min(ts), basis DESC
 LIMIT 40

@@ -58,6 +58,23 @@ def test_costs_are_weighted_by_accounts_and_bases_kept_apart(admin: ClickHouse) 
     assert (row["gcp_ms_per_account"], row["accounts_per_hour"]) == (0.45, 12_000)
 
 
+def test_costs_of_two_runs_are_not_mixed(admin: ClickHouse) -> None:
+    ends = {"before": TS, "after": NEXT}
+    for name, end in ends.items():
+        begin = {"before": "2026-05-04T09:00:00Z", "after": TS}[name]
+        run = {"section": "run", "item": name, "ts": begin}
+        insert(admin, "config", *(published(**run, name=k, value=v) for k, v in (("begin", begin), ("end", end))))
+    insert(
+        admin,
+        "account_cpu",
+        cost(TS, 100.0, gcp_ms_per_account=0.3),
+        cost(NEXT, 300.0, gcp_ms_per_account=0.5),
+        cost("2026-05-04T09:30:00Z", 100.0, gcp_ms_per_account=0.9),
+    )
+    found = {row["run"]: row["gcp_ms"] for row in ask(admin, queries()["account_cost"], ["SYS1"])}
+    assert found == {"before": 0.3, "after": 0.5, None: 0.9}
+
+
 def test_latencies_are_weighted_by_transactions_and_idle_is_none(admin: ClickHouse) -> None:
     def applied(ts: str, transactions: float, latency: float | None) -> dict[str, Any]:
         queue = {"component": "apply", "queue": "Q1", "idle": latency is None, "transactions": transactions}
@@ -113,7 +130,7 @@ def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHou
     assert costs["accounts of SETTLE", "MQ"] == 0.1336
     assert {component for _, component in costs} == {"Q Capture", "MQ", "Db2", "Db2 fenced", "other"}
     [capture] = [row for row in found if row["per"][:1] == "a" and row["component"] == "Q Capture"]
-    assert (capture["processors_avg"], capture["memory_mb_avg_when_present"]) == (0.252, 82)
+    assert (capture["processors_avg"], capture["memory_mb_when_present"]) == (0.252, 82)
 
 
 def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:

@@ -82,7 +82,7 @@ def test_commits_are_no_row_changes_and_quiet_intervals_no_peak(tmp_path: Path) 
     [partition] = whatif(tmp_path, rows)
     value = {name: figure["value"] for name, figure in partition["figures"].items()}
     assert (value["row_changes_per_s"], value["row_changes_peak_per_s"]) == (1.0, 2.0)
-    # 1,800 of 2,700 operations on rows: of sums, not the mean of 100 % and 0 %, and without the 900 commits and rollbacks
+    # 1,800 of 2,700 operations on rows: of sums, not the mean of 100 % and 0 %; 900 commits and rollbacks are none
     assert value["exposure_pct"] == pytest.approx(200 / 3)
 
 

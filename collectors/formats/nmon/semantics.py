@@ -401,7 +401,7 @@ COUNTERS: dict[str, dict[str, Family]] = {
         "PROC": Family(units={"Runnable": GAUGE, "Blocked": GAUGE}, other=PER_S),
         "MHZ": Family(other=Unit("MHz", "gauge"), counter="clock"),
         "GPU_UTIL": Family(other=PERCENT, counter="utilisation"),
-        "GPU_MEM": Family(other=PERCENT, counter="memory"),
+        "GPU_MEM": Family(other=MB, counter="memory"),
         "GPU_UMEM": Family(other=PERCENT, counter="memory"),
         "GPU_TEMP": Family(other=Unit("°C", "gauge"), counter="temperature", signed=True),
         "GPU_WATTS": Family(other=Unit("W", "gauge"), counter="power"),
