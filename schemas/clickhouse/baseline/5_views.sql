@@ -455,6 +455,7 @@ SELECT
   if(logical_io IS NULL OR logical_reads_for_update IS NOT NULL, NULL, logical_reads) AS reads_not_parted,
   if(logical_io IS NULL, NULL, logical_writes) AS inserts,
   if(logical_io IS NULL, NULL, logical_other) AS other,
+  coalesce(commits + rollbacks, 0) AS ends,
   sync_db_reads + sync_nondb_reads AS sync_reads,
   sync_db_writes + sync_nondb_writes AS sync_writes,
   async_db_reads + async_nondb_reads AS async_reads,
@@ -514,16 +515,16 @@ COMMENT 'Processor time of groups of jobs of IBM i by interval, cpu_by(grouping 
 CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update,
-  if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, exposure_pct * logical_io / 100 AS exposed
+  if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, exposure_pct * row_operations / 100 AS exposed
 FROM counterflow.io_mix FINAL
 WHERE grouping = {grouping:String}
 UNION ALL
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update, reads_not_parted,
-  inserts, other, inserts + other + coalesce(read_for_update, 0) AS exposed
+  inserts, other, inserts + greatest(other - ends, 0) + coalesce(read_for_update, 0) AS exposed
 FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
-COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, other, and reads for update where they are known.';
+COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known.';
 
 -- What the tasks of groups of jobs run and wait for.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS

@@ -1,0 +1,137 @@
+"""What changed when a limit was hit? Rates of jobs, users, programs, links and disks against the quiet time before.
+
+A measure is an entry of `measures.yaml`. Names are ranked by what they explain of the measure's change, not by size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.schemas.definition import load_yaml
+
+MEASURES = Path(__file__).with_name("measures.yaml")
+LEAST_PCT = 5.0
+"""A name that explains less of the change than this is not listed."""
+
+
+class Measure(BaseModel):
+    """One measure: its title, its unit, and the statement behind it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    unit: str
+    sql: str
+
+
+class Period(NamedTuple):
+    """The time in question, behind `begin` up to `end`, and the quiet time from `quiet` up to `begin`."""
+
+    quiet: datetime
+    begin: datetime
+    end: datetime
+
+
+class Change(NamedTuple):
+    """How the rate of one name changed.
+
+    Parameters
+    ----------
+    measure, unit : what is measured.
+    before, during : rate in the quiet time and in the time in question, 0 for a name that was absent.
+    change : of the rate.
+    explains_pct : its share of all changes of the measure, up and down.
+    """
+
+    measure: str
+    unit: str
+    name: str
+    before: float
+    during: float
+    change: float
+    explains_pct: float
+
+
+@cache
+def measures() -> dict[str, Measure]:
+    """Return the measures by name, in the order of the file."""
+    return {name: Measure(**entry) for name, entry in load_yaml(MEASURES.read_text(encoding="utf-8")).items()}
+
+
+def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
+    """Yield what changed, measure by measure, the name that explains most first.
+
+    A measure without rows in both times yields nothing: what is not known has not changed.
+    """
+    parameters = {f"param_{name}": _wire(ts) for name, ts in zip(("quiet", "from", "to"), period, strict=True)}
+    for name, measure in measures().items():
+        rows = client.rows(statement(measure), {**parameters, "param_system": system})
+        yield from ranked(name, measure.unit, rows)
+
+
+def statement(measure: Measure) -> str:
+    """Return the statement that gives the rates of a measure, with the parameters system, quiet, from and to."""
+    return _RATES.format(sql=measure.sql)
+
+
+def ranked(measure: str, unit: str, rows: list[dict[str, Any]]) -> Iterator[Change]:
+    """Yield the names that explain the change of a measure, most first."""
+    moved = math.fsum(abs(row["during"] - row["before"]) for row in rows)
+    for row in sorted(rows, key=lambda row: (-abs(row["during"] - row["before"]), row["name"])):
+        change = row["during"] - row["before"]
+        if moved and 100 * abs(change) / moved >= LEAST_PCT:
+            yield Change(measure, unit, row["name"], row["before"], row["during"], change, 100 * abs(change) / moved)
+
+
+_RATES = """
+WITH
+  measured AS ({sql}),
+  recorded AS
+  (
+    SELECT
+      sumIf(seconds, ts > {{from:DateTime64(3, 'UTC')}}) AS during_s,
+      sumIf(seconds, ts <= {{from:DateTime64(3, 'UTC')}}) AS before_s
+    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
+  )
+SELECT
+  toString(name) AS name,
+  sumIf(assumeNotNull(amount), ts <= {{from:DateTime64(3, 'UTC')}}) / any(before_s) AS before,
+  sumIf(assumeNotNull(amount), ts > {{from:DateTime64(3, 'UTC')}}) / any(during_s) AS during
+FROM measured CROSS JOIN recorded
+WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
+GROUP BY name
+"""
+
+
+def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], entity: str | None) -> Period | None:
+    """Return the newest spell in which a rule showed one of `states`, with the hour before it; None without any."""
+    found = client.rows(
+        _SPELL, {"param_system": system, "param_rule": rule, "param_entity": entity or "", "param_states": list(states)}
+    )
+    if not found:
+        return None
+    begin, end = (
+        datetime.fromisoformat(found[0][name].replace("Z", "")).replace(tzinfo=UTC) for name in ("start_ts", "end_ts")
+    )
+    return Period(begin - timedelta(hours=1), begin, end)
+
+
+_SPELL = """
+SELECT start_ts, end_ts FROM counterflow.verdict_spell
+WHERE system = {system:String} AND rule = {rule:String} AND has({states:Array(String)}, state)
+  AND (empty({entity:String}) OR entity = {entity:String})
+ORDER BY end_ts DESC
+LIMIT 1
+"""
+
+
+def _wire(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"

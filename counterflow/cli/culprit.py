@@ -1,0 +1,88 @@
+"""`counterflow culprit`: what changed when a limit was hit."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timedelta
+from itertools import groupby
+
+import click
+
+from counterflow.base.errors import CounterflowError
+from counterflow.cli._times import TIME, utc
+
+
+@click.command()
+@click.argument("system")
+@click.option("--from", "begin", type=TIME, callback=utc, help="Begin of the time in question; UTC by default.")
+@click.option("--to", "end", type=TIME, callback=utc, help="Its end.")
+@click.option("--rule", help="In place of a time: the newest spell in which this rule raised its alarm.")
+@click.option("--entity", help="With --rule: of this link or log.")
+@click.option(
+    "--before",
+    "before_min",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    help="Minutes of quiet time before.",
+)
+@click.option("--sql", "show_sql", is_flag=True, help="Print the statement behind each measure.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a name, one a line.")
+def command(
+    system: str,
+    begin: datetime | None,
+    end: datetime | None,
+    rule: str | None,
+    entity: str | None,
+    before_min: int,
+    show_sql: bool,
+    as_json: bool,
+) -> None:
+    """Rank what changed most on SYSTEM against the quiet time before: jobs, users, programs, waits, links, disks.
+
+    A name is ranked by the share of the change that it explains, not by its size.
+    """
+    from counterflow.analysis.culprit import Period, changes, measures, spell, statement
+    from counterflow.cli._reader import reader
+    from counterflow.cli._table import console, table
+    from counterflow.pipelines.rules import rules
+
+    if rule is not None and rule not in rules():
+        raise click.BadParameter(f"there is no rule `{rule}`; there is {', '.join(rules())}", param_hint="--rule")
+    if (rule is None) == (begin is None or end is None) or (begin is not None and end is not None and end <= begin):
+        raise click.UsageError("give either --rule, or --from and a later --to")
+    with reader() as client:
+        if rule is not None:
+            period = spell(client, system, rule, rules()[rule].alarms, entity)
+            if period is None:
+                hint = f"counterflow sql \"SELECT * FROM counterflow.verdict_spell WHERE system = '{system}'\""
+                raise CounterflowError(f"{rule} never raised its alarm on {system}", hint=hint, exit_code=2)
+            begin, end = period.begin, period.end
+        assert begin is not None and end is not None  # noqa: S101, PT018 - as checked above
+        period = Period(begin - timedelta(minutes=before_min), begin, end)
+        found = list(changes(client, system, period))
+    if as_json:
+        import orjson
+
+        sys.stdout.buffer.writelines(orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found)
+        return
+    out = console()
+    out.print(f"{system}, {begin:%F %T} to {end:%F %T} UTC, against the {before_min} minutes before", markup=False)
+    if not found:
+        out.print("Nothing that is collected of both times has changed.")
+    for name, of in groupby(found, key=lambda one: one.measure):
+        measure = measures()[name]
+        rows = [
+            {
+                "name": one.name,
+                "before": float(f"{one.before:.4g}"),
+                "during": float(f"{one.during:.4g}"),
+                "change": float(f"{one.change:.4g}"),
+                "explains %": round(one.explains_pct, 1),
+            }
+            for one in of
+        ]
+        out.print("")
+        out.print(table(rows[:5], title=f"{measure.title}, {measure.unit}"))
+        if show_sql:
+            out.print(statement(measure), markup=False)

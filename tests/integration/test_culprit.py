@@ -1,0 +1,119 @@
+"""What `counterflow culprit` ranks over rows whose changes are plain to work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from counterflow.analysis.culprit import Change, Period, changes, measures, spell
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+SYSTEM = 'it\'s "A"'
+PERIOD = Period(NOON - timedelta(minutes=10), NOON, NOON + timedelta(minutes=5))
+
+
+@pytest.fixture
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with empty_tables(clickhouse) as admin:
+        yield admin
+
+
+def insert(client: ClickHouse, table: str, rows: list[dict[str, Any]]) -> None:
+    body = b"\n".join(orjson.dumps({"system": SYSTEM, "n": 1, "interval_s": 60, **row}) for row in rows)
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"})
+
+
+def minutes() -> Iterator[tuple[int, dict[str, Any]]]:
+    """The ends of ten quiet minutes and of five in question."""
+    for number in range(-9, 6):
+        yield number, {"ts": (NOON + timedelta(minutes=number)).isoformat()}
+
+
+def found(client: ClickHouse, measure: str, period: Period = PERIOD) -> dict[str, Change]:
+    return {one.name: one for one in changes(client, SYSTEM, period) if one.measure == measure}
+
+
+def test_names_are_ranked_by_the_change_that_they_explain_not_by_size(client: ClickHouse) -> None:
+    # LARGE uses 4 processors throughout, GROWN 0.5 and then 2.5; NEW comes with 0.5 in the last two minutes alone
+    rows = []
+    for number, at in minutes():
+        used = {"LARGE": 4.0, "GROWN": 2.5 if number > 0 else 0.5} | ({"NEW": 0.5} if number > 3 else {})
+        for name, cores in used.items():
+            rows.append({**at, "grouping": "generic_job", "name": name, "cpu_ms": cores * 60_000, "cpu_cores": cores})
+    insert(client, "job_cpu", rows)
+    ranked = list(found(client, "cpu_by_job").values())
+    assert [one.name for one in ranked] == ["GROWN", "NEW"]
+    grown, new = ranked
+    assert (grown.before, grown.during, grown.change) == pytest.approx((0.5, 2.5, 2.0))
+    # half a processor for two of five minutes: absent is none, not unknown
+    assert (new.before, new.during, new.change) == pytest.approx((0, 0.2, 0.2))
+    assert (grown.explains_pct, new.explains_pct) == pytest.approx((100 * 2.0 / 2.2, 100 * 0.2 / 2.2))
+
+
+def test_a_neighbour_on_the_same_port_is_found_and_a_link_counts_once(client: ClickHouse) -> None:
+    rows = []
+    for number, at in minutes():
+        own, other = (400e6, 1_200e6) if number > 0 else (600e6, 900e6)
+        port = {**at, "link_type": "logical_port", "physical_port": "P1"}
+        rows += [
+            {**port, "link": "27004001", "own_out_bytes_s": own},
+            {**port, "system": "NEIGHBOUR", "link": "27004002", "own_out_bytes_s": other},
+            {**port, "system": "ELSEWHERE", "physical_port": "P2", "link": "1", "own_out_bytes_s": 1e6 * number + 1e9},
+            {**at, "link_type": "rdma_link", "link": "a b", "physical_port": "P1", "own_out_bytes_s": own},
+        ]
+    insert(client, "link_load", rows)
+    ranked = found(client, "links")
+    assert {name: round(one.change) for name, one in ranked.items()} == {
+        "NEIGHBOUR / 27004002": 300,
+        f"{SYSTEM} / 27004001": -200,
+    }
+    assert ranked["NEIGHBOUR / 27004002"].explains_pct == pytest.approx(60)
+
+
+def test_the_wait_that_grew(client: ClickHouse) -> None:
+    rows = []
+    for number, at in minutes():
+        task = {**at, "task": "00A1", "job": "1", "job_name": "PAY", "total_s": 60.0}
+        rows.append({**task, "disk_s": 30.0 if number > 0 else 3.0, "lock_contention_s": 6.0, "cpu_queueing_s": 0.0})
+    insert(client, "wait_signature", rows)
+    ranked = found(client, "waits")
+    assert list(ranked) == ["disk"]
+    assert (ranked["disk"].before, ranked["disk"].during) == pytest.approx((0.05, 0.5))
+
+
+def test_without_a_quiet_time_nothing_has_changed(client: ClickHouse) -> None:
+    rows = [{**at, "grouping": "generic_job", "name": "A", "cpu_ms": 1.0} for number, at in minutes() if number > 0]
+    insert(client, "job_cpu", rows)
+    assert list(changes(client, SYSTEM, PERIOD)) == []
+
+
+def test_the_newest_spell_of_a_rule_is_the_time_in_question(client: ClickHouse) -> None:
+    judged = {
+        "rule": "roce_cap",
+        "entity_type": "nrg",
+        "reason": "",
+        "evidence": "{}",
+        "parameters": "0",
+        "stale": False,
+    }
+    rows = []
+    for number, at in minutes():
+        state, since = ("CAPPED", 1) if number in (1, 2, 3) else ("OK", 4 if number > 3 else -9)
+        at |= {"state": state, "since": (NOON + timedelta(minutes=since)).isoformat(), "entity": "G"}
+        rows.append({**judged, **at})
+    insert(client, "verdict", rows)
+    period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
+    assert period == Period(NOON - timedelta(hours=1), NOON, NOON + timedelta(minutes=3))
+    assert spell(client, SYSTEM, "roce_cap", ("CAPPED",), "H") is None
+
+
+def test_every_measure_is_a_statement_that_the_tables_take(client: ClickHouse) -> None:
+    assert list(changes(client, SYSTEM, PERIOD)) == []
+    assert all(measure.title and measure.unit for measure in measures().values())
