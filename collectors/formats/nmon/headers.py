@@ -109,6 +109,12 @@ class Facts:
         return seconds if 0 < seconds < 1e6 else None
 
     @property
+    def snapshots(self) -> int | None:
+        """Number of snapshots that the recorder was to take."""
+        written = self.values.get("snapshots", "")
+        return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+
+    @property
     def release(self) -> str:
         """Release of the recorder, as 16n."""
         return self.values.get("version", "")

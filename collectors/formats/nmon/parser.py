@@ -149,11 +149,20 @@ class Parser:
         """End the open snapshot where no other line belongs to it; not while one waits for the next stamp."""
         if self._unstamped:
             return False
-        self.finish(0, 0)
+        self._end(0, 0)
         return True
 
     def finish(self, end: int, number: int) -> None:
-        """End the data at `end`, after line `number`: the last snapshot is whole."""
+        """End the data at `end`, after line `number`: the last snapshot is whole, and no other will come."""
+        recorded, planned = max(self._snapshot.number, self._number), self._facts.snapshots
+        if planned is not None and 0 < recorded < planned and "cut" not in self._account.noted:
+            self._account.noted.add("cut")
+            detail = f"{recorded} of {planned} snapshots planned (AAA,snapshots): the recorder was stopped or killed"
+            place = Line(number, end, b"", end)
+            self._account.reject(place, Reason.CUT_FILE, detail, "all", section="AAA")
+        self._end(end, number)
+
+    def _end(self, end: int, number: int) -> None:
         self._drop_cut()
         self._refuse_unstamped()
         if self._snapshot.number == 0 and self._snapshot.config and self._in_aaa:
