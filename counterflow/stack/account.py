@@ -27,10 +27,14 @@ _UNJUDGED_LINKS = """
 SELECT count() AS pending
 FROM counterflow.link AS k FINAL
 LEFT JOIN counterflow.link_load AS l FINAL USING (system, link_type, link, ts)
+LEFT JOIN counterflow.link_wire AS w FINAL
+  ON w.system = k.system AND w.link_type = k.link_type AND w.link = k.link AND w.ts = k.ts
 LEFT JOIN counterflow.verdict AS v FINAL
   ON v.rule = 'roce_cap' AND v.system = k.system AND v.entity_type = k.link_type AND v.entity = k.link AND v.ts = k.ts
 WHERE k.agent_id = {agent:String} AND k.link_type IN ('nrg', 'rdma_link') AND k.prev_ts IS NOT NULL
-  AND k.physical_port IS NOT NULL AND (l.phys_line_pct IS NULL OR l.capacity_pct IS NULL OR v.n != l.n)
+  AND (v.n != l.n OR w.n = 0 OR l.n < 1000 * w.n
+    OR (w.physical_port IS NOT NULL AND (l.phys_line_pct IS NULL OR l.capacity_pct IS NULL))
+    OR (w.physical_port IS NULL AND k.system IN (SELECT system FROM counterflow.config WHERE section = 'logical_port')))
 """
 
 _UNJUDGED_LOGS = """
@@ -96,8 +100,8 @@ def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> 
 def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int:
     """Wait up to `timeout_s` until every sample of RDMA links and Db2 logs of `agent_id` is judged; returns the rest.
 
-    A link sample is judged when its verdict includes capacity and load of its port (a sample without a port is
-    ignored), a log sample when it includes processors and ceiling, as far as they exist for its time.
+    A link sample is judged when its verdict includes its wire, and capacity and load of its port where it has one; it
+    ought to have one where the HMC lists ports of the system. A log sample when it includes processors and ceiling, as far as they exist for its time.
     """
     end = time.monotonic() + timeout_s
     links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)
