@@ -101,7 +101,8 @@ def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int
     """Wait up to `timeout_s` until every sample of RDMA links and Db2 logs of `agent_id` is judged; returns the rest.
 
     A link sample is judged when its verdict includes its wire, and capacity and load of its port where it has one; it
-    ought to have one where the HMC lists ports of the system. A log sample when it includes processors and ceiling, as far as they exist for its time.
+    ought to have one where the HMC lists ports of the system. A log sample is judged when its verdict includes
+    processors and ceiling, as far as they exist for its time.
     """
     end = time.monotonic() + timeout_s
     links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)
