@@ -53,6 +53,7 @@ def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
 def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
     """What the Flink jobs make of `jobs`."""
     counts = {"logical_io": 20_700 * n, "reads": 18_000 * n, "inserts": 1800 * n, "other": 900 * n}
+    counts |= {"row_operations": 20_700 * n}
     parted = {"split": "four-way", "read_only": 14_400 * n, "read_for_update": 3600 * n, "exposure_pct": 630 / 20.7}
     split = parted if system == FOUR else {"split": "three-way", "exposure_pct": 270 / 20.7}
     batch = {"partition": "*", "job": ODD, "generic_job": ODD[:6], "user": "ANN", "subsystem": "QBATCH"}

@@ -276,7 +276,7 @@ def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
             f"link_type String, {columns}, reset Bool) ENGINE = ReplacingMergeTree "
             "ORDER BY (system, link_type, link, ts)"
         )
-        stored = [row for kind in ("nrg", "rdma") for row in series(system="rules", link_type=kind)]
+        stored = [row for kind in ("nrg", "rdma_link") for row in series(system="rules", link_type=kind)]
         body = b"\n".join(map(orjson.dumps, reversed(stored)))
         admin.post(
             "INSERT INTO counterflow.link_load FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"}

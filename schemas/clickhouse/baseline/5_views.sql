@@ -515,13 +515,15 @@ COMMENT 'Processor time of groups of jobs of IBM i by interval, cpu_by(grouping 
 CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update,
-  if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, exposure_pct * row_operations / 100 AS exposed
+  if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, row_operations,
+  exposure_pct * row_operations / 100 AS exposed
 FROM counterflow.io_mix FINAL
 WHERE grouping = {grouping:String}
 UNION ALL
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update, reads_not_parted,
-  inserts, other, inserts + greatest(other - ends, 0) + coalesce(read_for_update, 0) AS exposed
+  inserts, other, logical_io - if(ends <= other, ends, 0) AS row_operations,
+  row_operations - reads + coalesce(read_for_update, 0) AS exposed
 FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
 COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known.';
