@@ -24,10 +24,10 @@ from tests.conftest import free_settings
 
 SAMPLES = 2_000_000
 SYSTEMS, LINKS = 8, 100
-"""Systems, and links of each: 97 with running counts, a group and its port, both beside a physical port, and an
-interface with deltas."""
+"""Systems, and links of each: 97 RDMA connections with running counts, a group with its wire and its port, both beside
+a physical port, and an interface with deltas."""
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-TOPIC = datasets()["link"].topic
+TOPIC, WIRES = datasets()["link"].topic, datasets()["link_wire"].topic
 
 
 def main() -> None:
@@ -67,14 +67,32 @@ def fill(kafka: Kafka) -> None:
         }
     )
     for seq, row in enumerate(samples()):
-        while True:
-            try:
-                producer.produce(TOPIC, orjson.dumps({**row, "seq": seq}), row["system"])
-                break
-            except BufferError:
-                producer.poll(0.1)
+        if row["link_type"] == "nrg":
+            publish(producer, WIRES, wire(row))
+        publish(producer, TOPIC, {**row, "seq": seq})
     if left := producer.flush(60):
         raise RuntimeError(f"{left} samples were not taken")
+
+
+def publish(producer: Producer, topic: str, row: dict[str, Any]) -> None:
+    """Publish one row, when the queue has room for it."""
+    while True:
+        try:
+            producer.produce(topic, orjson.dumps(row), row["system"])
+            return
+        except BufferError:
+            producer.poll(0.1)
+
+
+def wire(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what `link_wire` finds for a sample of a group."""
+    names = ("ts", "system", "link_type", "link")
+    return {
+        **{name: row[name] for name in names},
+        "n": 9,
+        "hops": "",
+        "physical_port": f"P1-C{int(row['system'][6:]) // 2}-T1",
+    }
 
 
 def samples() -> Iterator[dict[str, Any]]:
@@ -106,8 +124,7 @@ def link(system: int, number: int, interval: int, before: str) -> dict[str, Any]
     counts = ("out_bytes", "in_bytes", "out_messages", "in_messages")
     return {
         "link": f"10.1.1.{number} 10.1.2.{number}",
-        "link_type": "rdma_link" if number > 2 else "nrg",
-        **(port if number == 2 else {}),
+        "link_type": "rdma_connection" if number > 2 else "nrg",
         "state": "ACTIVE",
         "connections": 4.0,
         "prev_ts": before,
