@@ -52,6 +52,15 @@ ORDER BY time DESC
 LIMIT 500"""
 """The newest spells in the range."""
 
+_CHANGES = """\
+SELECT
+  ts AS time, ts AS timeEnd, concat(system, ' ', item, ': ', what) AS text, 'configuration' AS title, 'change' AS tags
+FROM counterflow.config_change_within(since = $__fromTime, until = $__toTime)
+WHERE true{of_systems}
+ORDER BY time DESC
+LIMIT 500"""
+"""The newest changes of configuration in the range."""
+
 
 def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[Path, str]:
     """Return what is generated: the text of each file; alerts lead to the addresses of `site`.
@@ -83,7 +92,7 @@ def dashboard(board: Board) -> Json:
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
         "links": [_boards_link()],
-        "annotations": {"list": [_own_annotations(), *([_verdict_annotations(board)] if board.verdicts else [])]},
+        "annotations": {"list": [_own_annotations(), *(_annotations(board) if board.verdicts else [])]},
         "templating": {"list": [*_datasources(board), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
     }
@@ -416,16 +425,19 @@ def _own_annotations() -> Json:
     return {**shown, "datasource": source, "name": "Annotations & Alerts", "type": "dashboard"}
 
 
-def verdicts(board: Board) -> str:
-    """Return the statement of the verdicts that are drawn over a board's charts."""
+def drawn_over(board: Board) -> dict[str, str]:
+    """Return the statements of what is drawn over a board's charts, by its name: verdicts and changes."""
     of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
-    return _VERDICTS.replace("{of_systems}", of_systems)
+    statements = {"Verdicts": _VERDICTS, "Changes": _CHANGES}
+    return {name: sql.replace("{of_systems}", of_systems) for name, sql in statements.items()}
 
 
-def _verdict_annotations(board: Board) -> Json:
-    target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
-    shown = {"name": "Verdicts", "enable": True, "hide": False, "iconColor": looks().colours["critical"]}
-    return {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": verdicts(board)}}
+def _annotations(board: Board) -> Iterator[Json]:
+    colours = {"Verdicts": looks().colours["critical"], "Changes": looks().colours["limit"]}
+    for name, sql in drawn_over(board).items():
+        target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
+        shown = {"name": name, "enable": True, "hide": False, "iconColor": colours[name]}
+        yield {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": sql}}
 
 
 def written() -> Mapping[Path, str]:

@@ -19,7 +19,7 @@ import yaml
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
-from counterflow.dashboards.build import dashboard, verdicts
+from counterflow.dashboards.build import dashboard, drawn_over
 from counterflow.dashboards.definition import (
     FOLDER,
     boards,
@@ -142,12 +142,12 @@ def _options(result: Result) -> Iterator[str]:
 
 
 def _annotations() -> Iterator[_Asked]:
-    statements: dict[str, list[str]] = {}
+    statements: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
-        if board.verdicts:
-            statements.setdefault(verdicts(board), []).append(uid)
-    for sql, uids in statements.items():
-        yield _Asked(Finding(tuple(uids), "annotation", "verdicts", "ok"), sql, _count, _note, rows_expected=False)
+        for one in drawn_over(board).items() if board.verdicts else ():
+            statements.setdefault(one, []).append(uid)
+    for (name, sql), uids in statements.items():
+        yield _Asked(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
 
 
 def _note(result: Result) -> Iterator[str]:

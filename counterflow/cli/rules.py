@@ -23,6 +23,7 @@ from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_setting
 
 if TYPE_CHECKING:
     from counterflow.analysis.score import Judged
+    from counterflow.pipelines.rules.learned import Limit
 
 # the judged entity, its interval, and the columns printed beside the verdict
 Given = tuple[tuple[str, ...], Any, dict[str, Any]]
@@ -41,6 +42,14 @@ class RuleName(click.ParamType[Rule[Any, Any, Any]]):
 
 _rule = click.argument("rule", metavar="RULE", type=RuleName())
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+_source = click.option(
+    "--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input."
+)
+_begin = click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
+_end = click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end.")
+_settings = click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated."
+)
 
 
 @click.group()
@@ -65,10 +74,10 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 
 @command.command()
 @_rule
-@click.option("--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input.")
-@click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end.")
-@click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated.")
+@_source
+@_begin
+@_end
+@_settings
 @click.option(
     "--score", "spells", type=click.Path(path_type=Path), help="Compare with the labelled spells of this file."
 )
@@ -110,6 +119,58 @@ def replay(
         sys.stdout.buffer.writelines(_json_lines(judged))
     else:
         _print(list(judged), as_json)
+
+
+@command.command()
+@_rule
+@_source
+@_begin
+@_end
+@_settings
+@click.option("--site", type=click.Path(path_type=Path), help="Write each learned ceiling into this site file.")
+@_json
+def learn(
+    rule: Rule[Any, Any, Any],
+    source: BinaryIO | None,
+    begin: datetime | None,
+    end: datetime | None,
+    settings: tuple[str, ...],
+    site: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the limit that RULE learns for each entity and configuration, from a file or as stored.
+
+    A learned limit warns at most. One that --site has written is configured: it may be critical from then on.
+    """
+    if site is not None and rule.name != "log_ceiling":
+        raise click.BadParameter("the site file has ceilings of logs alone", param_hint="--site")
+    parameters = _parameters(rule, settings)
+    states: dict[tuple[str, ...], Any] = {}
+    found: dict[Any, tuple[Limit, datetime]] = {}
+    for entity, interval, _ in _given_rows(rule, source, begin, end):
+        states[entity], _ = rule.judge(parameters, states.get(entity, rule.start), interval)
+        limit = rule.learned(parameters, states[entity])
+        if limit is not None:
+            found[entity, states[entity].learned.configuration] = limit, interval.ts
+    rows = []
+    for (entity, configuration), (limit, ts) in found.items():
+        row = dict(zip(rule.entity, entity, strict=False)) | dict(zip(rule.configuration, configuration, strict=False))
+        rows.append({**row, "until": ts.astimezone(UTC).isoformat(), **limit.as_json(rule.learned_as)})
+        if site is not None and limit.usable:
+            _write_ceiling(site, row, ts, limit)
+    _print(rows, as_json)
+
+
+def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) -> None:
+    from counterflow.collectors.formats.site.writing import add_ceiling
+
+    comment = f"learned from {limit.intervals} intervals, spread {limit.spread:.2g}, confidence {limit.confidence}"
+    try:
+        text = site.read_text(encoding="utf-8")
+        text = add_ceiling(text, row["system"], row["subsystem"], row["path"], ts, limit.value, comment)
+        site.write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise CounterflowError(f"{site}: {error}", hint="docs/formats/site.md", exit_code=2) from None
 
 
 def _given_rows(
@@ -259,10 +320,13 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
     decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True)).decode
     astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity[1:])
     first = len(rule.columns)
+    moments = [n for n, column in enumerate(rule.columns.values()) if n and isinstance(column, _row.Moment)]
 
     def read(line: bytes) -> Given:
         ts, *values = astuple(decode(line))
         entity = tuple([value for value in values[first - 1 :] if value is not None])
+        for n in moments:
+            values[n - 1] = values[n - 1] and instant(values[n - 1])
         return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity[1:]), strict=False))
 
     return read
@@ -271,8 +335,8 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
 def _type(column: _row.Column) -> tuple[Any, Any]:
     """Return the JSON type of a valid column, and its default."""
     match column:
-        case _row.Moment():
-            return str, msgspec.NODEFAULT
+        case _row.Moment(needed):
+            return (str, msgspec.NODEFAULT) if needed else (str | None, None)
         case _row.Flag():
             return bool, False
         case _row.OneOf(allowed):

@@ -26,11 +26,15 @@ def text(row: Mapping[str, Any], name: str) -> str:
 
 @dataclass(frozen=True)
 class Moment:
-    """A required ISO 8601 time; UTC where it has no zone."""
+    """An ISO 8601 time; UTC where it has no zone; None where it is null or absent, unless `needed`."""
 
-    def __call__(self, row: Mapping[str, Any], name: str) -> datetime:
+    needed: bool = True
+
+    def __call__(self, row: Mapping[str, Any], name: str) -> datetime | None:
         """Return it."""
         value = row.get(name)
+        if value is None and not self.needed:
+            return None
         try:
             return instant(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):

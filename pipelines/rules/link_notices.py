@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from counterflow.pipelines.rules import parameter
+from counterflow.pipelines.rules.learned import Limit
 from counterflow.pipelines.rules.roce_cap import RAISED, Interval
 
 
@@ -35,8 +36,10 @@ class Notice(NamedTuple):
     evidence: dict[str, Any]
 
 
-def cap_headroom(interval: Interval, state: str, parameters: Parameters = DEFAULTS) -> Notice | None:
-    """Notice an uncapped link above its nominal capacity: the hypervisor caps it as soon as its neighbours grow.
+def cap_headroom(
+    interval: Interval, state: str, parameters: Parameters = DEFAULTS, learned: Limit | None = None
+) -> Notice | None:
+    """Notice an uncapped link above its capacity: the hypervisor caps it as soon as its neighbours grow.
 
     Own bytes are the mean of OUT and IN, since line rate and capacity are of one direction (Db2 Mirror, case study 5).
     Also None where an input is unknown.
@@ -44,19 +47,29 @@ def cap_headroom(interval: Interval, state: str, parameters: Parameters = DEFAUL
     Parameters
     ----------
     state : of `roce_cap` in the same interval.
+    learned : share of the nominal capacity at which the hypervisor held this link; all of it while that is not known.
     """
     own_out, own_in = interval.own_out_bytes_s, interval.own_in_bytes_s
     if own_out is None or own_in is None or interval.line_bits_s is None or interval.capacity_pct is None:
         return None
     own, nominal = (own_out + own_in) / 2, interval.line_bits_s / 8 * interval.capacity_pct / 100
-    if state in RAISED or own <= nominal:
+    reached = learned.value if learned and learned.usable else 1.0
+    if state in RAISED or own <= nominal * reached:
         return None
     phys_out, phys_in = interval.phys_out_bytes_s, interval.phys_in_bytes_s
     util = None if phys_out is None or phys_in is None else max(phys_out, phys_in) * 8 / interval.line_bits_s
     full = util is not None and util >= parameters.full_adapter
     reason = f"own bytes at {own / nominal:.4g} of the nominal capacity, physical port at "
     reason += "an unknown share of its line rate" if util is None else f"{util:.4g} of its line rate"
-    evidence = {"own_bytes_s": own, "nominal_bytes_s": nominal, "util": util, "full_adapter": parameters.full_adapter}
+    if reached != 1.0:
+        reason += f"; the cap held it at {reached:.4g} before"
+    evidence = {
+        "own_bytes_s": own,
+        "nominal_bytes_s": nominal,
+        "learned_of_nominal": reached,
+        "util": util,
+        "full_adapter": parameters.full_adapter,
+    }
     return Notice("cap_headroom", "warning" if full else "info", reason, evidence)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from math import dist, sqrt
 from typing import Any, NamedTuple, Self
 
 from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+from counterflow.pipelines.rules.learned import Learned, Limit
 
 CHOSEN = "chosen"
 
@@ -52,6 +53,8 @@ class Parameters:
     forget_after_s: float = parameter(
         3600.0, "More seconds than this without a usable interval begin the state anew.", CHOSEN
     )
+    learn_least: int = parameter(30, "Intervals under pressure from which a learned ceiling judges.", CHOSEN)
+    learn_spread: float = parameter(0.10, "(99.5th percentile - median) / it of at most this lets it judge.", CHOSEN)
 
 
 class Signal(StrEnum):
@@ -87,6 +90,7 @@ class Interval(NamedTuple):
     gcp_pct, ziip_pct : utilisation of general processors and zIIPs.
     zhl_sync_pct : log writes that zHyperLink did synchronously.
     reset : the counters restarted in the interval.
+    ceiling_since : from when the site's entry of machine and storage holds, with a ceiling or without.
     """
 
     ts: datetime
@@ -102,6 +106,7 @@ class Interval(NamedTuple):
     ziip_pct: float | None
     zhl_sync_pct: float | None
     reset: bool
+    ceiling_since: datetime | None = None
 
 
 COLUMNS: dict[str, _row.Column] = {
@@ -118,6 +123,7 @@ COLUMNS: dict[str, _row.Column] = {
     "ziip_pct": _row.number,
     "zhl_sync_pct": _row.number,
     "reset": _row.flag,
+    "ceiling_since": _row.Moment(needed=False),
 }
 """Columns of `log_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
 
@@ -137,6 +143,7 @@ class State(NamedTuple):
     newest_s, newest_interval_s : end and length of the newest interval.
     usable_s : end of the newest interval that was judged.
     path, ceiling_mb_s : those of the newest interval, as last known.
+    learned : rates, MB/s, of all intervals with pressure and free processors on this path and configuration.
     """
 
     state: str = UNKNOWN
@@ -151,15 +158,17 @@ class State(NamedTuple):
     usable_s: float | None = None
     path: str | None = None
     ceiling_mb_s: float | None = None
+    learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
         """Return a dictionary for JSON."""
-        return self._asdict()
+        return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any]) -> Self:
         """Return the state from the output of `as_json`."""
-        return cls(**{**fields, **{name: tuple(fields[name]) for name in ("near", "rates", "quiet_ms")}})
+        tuples = {name: tuple(fields[name]) for name in ("near", "rates", "quiet_ms")}
+        return cls(**{**fields, **tuples, "learned": Learned.of_json(fields["learned"])})
 
 
 class _Figures(NamedTuple):
@@ -184,6 +193,7 @@ class Evidence(NamedTuple):
     figures: _Figures | None = None
     clearing: int = 0
     stale: int = 0
+    learned: Limit | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return inputs, derived figures and compared parameters, by name; rule None: no condition holds."""
@@ -191,6 +201,10 @@ class Evidence(NamedTuple):
         del inputs["ts"]
         figures = {} if self.figures is None else self.figures._asdict()
         figures |= {"clearing": self.clearing, "stale_intervals": self.stale}
+        if inputs["ceiling_since"] is not None:
+            inputs["ceiling_since"] = inputs["ceiling_since"].isoformat()
+        if self.learned is not None:
+            figures |= self.learned.as_json(RULE.learned_as)
         thresholds = {
             f.name: getattr(self.parameters, f.name)
             for f in fields(self.parameters)
@@ -214,14 +228,25 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         return _stale(p, state, i, now, why or "rate unknown")
 
     rates = (*state.rates, rate)[-p.flat_window :]
-    if not i.ceiling_mb_s:
-        near_before = (*state.near, False)[-p.warn_window :]
+    limit = None if i.ceiling_mb_s else learned(p, state)
+    learnt = _learnt(p, state, i, rate)
+    ceiling = i.ceiling_mb_s or (limit.value if limit and limit.usable else None)
+    if not ceiling:
         state = State(
-            UNKNOWN, 0, 0, 0, near_before, rates, state.quiet_ms, now, i.interval_s, now, state.path, state.ceiling_mb_s
+            near=(*state.near, False)[-p.warn_window :],
+            rates=rates,
+            quiet_ms=state.quiet_ms,
+            newest_s=now,
+            newest_interval_s=i.interval_s,
+            usable_s=now,
+            path=state.path,
+            ceiling_mb_s=state.ceiling_mb_s,
+            learned=learnt,
         )
-        return state, Verdict(UNKNOWN, UNKNOWN, False, NO_CEILING, Evidence(p, i))
+        why = NO_CEILING if limit is None else f"{NO_CEILING}; {_learning(p, limit)}"
+        return state, Verdict(UNKNOWN, UNKNOWN, False, why, Evidence(p, i, learned=limit))
 
-    ratio = rate / i.ceiling_mb_s
+    ratio = rate / ceiling
     near = ratio >= p.near_ratio
     in_a_row = state.near_in_a_row + 1 if near else 0
     window = (*state.near, near)[-p.warn_window :]
@@ -231,6 +256,9 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, median, pressure, cpu_free)
     signal, rule = _signal(p, i, figures)
     reason = _reason(p, i, figures, len(window), pressed)
+    if limit is not None:
+        signal, rule = (WARNING, "log_ceiling_learned") if signal == CRITICAL else (signal, rule)
+        reason = f"{reason}; {NO_CEILING}: learned {_in_words(limit)}, which warns at most"
 
     before, clearing = state.state, 0
     shown: str = signal
@@ -248,9 +276,46 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
     counts_kept = clearing if shown == before else 0
     state = State(
-        shown, counts_kept, 0, in_a_row, window, rates, quiet_ms, now, i.interval_s, now, state.path, state.ceiling_mb_s
+        shown,
+        counts_kept,
+        0,
+        in_a_row,
+        window,
+        rates,
+        quiet_ms,
+        now,
+        i.interval_s,
+        now,
+        state.path,
+        state.ceiling_mb_s,
+        learnt,
     )
-    return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing))
+    return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing, learned=limit))
+
+
+def learned(parameters: Parameters, state: State) -> Limit | None:
+    """Return the ceiling in MB/s of one copy that was learned for the state's path and configuration, if any."""
+    return state.learned.highest(parameters.learn_least, parameters.learn_spread)
+
+
+def _learnt(p: Parameters, state: State, i: Interval, rate: float) -> Learned:
+    """Return what is learned with this interval: only a log that threads wait for shows the most of its path."""
+    if state.path is None or not _cpu_free(p, i) or not _pressure(p, state.quiet_ms, i)[0] or _fallen_back(p, i):
+        return state.learned
+    return state.learned.plus(rate)
+
+
+def _learning(p: Parameters, limit: Limit) -> str:
+    if limit.intervals < p.learn_least:
+        return f"learned from {limit.intervals} of {p.learn_least} intervals under pressure"
+    return f"learned {_in_words(limit)}, of which {p.learn_spread:g} would do"
+
+
+def _in_words(limit: Limit) -> str:
+    return (
+        f"{limit.value:.4g} MB/s from {limit.intervals} intervals under pressure, "
+        f"spread {limit.spread:.2g}, confidence {limit.confidence}"
+    )
 
 
 def _begun_anew(p: Parameters, state: State, i: Interval, now: float) -> State:
@@ -262,7 +327,9 @@ def _begun_anew(p: Parameters, state: State, i: Interval, now: float) -> State:
     changed = (state.path or path, state.ceiling_mb_s or ceiling) != (path, ceiling)
     silent = state.usable_s is not None and now - (i.interval_s or 0) - state.usable_s > p.forget_after_s
     kept = State() if changed or silent else state
-    return kept._replace(path=path, ceiling_mb_s=ceiling)
+    since = None if i.ceiling_since is None else i.ceiling_since.astimezone(UTC).isoformat()
+    learned_here = state.learned.under((path, since))
+    return kept._replace(path=path, ceiling_mb_s=ceiling, learned=learned_here)
 
 
 def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tuple[State, Verdict]:
@@ -419,4 +486,7 @@ RULE = Rule(
     states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,
+    learned=learned,
+    learned_as="learned_mb_s",
+    configuration=("path", "ceiling_since"),
 )

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+from counterflow.pipelines.rules.learned import Learned, Limit
 
 TABLES = "Db2 Mirror, tables 7-4 and 7-5"
 CHOSEN = "chosen"
@@ -48,6 +49,10 @@ class Parameters:
     gap_factor: float = parameter(2.0, "An interval longer than this x the nominal one has no verdict.", CHOSEN)
     forget_after_s: float = parameter(
         3600.0, "More seconds than this without a usable interval begin the state anew.", CHOSEN
+    )
+    learn_least: int = parameter(30, "Capped intervals from which the learned share of the capacity counts.", CHOSEN)
+    learn_spread: float = parameter(
+        0.10, "Half the 10th to 90th percentile / median of at most this lets it count.", CHOSEN
     )
 
 
@@ -143,6 +148,7 @@ class State(NamedTuple):
     newest_s, newest_interval_s : end and length of the newest interval.
     usable_s : end of the newest interval that had a verdict.
     configuration : capacity %, link count and load-balance count as last known.
+    learned : own bytes of one direction / nominal capacity, of all intervals whose signal was CAPPED.
     """
 
     state: str = UNKNOWN
@@ -155,16 +161,18 @@ class State(NamedTuple):
     newest_interval_s: float | None = None
     usable_s: float | None = None
     configuration: tuple[float | None, ...] = (None, None, None)
+    learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
         """Return a dictionary for JSON."""
-        return self._asdict()
+        return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any]) -> Self:
         """Return the state from the output of `as_json`."""
         history = tuple(tuple(sample) for sample in fields["history"])
-        return cls(**{**fields, "history": history, "configuration": tuple(fields["configuration"])})
+        configuration, learned = tuple(fields["configuration"]), Learned.of_json(fields["learned"])
+        return cls(**{**fields, "history": history, "configuration": configuration, "learned": learned})
 
 
 class _Load(NamedTuple):
@@ -199,6 +207,7 @@ class Evidence(NamedTuple):
     load: _Load | None = None
     baseline: Medians | None = None
     counts: tuple[int, int, int] = (0, 0, 0)
+    learned: Limit | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return inputs, derived figures and compared parameters, by name; rule 0 is no verdict."""
@@ -207,6 +216,8 @@ class Evidence(NamedTuple):
         figures = {} if self.load is None else self.load._asdict()
         figures |= {f"baseline_{name}": value for name, value in (self.baseline or {}).items()}
         figures |= zip(("baseline_intervals", "raising", "clearing"), self.counts, strict=True)
+        if self.learned is not None:
+            figures |= self.learned.as_json(RULE.learned_as)
         thresholds = {name: getattr(self.parameters, name) for name in self.compared}
         return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
 
@@ -268,18 +279,44 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
         history = (*history, sample)[-p.baseline_window :]
 
-    evidence = Evidence(p, interval, rule, compared, load, baseline, (len(state.history), raising, clearing))
+    learnt = _learnt(state.learned, interval, load) if signal == CAPPED else state.learned
+    counts, limit = (len(state.history), raising, clearing), learned(p, state)
+    evidence = Evidence(p, interval, rule, compared, load, baseline, counts, limit)
     counts_kept = clearing if shown in RAISED else 0
     state = State(
-        shown, pending, raising, counts_kept, history, since, now, interval.interval_s, now, state.configuration
+        shown,
+        pending,
+        raising,
+        counts_kept,
+        history,
+        since,
+        now,
+        interval.interval_s,
+        now,
+        state.configuration,
+        learnt,
     )
     return state, Verdict(shown, signal, False, reason, evidence)
+
+
+def learned(parameters: Parameters, state: State) -> Limit | None:
+    """Return the share of its nominal capacity (a ratio) at which the hypervisor held the link, if it ever did.
+
+    It was 0.62 to 0.74 of nominal in Db2 Mirror, tables 7-4 and 7-5; each site has its own.
+    """
+    return state.learned.middle(parameters.learn_least, parameters.learn_spread)
+
+
+def _learnt(learned: Learned, i: Interval, load: _Load) -> Learned:
+    if i.line_bits_s is None or i.capacity_pct is None:
+        return learned
+    return learned.plus(load.own_bytes_s / 2 / (i.line_bits_s / 8 * i.capacity_pct / 100))
 
 
 def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) -> State:
     """Forget history, counts and state after a long silence and a change of configuration; unknown is not a change."""
     if state.usable_s is not None and now - (interval.interval_s or 0) - state.usable_s > p.forget_after_s:
-        state = State(configuration=state.configuration)
+        state = State(configuration=state.configuration, learned=state.learned)
     before = state.configuration
     after = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
     if after == before and not interval.failover:
@@ -288,7 +325,7 @@ def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) ->
     changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
     if changed or interval.failover:
         state = State(newest_s=state.newest_s, newest_interval_s=state.newest_interval_s)
-    return state._replace(configuration=known)
+    return state._replace(configuration=known, learned=state.learned.under(known))
 
 
 def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> str | None:
@@ -458,4 +495,7 @@ RULE = Rule(
     states=tuple(str(signal) for signal in Signal),
     start=State(),
     judge=judge,
+    learned=learned,
+    learned_as="learned_of_nominal",
+    configuration=("capacity_pct", "link_count", "load_balance_count"),
 )

@@ -521,6 +521,8 @@ def test_the_words_name_both_causes_of_a_wait_for_a_buffer() -> None:
 
 PLATEAU = [made(40), *[made(88, **PRESSURE)] * 3]
 QUIET_MS = [blind(50, 0.4)] * 5
+UNNAMED = {**made(98, **PRESSURE), "ceiling_mb_s": None}  # 196 MB/s under pressure, no ceiling configured
+SPREAD = [{**UNNAMED, "rate_mb_s": rate} for rate in (196, 170, 172)] * 11
 LATER: dict[str, tuple[Any, list[Any], str, str]] = {
     "near_ratio": (0.99, HIT, "CRITICAL", "WARNING"),
     "plateau_ratio": (0.9, PLATEAU, "WARNING", "OK"),
@@ -542,6 +544,8 @@ LATER: dict[str, tuple[Any, list[Any], str, str]] = {
     "stale_after": (2, [*HIT, RESET, RESET], "CRITICAL", "STALE"),
     "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "OK"),
     "forget_after_s": (60, [*HIT, GAP, GAP, made(92, **PRESSURE)], "CRITICAL", "OK"),
+    "learn_least": (40, [UNNAMED] * 33, "WARNING", "UNKNOWN"),
+    "learn_spread": (0.2, SPREAD, "UNKNOWN", "OK"),
 }
 
 

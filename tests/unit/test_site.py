@@ -30,7 +30,7 @@ def test_the_example_has_no_mistakes() -> None:
     items = list(read_file(EXAMPLE, UTC))
     assert not [item for item in items if isinstance(item, Reject)]
     rows = {key(r): r.fields["value"] for r in records(items)}
-    assert {section for _, section, *_ in rows} == {"log_ceiling", "port", "price", "run", "batch"}
+    assert {section for _, section, *_ in rows} == {"log_ceiling", "port", "price", "run", "batch", "change"}
     assert rows["SYS1", "log_ceiling", "DBP1/zhl", "ceiling_mb_s", "2025-11-21T00:00:00Z"] == "594"
 
 
@@ -52,7 +52,7 @@ def test_it_is_recognised_wherever_comments_and_lists_stand() -> None:
 
 def test_a_changed_file_repeats_the_keys_of_what_did_not_change() -> None:
     before = EXAMPLE.read_bytes()
-    new = b"  - {workload: SETTLE, systems: [SYS1], from: 2026-01-01T00:00:00Z, units_total: 120000000}\n"
+    new = b"  - {systems: [SYS9], from: 2026-01-01T00:00:00Z, what: PTF}\n"
     first = parse(before)
     position = first[-1]
     assert isinstance(position, Position)

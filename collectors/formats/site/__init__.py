@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from counterflow.collectors.formats.site.ceilings import resolve
-from counterflow.collectors.formats.site.entries import LISTS, Ceiling, Place, Price, Setting, number, utc
+from counterflow.collectors.formats.site.entries import LISTS, Ceiling, Change, Place, Price, Setting, number, utc
 from counterflow.collectors.formats.site.reading import LONGEST_BYTES, Reading, read
 from counterflow.collectors.records import Context, Item, Position, Record
 
@@ -50,7 +50,8 @@ def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
     """Yield what becomes rows; an entry that fits no other is refused."""
     places = [w.entry for w in reading.entries if isinstance(w.entry, Place)]
     ceilings = [w.entry for w in reading.entries if isinstance(w.entry, Ceiling)]
-    for held in resolve(places, ceilings):
+    changes = [w.entry for w in reading.entries if isinstance(w.entry, Change)]
+    for held in resolve(places, ceilings, changes):
         item = f"{held.subsystem}/{held.path}"
         ceiling = "" if held.ceiling_mb_s is None else number(held.ceiling_mb_s)
         for name, value in (("ceiling_mb_s", ceiling), ("cec", held.cec), ("storage", held.storage)):

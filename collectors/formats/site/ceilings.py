@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from counterflow.collectors.formats.site.entries import PATHS, Ceiling, Path, Place
+from counterflow.collectors.formats.site.entries import PATHS, Ceiling, Change, Path, Place, Timed
 
 
 class Holding(NamedTuple):
@@ -21,7 +21,7 @@ class Holding(NamedTuple):
     ceiling_mb_s: float | None
 
 
-def resolve(places: Sequence[Place], ceilings: Sequence[Ceiling]) -> Iterator[Holding]:
+def resolve(places: Sequence[Place], ceilings: Sequence[Ceiling], changes: Sequence[Change] = ()) -> Iterator[Holding]:
     """Yield what holds at every time that is written down for a path, in order of time.
 
     Also where nothing changed: whoever looks up the newest row before a time is then right even if another edition of
@@ -32,7 +32,8 @@ def resolve(places: Sequence[Place], ceilings: Sequence[Ceiling]) -> Iterator[Ho
         own = sorted((p for p in places if p.system == system and subsystem in p.subsystems), key=_since)
         for path in PATHS:
             measured = sorted((c for c in ceilings if (c.subsystem, c.path) == (subsystem, path)), key=_since)
-            for since in sorted({e.since for e in (*own, *measured) if e.since >= own[0].since}):
+            begun = (change for change in changes if system in change.systems)
+            for since in sorted({e.since for e in (*own, *measured, *begun) if e.since >= own[0].since}):
                 used = next(p for p in reversed(own) if p.since <= since)
                 found = (
                     c.ceiling_mb_s
@@ -42,5 +43,5 @@ def resolve(places: Sequence[Place], ceilings: Sequence[Ceiling]) -> Iterator[Ho
                 yield Holding(since, system, subsystem, path, used.cec, used.storage, next(found, None))
 
 
-def _since(entry: Place | Ceiling) -> datetime:
+def _since(entry: Timed) -> datetime:
     return entry.since

@@ -211,6 +211,22 @@ class Batch(Timed):
             yield Setting(system, "batch", self.workload, "units_total", self.since, number(self.units_total))
 
 
+class Change(Timed):
+    """A change of a system that no counter shows: a PTF, microcode, storage. Learned limits begin anew with it."""
+
+    systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
+    what: Name = Field(description="what changed, such as PTF SI12345")
+
+    def about(self) -> Iterator[tuple[object, ...]]:
+        """Yield what it is about."""
+        return ((self.what, system, self.since) for system in self.systems)
+
+    def settings(self, site: str) -> Iterator[Setting]:
+        """Yield its rows."""
+        for system in self.systems:
+            yield Setting(system, "change", self.what, "what", self.since, self.what)
+
+
 def _rows(system: str, section: str, item: str, since: datetime, values: dict[str, Any]) -> Iterator[Setting]:
     for name, value in values.items():
         match value:
@@ -230,5 +246,6 @@ LISTS: dict[str, type[Entry]] = {
     "prices": Price,
     "runs": Run,
     "batches": Batch,
+    "changes": Change,
 }
 """The lists that the file may hold, by their key."""

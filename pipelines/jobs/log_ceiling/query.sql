@@ -10,7 +10,7 @@ CREATE TEMPORARY VIEW intervals AS
 SELECT
   `system`, 'log' AS entity_type, subsystem AS entity, CAST(ts AS STRING) AS ts, n, interval_s,
   path, rate_mb_s, ceiling_mb_s, waits_delta, waiting_threads, active_threads, log_write_ms,
-  gcp_pct, ziip_pct, zhl_sync_pct, `reset`
+  gcp_pct, ziip_pct, zhl_sync_pct, `reset`, CAST(ceiling_since AS STRING) AS ceiling_since
 FROM log_load
 WHERE rate_mb_s IS NOT NULL OR interval_s IS NOT NULL;
 

@@ -123,7 +123,7 @@ SELECT
   of_member AS member, way AS path, of_copies AS copies, rate AS rate_mb_s,
   multiIf(isNotNull(written), 'written', isNotNull(created), 'created', isNotNull(log_rate_mb_s), 'reported', NULL) AS rate_basis,
   written AS written_mb_s, created AS created_mb_s, ceiling AS ceiling_mb_s,
-  if(isNull(ceiling), NULL, since) AS ceiling_since, 100 * rate / ceiling AS ceiling_pct,
+  if(isNull(value), NULL, since) AS ceiling_since, 100 * rate / ceiling AS ceiling_pct,
   waited AS waits_delta, waiting AS waiting_threads, threads AS active_threads, write_ms AS log_write_ms,
   cis_an_io AS ci_per_io, ifNull(sync_share, told_share) AS zhl_sync_pct, gcp AS gcp_pct, ziip AS ziip_pct,
   restarted AS reset

@@ -222,7 +222,7 @@ SELECT
   CASE WHEN written_mb_s IS NOT NULL THEN 'written' WHEN created_mb_s IS NOT NULL THEN 'created'
     WHEN reported_mb_s IS NOT NULL THEN 'reported' END,
   written_mb_s, created_mb_s, ceiling_mb_s,
-  CASE WHEN ceiling_mb_s IS NOT NULL THEN TO_TIMESTAMP_LTZ(CAST(SUBSTRING(version, 1, 13) AS BIGINT), 3) END,
+  TO_TIMESTAMP_LTZ(CAST(SUBSTRING(version, 1, 13) AS BIGINT), 3),
   100 * rate_mb_s / ceiling_mb_s,
   waits_delta, waiting_threads, active_threads, log_write_ms, ci_per_io, zhl_sync_pct, gcp_pct, ziip_pct, `reset`
 FROM rated;

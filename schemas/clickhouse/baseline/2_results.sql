@@ -234,7 +234,7 @@ CREATE TABLE IF NOT EXISTS counterflow.log_load {on_cluster}
   `written_mb_s` Nullable(Float64) COMMENT 'CIs written, of one copy; a CI written again counts again. [MB/s; rate; null: CIs written or copies not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),
   `created_mb_s` Nullable(Float64) COMMENT 'CIs created, of which each copy gets each once. [MB/s; rate; null: not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),
   `ceiling_mb_s` Nullable(Float64) COMMENT 'Ceiling of one copy, as configured for the time of the interval. [MB/s; gauge; null: none is configured for the subsystem, path and time]' CODEC(ZSTD(1)),
-  `ceiling_since` Nullable(DateTime64(3, 'UTC')) COMMENT 'Time from which that ceiling holds, UTC. [null: none is configured for the subsystem, path and time]' CODEC(Delta, ZSTD(1)),
+  `ceiling_since` Nullable(DateTime64(3, 'UTC')) COMMENT 'Time from which the site\'s entry for subsystem and path holds, with a ceiling or without, UTC. [null: the site file does not name the subsystem for that time, or the path is not known]' CODEC(Delta, ZSTD(1)),
   `ceiling_pct` Nullable(Float64) COMMENT 'Rate of the ceiling. [%; percent; null: no rate or no ceiling]' CODEC(ZSTD(1)),
   `waits_delta` Nullable(Float64) COMMENT 'Waits for an unavailable log output buffer. [waits; delta; null: not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),
   `waiting_threads` Nullable(Float64) COMMENT 'Mean number of threads that wait for the log: time waited / time. [threads; gauge; null: not reported, first sample, restart, or gap]' CODEC(ZSTD(1)),

@@ -435,6 +435,45 @@ WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity, state, since
 COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, before the range too, longest_s its longest interval; reason and evidence are of the first.';
 
+-- What the site file dates, and what intervals show: the capacity of a link, the path of a log.
+CREATE OR REPLACE VIEW counterflow.config_change_within {on_cluster} AS
+SELECT ts, system, item, if(section = 'change', value, concat(name, ' ', before, ' → ', value)) AS what
+FROM
+(
+  SELECT
+    ts, system, section, item, name, value,
+    lagInFrame(value) OVER one AS before, row_number() OVER one AS place
+  FROM counterflow.config FINAL
+  WHERE section IN ('log_ceiling', 'port', 'change') AND ts <= {until:DateTime64(3)}
+  WINDOW one AS (PARTITION BY system, section, item, name ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+)
+WHERE ts > {since:DateTime64(3)} AND (section = 'change' OR (place > 1 AND value != before))
+UNION ALL
+SELECT ts, system, link AS item, concat('capacity ', toString(before), ' → ', toString(capacity_pct), ' %') AS what
+FROM
+(
+  SELECT
+    ts, system, link, assumeNotNull(l.capacity_pct) AS capacity_pct,
+    lagInFrame(assumeNotNull(l.capacity_pct)) OVER one AS before, row_number() OVER one AS place
+  FROM counterflow.link_load AS l FINAL
+  WHERE l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)} AND isNotNull(l.capacity_pct)
+  WINDOW one AS (PARTITION BY system, link_type, link ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+)
+WHERE place > 1 AND capacity_pct != before
+UNION ALL
+SELECT ts, system, subsystem AS item, concat('path ', before, ' → ', path) AS what
+FROM
+(
+  SELECT
+    ts, system, subsystem, assumeNotNull(l.path) AS path,
+    lagInFrame(assumeNotNull(l.path)) OVER one AS before, row_number() OVER one AS place
+  FROM counterflow.log_load AS l FINAL
+  WHERE l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)} AND isNotNull(l.path)
+  WINDOW one AS (PARTITION BY system, subsystem ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+)
+WHERE place > 1 AND path != before
+COMMENT 'Changes of configuration within a range, config_change_within(since = ..., until = ...): entries of the site file that differ from the one before, its changes, the capacity of a link and the path of a log; item is what changed.';
+
 -- A counter from the rollup that suits the points shown: by minute, or by hour where a point is an hour and more.
 CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
 SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1m

@@ -1,0 +1,104 @@
+"""What a limit is where nobody configured it: learned from the intervals that were under pressure.
+
+A learned limit warns and never pages: it is what was reached, not what can be. docs/rules/index.md has its terms.
+Standard library only, as all rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from math import ceil, exp, log
+from typing import Any, NamedTuple, Self
+
+WIDTH = log(1.01)
+"""Logarithm of the ratio of one bucket to the next: a value is known to half a percent, in a state of few bytes."""
+
+
+class Limit(NamedTuple):
+    """A learned limit.
+
+    Parameters
+    ----------
+    value : in the unit of what was learned.
+    intervals : number of intervals under pressure that it comes from.
+    spread : (value - median) / value of these; of a median limit, half the distance from the 10th to the 90th
+        percentile / value.
+    confidence : low, medium or high; a low one judges nothing.
+    """
+
+    value: float
+    intervals: int
+    spread: float
+    confidence: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether verdicts may rest on it."""
+        return self.confidence != "low"
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        """Return its figures by name; `name` is that of the value."""
+        names = (name, "learned_intervals", "learned_spread", "learned_confidence")
+        return dict(zip(names, self, strict=True))
+
+
+class Learned(NamedTuple):
+    """Histogram of positive values under one configuration: (bucket, count) in order."""
+
+    configuration: tuple[Any, ...] = ()
+    buckets: tuple[tuple[int, int], ...] = ()
+
+    def under(self, configuration: tuple[Any, ...]) -> Learned:
+        """Return what was learned under `configuration`: nothing if it is another; None in it is unknown, no change."""
+        before = self.configuration or configuration
+        known = tuple([old if new is None else new for new, old in zip(configuration, before, strict=True)])
+        changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
+        return Learned(known) if changed else self._replace(configuration=known)
+
+    def plus(self, value: float) -> Learned:
+        """Return it with one more value; a value of 0 or less is none."""
+        if value <= 0:
+            return self
+        counts = dict(self.buckets)
+        bucket = round(log(value) / WIDTH)
+        counts[bucket] = counts.get(bucket, 0) + 1
+        return self._replace(buckets=tuple(sorted(counts.items())))
+
+    def quantile(self, share: float) -> float:
+        """Return the value that `share` of all values do not exceed, to half a percent."""
+        rank = max(1, ceil(share * self.intervals))
+        reached = accumulate(count for _, count in self.buckets)
+        return exp(
+            next(bucket for (bucket, _), sum_ in zip(self.buckets, reached, strict=True) if sum_ >= rank) * WIDTH
+        )
+
+    @property
+    def intervals(self) -> int:
+        """Number of intervals that gave a value."""
+        return sum(count for _, count in self.buckets)
+
+    def highest(self, least: int, most_spread: float) -> Limit | None:
+        """Return the 99.5th percentile as a limit, None without a value: what a path reaches when all wait for it."""
+        if not self.buckets:
+            return None
+        value = self.quantile(0.995)
+        return self._limit(value, (value - self.quantile(0.5)) / value, least, most_spread)
+
+    def middle(self, least: int, most_spread: float) -> Limit | None:
+        """Return the median as a limit, None without a value: what a regulated port settles at."""
+        if not self.buckets:
+            return None
+        value = self.quantile(0.5)
+        return self._limit(value, (self.quantile(0.9) - self.quantile(0.1)) / 2 / value, least, most_spread)
+
+    def _limit(self, value: float, spread: float, least: int, most_spread: float) -> Limit:
+        sure = self.intervals >= 5 * least and spread <= most_spread / 2
+        usable = self.intervals >= least and spread <= most_spread
+        return Limit(value, self.intervals, spread, "high" if sure else "medium" if usable else "low")
+
+    @classmethod
+    def of_json(cls, fields: Sequence[Any]) -> Self:
+        """Return it from JSON, where each tuple is a list."""
+        configuration, buckets = fields
+        return cls(tuple(configuration), tuple((bucket, count) for bucket, count in buckets))
