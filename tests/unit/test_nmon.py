@@ -104,6 +104,42 @@ def test_cpu_of_processes_is_nearly_all_cpu() -> None:
     assert 0.8 < sum(row["cpu_ms"] for row in rows(items, "job")) / busy_ms < 1.02
 
 
+@pytest.mark.parametrize(
+    ("consumed", "capped", "refused"),
+    [
+        ("0.253175", 0, None),
+        ("1.390000", 0, None),
+        ("1.410000", 0, "while 1.2 of 8 threads were busy"),
+        ("0.570000", 1, "of 0.5 entitled, and capped"),
+        ("2.110000", 0, "of 2 virtual processors"),
+        ("8123.400000", 0, "of 2 virtual processors"),
+    ],
+)
+@pytest.mark.parametrize("snapshot", [1, 2])
+def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_consumed_it(
+    consumed: str, capped: int, refused: str | None, snapshot: int
+) -> None:
+    """2 virtual processors, 0.5 entitled, 8 threads that are 85 % idle: 15 % of 8 are 1.2 busy threads.
+
+    Limits: 1.05 x 2 = 2.1 cores; capped 1.05 x 0.5 = 0.525; 1.2 busy threads + 0.1 x 2 = 1.4. Later snapshots are
+    differences for certain: they have no limit.
+    """
+    text = (Path(__file__).parents[1] / "golden/nmon/linux_power/input.nmon").read_text()
+    text = text.replace(" 0.253175,0,", f"{consumed},{capped},").replace(",1.50,", ",0.50,")
+    text = text.replace("T0001", f"T{snapshot:04d}")
+    items = list(FORMAT.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC)))
+    (cpu,) = rows(items, "system_cpu")
+    details = [item.detail for item in items if isinstance(item, Reject)]
+    if refused is None or snapshot > 1:
+        assert (cpu["physical_consumed_cores"], cpu["pool_idle_cores"]) == (float(consumed), 12.25)
+        assert details == []
+    else:
+        assert cpu.keys().isdisjoint({"physical_consumed_cores", "pool_idle_cores"})
+        assert (cpu["entitled_cores"], cpu["virtual_engines"]) == (0.5, 2)
+        number = f"{float(consumed):g}"
+        assert details == [f"PhysicalCPU: {number} {refused}; it and pool_idle_time are taken as since boot"]
+
+
 def test_generated_partition_keeps_the_sums_of_real_ones() -> None:
     items = parse(Path(SAMPLES[0]))
     cpu = [row for row in rows(items, "system_cpu") if row["engine"] == "all"]

@@ -1,6 +1,8 @@
-"""Which LPAR rows of AIX certainly have their values in place (nmon reference: 1.3, 1.5 item 1).
+"""Which rows of LPAR hold what they claim (nmon reference: 1.3, 1.5 item 1).
 
-Recorders lose a value of this row now and then, and every value after it moves under the name of its neighbour.
+Recorders on AIX lose a value of this row now and then, and every value after it moves under the name of its neighbour.
+nmon on Linux divides the growth of counters by the interval. Where it has not read them before its first snapshot, that
+growth is all since boot.
 """
 
 from __future__ import annotations
@@ -8,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _ROUNDING_PCT = 0.1
+_CLOCK = 1.05
+"""Clock and counters are read one after the other: 50 ms of the second that a first snapshot covers."""
+_ABOVE_BUSY = 0.1
+"""What each virtual processor may consume while its threads count as idle."""
 
 Row = Mapping[str, float | None]
 
@@ -20,6 +26,27 @@ def contradicts_itself(row: Row) -> bool:
 def is_in_place(row: Row) -> bool:
     """Return whether a row certainly has its values in place, up to VP_Idle%."""
     return not contradicts_itself(row) and _proved(row) is True
+
+
+def beyond(row: Row, cpu: Row) -> str | None:
+    """Return why a partition of Linux cannot have consumed PhysicalCPU in a snapshot, or None where it can have.
+
+    It can have its virtual processors; its entitlement, if capped; and what its logical processors were not idle by
+    `cpu`, the row of CPU_ALL in the same snapshot. What is not recorded sets no limit.
+    """
+    consumed, virtual = row.get("PhysicalCPU"), row.get("partition_active_processors")
+    if consumed is None or not virtual:
+        return None
+    if consumed > _CLOCK * virtual:
+        return f"of {virtual:g} virtual processors"
+    entitled = row.get("partition_entitled_capacity")
+    if row.get("capped") == 1 and entitled and consumed > _CLOCK * entitled:
+        return f"of {entitled:g} entitled, and capped"
+    idle_pct, logical = cpu.get("Idle%"), row.get("Logical CPU")
+    if idle_pct is None or not logical:
+        return None
+    busy = (100 - idle_pct) / 100 * logical
+    return f"while {busy:g} of {logical:g} threads were busy" if consumed > busy + _ABOVE_BUSY * virtual else None
 
 
 def _proved(row: Row) -> bool | None:

@@ -98,12 +98,28 @@ class Reader:
             if partition.contradicts_itself(dict(zip(layout.names, numbers, strict=True))):
                 self._account.reject(line, Reason.OUT_OF_RANGE, "the values contradict each other: some are shifted")
                 return None
+        elif layout.section == "LPAR" and self.snapshot.number == 1:
+            return self._since_start(line, layout, numbers, gaps)
         elif layout.ceiling is not None and layout.ceiling in numbers:
             problem = values.Problem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
             at = [n for n, number in enumerate(numbers) if number == layout.ceiling]
             self._refuse_fields(line, layout.names, [(n, problem) for n in at])
             return Row(layout, [None if number == layout.ceiling else number for number in numbers], gaps=True)
         return Row(layout, numbers, gaps)
+
+    def _since_start(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row:
+        """Return the first row of LPAR on Linux, without what must be since boot."""
+        cpu = self.snapshot.rows.get(b"CPU_ALL")
+        of_cpu = dict(zip(cpu.layout.names, cpu.values, strict=False)) if cpu else {}
+        row = dict(zip(layout.names, numbers, strict=True))
+        why = partition.beyond(row, of_cpu)
+        if why is None:
+            return Row(layout, numbers, gaps)
+        detail = f"PhysicalCPU: {row['PhysicalCPU']:g} {why}; it and pool_idle_time are taken as since boot"
+        self._account.reject(line, Reason.OUT_OF_RANGE, detail, "part")
+        refused = ("PhysicalCPU", "pool_idle_time")
+        both = zip(layout.names, numbers, strict=True)
+        return Row(layout, [None if name in refused else value for name, value in both], gaps=True)
 
     def _wrong_count(self, line: Line, section: bytes, layout: Layout, numbers: list[Any], fields: bytes) -> None:
         found, expected = len(numbers), len(layout.names)
