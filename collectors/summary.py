@@ -1,7 +1,8 @@
 """The figures of one recording that fit on one screen, for each system in it.
 
-Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value. Totals
-count leaf disks only. The formulas are those of docs/kpis/processors.md.
+Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value; those of
+processors are without the first snapshot where `first_snapshot.left_out` says so. Totals count leaf disks only. The
+formulas are those of docs/kpis/processors.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from counterflow.collectors.first_snapshot import left_out
 from counterflow.collectors.records import Item, Record, Reject
 
 TOP_COMMANDS = 10
@@ -83,6 +85,7 @@ class Summary:
     physical_cpu: Weighted = field(default_factory=Weighted)
     entitled_pct: Weighted = field(default_factory=Weighted)
     virtual_pct: Weighted = field(default_factory=Weighted)
+    cpu_left_out: int = 0
     memory_used_mb: Weighted = field(default_factory=Weighted)
     memory_mb: float | None = None
     disk_read_kb: float | None = None
@@ -92,6 +95,10 @@ class Summary:
     command_cpu_ms: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     quality: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
+    _first_cpu: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    """The first row of each run of a recorder; None once it is known whether it counts."""
+    _first_processes: dict[str, str] = field(default_factory=dict)
+    """The first snapshot with processes of each run of a recorder."""
 
     def add_record(self, record: Record) -> None:
         """Take one record; every one but a setting is of an instant."""
@@ -114,6 +121,28 @@ class Summary:
     def _system_cpu(self, row: dict[str, Any]) -> None:
         if row["engine"] != "all":
             return
+        if (recording := row.get("boot_id")) is not None and recording not in self._first_cpu:
+            self._first_cpu[recording] = row
+        else:
+            self._add_cpu(row)
+
+    def _manifest(self, row: dict[str, Any]) -> None:
+        if row["counted"] == "job" and (recording := row.get("boot_id")) is not None:
+            self._first_processes.setdefault(recording, row["ts"])
+
+    def _settle(self) -> None:
+        """Add the first row of each recording, or leave it out."""
+        for recording, row in self._first_cpu.items():
+            if row is None:
+                continue
+            self._first_cpu[recording] = None
+            processes = self._first_processes.get(recording)
+            if left_out([row["ts"]], [] if processes is None else [processes]) is None:
+                self._add_cpu(row)
+            else:
+                self.cpu_left_out += 1
+
+    def _add_cpu(self, row: dict[str, Any]) -> None:
         seconds = row.get("interval_s")
         user, sys, engines = row.get("user_pct"), row.get("sys_pct"), row.get("logical_engines")
         busy = None if user is None or sys is None else user + sys
@@ -167,6 +196,7 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures under the keys of `--json`; a figure whose input is missing is None."""
+        self._settle()
         commands = sorted(self.command_cpu_ms.items(), key=lambda item: (-item[1], item[0]))[:TOP_COMMANDS]
         read, written = self.disk_read_kb, self.disk_written_kb
         return {
@@ -181,6 +211,7 @@ class Summary:
             "cpu_pct_max": _round(self.cpu_pct.maximum),
             "cpu_max_to_avg": _round(self.cpu_max_to_avg),
             "cpu_base": self.cpu_base,
+            "cpu_left_out": self.cpu_left_out,
             "physical_cpu_avg": _round(self.physical_cpu.mean),
             "physical_cpu_max": _round(self.physical_cpu.maximum),
             "entitled_pct_avg": _round(self.entitled_pct.mean),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from counterflow.analysis.studies import work
 from counterflow.analysis.studies.percentages import Number, per, share_pct, total
 from counterflow.analysis.studies.runs import Row, Run, RunError
+from counterflow.collectors.first_snapshot import left_out
 
 SLACK_S = 1.0
 """Clocks of recorders may differ by a second."""
@@ -86,7 +87,8 @@ def measured(run: Run, rows: Rows) -> Measured:
     done, finals, why = _workload(run, kept, rows.get("work", ()))
     whole = [row for row in done if not row["operation"]]
     did = _did(whole, [row for row in finals if not row["operation"]], why)
-    processors, recorded = kept.get("processors", []), kept.get("recorded", [])
+    recorded = kept.get("recorded", [])
+    processors = list(_of_the_load(kept.get("processors", []), recorded))
     workloads = {row["workload"] for row in chain(done, finals)}
     accounts = [row for row in kept.get("accounts", ()) if row["workload"] in workloads]
     figures = dict(
@@ -253,6 +255,15 @@ def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
 
 
 # -- processors
+
+
+def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows without the first snapshot of each recording that `left_out` names, as `counterflow summary`."""
+    processes = _by(recorded, "system", "recording")
+    for of, some in _by(rows, "system", "recording").items():
+        ends = {row["end_s"] for row in processes.get(of, ())}
+        without = left_out((row["end_s"] for row in some), ends) if of[1] else None
+        yield from (row for row in some if row["end_s"] != without)
 
 
 def _engines(run: Run, row: Row) -> Number:

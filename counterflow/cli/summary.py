@@ -76,7 +76,8 @@ def _figures(s: dict[str, Any]) -> dict[str, str]:
     if "system_cpu" in has:
         base = {"logical": " of all logical processors", "floating": " floating base"}.get(s["cpu_base"] or "", "")
         peak = "" if s["cpu_max_to_avg"] is None else f", max:avg {s['cpu_max_to_avg']:.1f}"
-        rows["CPU"] = f"avg {_n(s['cpu_pct_avg'], '%')}, max {_n(s['cpu_pct_max'], '%')}{base}{peak}"
+        without = "; first snapshot left out" if s["cpu_left_out"] else ""
+        rows["CPU"] = f"avg {_n(s['cpu_pct_avg'], '%')}, max {_n(s['cpu_pct_max'], '%')}{base}{peak}{without}"
         rows["physical CPU"] = f"avg {_n(s['physical_cpu_avg'])}, max {_n(s['physical_cpu_max'])} processors"
     if s["entitled_pct_avg"] is not None:
         entitled, virtual = _n(s["entitled_pct_avg"], "%"), _n(s["virtual_pct_avg"], "%")

@@ -21,7 +21,7 @@ from counterflow.cli._table import table
 Rows = dict[str, list[dict[str, Any]]]
 
 COLUMNS = {
-    "processors": "engine_type busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines "
+    "processors": "recording engine_type busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines "
     "physical_consumed_cores physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms",
     "work": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms response_p99_ms "
     "final",
@@ -30,7 +30,7 @@ COLUMNS = {
     "disks": "read_mb written_mb transfers_per_s response_ms busy_pct",
     "components": "command cpu_ms cpu_base memory_mb",
     "parts": "command cpu_ms cpu_base memory_mb",
-    "recorded": "",
+    "recorded": "recording",
     "log": "subsystem rate_mb_s rate_basis waits_delta waiting_threads zhl_sync_pct",
     "accounts": "workload basis accounts gcp_ms_per_account ziip_ms_per_account ziip_on_cp_ms_per_account batch_units",
     "replication": "component queue end_to_end_ms capture_ms queue_ms apply_ms row_count transactions log_latency_s",
@@ -39,7 +39,7 @@ COLUMNS = {
 
 def row(of: str, end_s: float = 60, seconds: float | None = 60, system: str = "A", **columns: Any) -> dict[str, Any]:
     given = {"workload": "w", "run_id": "1", "unit_of_work": "accounts", "operation": "", "final": False}
-    given |= {"engine_type": "core", "subsystem": "DBP1", "component": "apply", "queue": "Q"}
+    given |= {"recording": "", "engine_type": "core", "subsystem": "DBP1", "component": "apply", "queue": "Q"}
     empty = {name: given.get(name) for name in COLUMNS[of].split()}
     assert columns.keys() <= empty.keys()
     return {"end_s": end_s, "seconds": seconds, "system": system, **empty, **columns}
