@@ -20,6 +20,11 @@ from counterflow.collectors.first_snapshot import left_out
 SLACK_S = 1.0
 """Clocks of recorders may differ by a second."""
 
+WINDOW_S = 300.0
+"""Time over which a rate an hour is taken: between two completions it would be noise."""
+WINDOW_COVERED = 0.95
+"""Share of a window that intervals must cover."""
+
 Rows = Mapping[str, Sequence[Row]]
 """Rows of the queries beside this module, by the name of the query."""
 
@@ -93,7 +98,7 @@ def measured(run: Run, rows: Rows) -> Measured:
     accounts = [row for row in kept.get("accounts", ()) if row["workload"] in workloads]
     figures = dict(
         chain(
-            _throughput(did, whole),
+            _throughput(run, did, whole),
             _responses(done, finals),
             _processors(run, did, processors),
             _accounts(did, accounts),
@@ -220,17 +225,43 @@ def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
     return Work(unit, units_per_s, reason)
 
 
-def _throughput(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     each = [(per(units, row["seconds"]), row["seconds"]) for row in rows if (units := _units(row)) is not None]
     spread = mean(each, "")
     one = len({row["system"] for row in rows}) <= 1
-    key = Key("throughput", "", "", "")
-    for name, unit, factor in (("units_per_s", "s", 1.0), ("units_per_h", "h", 3600.0)):
-        value = None if did.units_per_s is None else did.units_per_s * factor
-        sd, low, high = (None if x is None or not one else x * factor for x in (spread.sd, spread.low, spread.high))
-        reason = None if value is not None else did.reason
-        yield key._replace(name=name), Figure(value, f"{did.unit or 'units'}/{unit}", spread.n, sd, low, high, reason)
-    yield key._replace(name="units"), _sum((_units(row) for row in rows), did.unit or "units")
+    key, unit = Key("throughput", "", "", ""), did.unit or "units"
+    sd, low, high = (spread.sd, spread.low, spread.high) if one else (None, None, None)
+    reason = None if did.units_per_s is not None else did.reason
+    yield key._replace(name="units_per_s"), Figure(did.units_per_s, f"{unit}/s", spread.n, sd, low, high, reason)
+    why = f"no {WINDOW_S:g} s of the run with the work of all drivers"
+    hourly = mean(_windows(run, rows), f"{unit}/h over {WINDOW_S:g} s", did.reason or why)
+    yield key._replace(name="units_per_h"), hourly
+    yield key._replace(name="units"), _sum((_units(row) for row in rows), unit)
+
+
+def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
+    """Yield units an hour in each whole window of the run, all drivers together; None where one has no data.
+
+    An interval gives each window the part of its units that it has of its time.
+    """
+    begin_s = run.begin_s + run.warm_up_s
+    windows = int((run.end_s - begin_s + SLACK_S) / WINDOW_S)
+    parts: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
+    for row in rows:
+        if (units := _units(row)) is None:
+            continue
+        from_s, to_s = row["end_s"] - row["seconds"] - begin_s, row["end_s"] - begin_s
+        for at in range(max(0, int(from_s // WINDOW_S)), min(windows, math.ceil(to_s / WINDOW_S))):
+            seconds = min(to_s, (at + 1) * WINDOW_S) - max(from_s, at * WINDOW_S)
+            parts[row["system"], at].append((units * seconds / row["seconds"], seconds))
+    systems = {row["system"] for row in rows}
+    for at in range(windows if systems else 0):
+        rates: list[Number] = []
+        for some in (parts[system, at] for system in systems):
+            seconds = math.fsum(s for _, s in some)
+            known = seconds >= WINDOW_COVERED * WINDOW_S
+            rates.append(3600 * math.fsum(u for u, _ in some) / seconds if known else None)
+        yield total(*rates), WINDOW_S
 
 
 def _responses(rows: Sequence[Row], finals: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:

@@ -192,6 +192,51 @@ def test_drivers_side_by_side_add_up() -> None:
     assert value(run_of(rows), "throughput", "units_per_s").value == 40
 
 
+def completions(*ends: float, since: float = 0, system: str = "A") -> list[dict[str, Any]]:
+    """Return a row a query: the time since the one before."""
+    begins = [since, *ends]
+    return [row("work", end, end - begins[at], system, units=1) for at, end in enumerate(ends)]
+
+
+def test_units_an_hour_are_of_windows_of_300_s_and_not_of_the_time_between_completions() -> None:
+    """3 queries in the first 300 s are 36 an hour, 2 in the next 24: mean 30, sd sqrt((6² + 6²) / 2 x 2).
+
+    The two that ended within a second would be 3600 an hour.
+    """
+    figure = value(run_of({"work": completions(100, 101, 300, 450, 600)}), "throughput", "units_per_h")
+    assert (figure.value, figure.n, figure.low, figure.high) == (pytest.approx(30), 2, 24, 36)
+    assert figure.sd == pytest.approx(72**0.5)
+    assert figure.unit == "accounts/h over 300 s"
+
+
+def test_an_interval_gives_each_window_its_part() -> None:
+    """The query of 200 to 400 s is half in each window: 1.5 and 2.5 queries in 300 s are 18 and 30 an hour."""
+    rows = completions(200, 400, 500, 600)
+    figure = value(run_of({"work": rows}), "throughput", "units_per_h")
+    assert (figure.low, figure.high) == (pytest.approx(18), pytest.approx(30))
+
+
+def test_a_window_without_data_has_no_rate_an_hour() -> None:
+    """Of two windows the second has 284 s of 300, less than 95 %; with 285 s and 5 queries it has 3600 x 5 / 285."""
+    first = completions(300)
+    for since, n in ((316, 1), (315, 2)):
+        rows = [*first, row("work", 600, 600 - since, units=5)]
+        figure = value(run_of({"work": rows}), "throughput", "units_per_h")
+        assert figure.n == n
+        assert figure.high == pytest.approx(12 if n == 1 else 3600 * 5 / 285)
+    run = run_of({"work": completions(100, 200)}, minutes=4)
+    assert value(run, "throughput", "units_per_s").value == pytest.approx(0.01)
+    figure = value(run, "throughput", "units_per_h")
+    assert (figure.value, figure.reason) == (None, "no 300 s of the run with the work of all drivers")
+
+
+def test_units_an_hour_of_two_drivers_add_up_where_both_have_data() -> None:
+    """1 a window on A, 2 on B in the first alone: 12 + 24 = 36 an hour, of one window."""
+    rows = completions(300, 600) + completions(150, 300, system="B")
+    figure = value(run_of({"work": rows}), "throughput", "units_per_h")
+    assert (figure.value, figure.n) == (36, 1)
+
+
 def test_a_count_that_goes_backwards_gives_no_rate() -> None:
     rows = [*work(10, range(1, 10)), row("work", 600, units=-5000)]
     run = run_of({"work": rows})
