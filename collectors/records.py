@@ -26,6 +26,7 @@ class Reason(StrEnum):
     NO_HEADER = "no_header"
     BAD_HEADER = "bad_header"
     FIELD_COUNT = "field_count"
+    COLUMN_MISSING = "column_missing"
     NOT_A_NUMBER = "not_a_number"
     OUT_OF_RANGE = "out_of_range"
     DUPLICATE_ROW = "duplicate_row"

@@ -197,7 +197,7 @@ def test_what_the_exporter_writes_is_recognised_and_read(table: str) -> None:
     out.seek(0)
     items: list[Item] = list(FORMAT.parse(out, CONTEXT))
     assert [item for item in items if isinstance(item, Record)]
-    assert not [item for item in items if isinstance(item, Reject)]
+    assert {i.reason for i in items if isinstance(i, Reject)} <= {Reason.COLUMN_MISSING}  # reads for update
     assert {i.fields["ts"] for i in items if isinstance(i, Record)} == {"2026-07-15T22:15:00Z"}
 
 
@@ -218,6 +218,50 @@ def test_strange_column_names_are_names_and_nothing_else() -> None:
         ),
     )
     assert (job["logical_reads"], job["logical_reads_for_update"]) == (9, 4)
+
+
+PTFS = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) bring it"
+
+
+@pytest.mark.parametrize(
+    ("columns", "named", "reads", "said"),
+    [
+        (("JBNEW",), None, None, "no column, or not one alone, has READ and UPDATE in its name or label: "),
+        (("READS_FOR_UPDATE",), None, 4, None),
+        (("Logical DB Reads for Update",), None, 4, None),
+        (("JBNEW",), "JBNEW", 4, None),
+        (("JBNEW",), "JBOTHER", None, "there is no column JBOTHER, which the configuration names: "),
+        (
+            ("READ UPDATE", "SQL READ UPDATE"),
+            None,
+            None,
+            "READ UPDATE, SQL READ UPDATE may each count reads for update: ",
+        ),
+    ],
+)
+def test_a_recording_without_reads_for_update_says_so_once_and_which_ptf_brings_them(
+    columns: tuple[str, ...], named: str | None, reads: float | None, said: str | None
+) -> None:
+    """9 logical reads, 4 of them for update; PTFs as printed in Db2 Mirror for i: Performance Considerations, 2.2."""
+    context = Context("test", BERLIN, "SYSA", columns={"logical_reads_for_update": named} if named else {})
+    state: dict[str, Any] = {}
+    rows = [(*place(n), "A", "00000000000000A1", 9, *(4 for _ in columns)) for n in (1, 2)]
+    head = (*TIME, "JBNAME", "JBTDE", "JBLRD", *columns)
+    items = [item for row in rows for item in read_rows("QAPMJOBOS", head, [row], context, state)]
+    found = of("job", items)
+    assert [(job["logical_reads"], job.get("logical_reads_for_update")) for job in found] == [(9, reads)] * 2
+    rejects = [item for item in items if isinstance(item, Reject)]
+    assert [(r.reason, r.kept) for r in rejects] == ([(Reason.COLUMN_MISSING, "all")] if said else [])
+    for reject in rejects:
+        assert reject.detail.startswith(said or "")
+        assert (PTFS in reject.detail) == (len(columns) == 1)
+
+
+def test_a_table_without_logical_reads_does_not_miss_those_for_update() -> None:
+    """JBNTR alone: nothing of reads is known, so no part of them is missing."""
+    rows = [(*place(1), "A", "00000000000000A1", 9)]
+    items = list(read_rows("QAPMJOBOS", (*TIME, "JBNAME", "JBTDE", "JBNTR"), rows, CONTEXT, {}))
+    assert not [item for item in items if isinstance(item, Reject)]
 
 
 def test_a_column_that_the_site_names_for_jobs_stays_a_counter_elsewhere() -> None:

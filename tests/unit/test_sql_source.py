@@ -400,6 +400,16 @@ def test_reads_for_update_are_discovered_by_the_text_of_their_column(system: Sys
     assert batch.named == {"logical_reads_for_update": "JBXYZ"}
 
 
+def test_reads_for_update_are_discovered_by_the_name_of_their_column(system: System) -> None:
+    """A view with long names has no text: the name has both words."""
+    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5, "READS_FOR_UPDATE": 2}]
+    system.member("QAPMJOBOS", "Q324000000", rows)
+    system.active("Q324000000")
+    session, files = session_of(system), follow()
+    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    assert batch.named == {"logical_reads_for_update": "READS_FOR_UPDATE"}
+
+
 def test_two_columns_that_may_be_it_are_none(system: System) -> None:
     rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBX": 2, "JBY": 1}]
     system.member("QAPMJOBOS", "Q324000000", rows, {"JBX": "Reads for update", "JBY": "SQL reads for update"})

@@ -21,6 +21,9 @@ from counterflow.collectors.text.stamps import iso
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for so long begins anew."""
 _SHOWN = 20
+FOR_UPDATE = "logical_reads_for_update"
+BROUGHT_BY = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) bring it"
+"""Db2 Mirror for i: Performance Considerations, 2.2; it names no PTF for other releases, and no name of the column."""
 
 Items = list[Record | Reject]
 
@@ -82,8 +85,10 @@ class Reader:
         if table not in tables():
             raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
         self._system = system(context)
-        named = {**_discovered(table, columns), **dict(context.columns)}
+        found = _for_update(table, columns)
+        named = {**({FOR_UPDATE: found[0]} if len(found) == 1 else {}), **dict(context.columns)}
         self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
+        self._without = _without(self.layout, named.get(FOR_UPDATE), found)
         self._zone, self._state, self._sampled_at = context.zone, state, sampled_at
         self._convert = self.layout.bind(Known(state))
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}
@@ -201,6 +206,10 @@ class Reader:
         if found.ambiguous:
             detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
+        said: list[str] = self._state.setdefault("without", []) if self._without else []
+        if self._without and self.layout.table.table not in said:
+            said.append(self.layout.table.table)
+            items.append(self._reject(Reason.COLUMN_MISSING, self._without, "all"))
         held, self._held, self._held_number = self._held, [], None
         for row, self._at, typed in held:
             items += self._records(row, typed)
@@ -394,14 +403,27 @@ class Reader:
         return reject
 
 
-def _discovered(table: str, columns: Sequence[str]) -> dict[str, str]:
-    """Return the column that counts reads for update, if exactly one column is labelled so.
+def _for_update(table: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that may count reads for update, by their names or labels.
 
     The name of the field was published nowhere: it is known by its label, or because the site names it.
     """
     description = tables()[table]
     if not any("logical_reads" in filled.columns for filled in description.records):
-        return {}
+        return []
     undescribed = [column for column in canonical(description, columns) if column not in description.fields]
-    found = [column for column in undescribed if "UPDATE" in column and "READ" in column]
-    return {"logical_reads_for_update": found[0]} if len(found) == 1 else {}
+    return [column for column in undescribed if "UPDATE" in column and "READ" in column]
+
+
+def _without(layout: Layout, named: str | None, found: Sequence[str]) -> str | None:
+    """Return why reads for update are not known beside logical reads, or None where they are."""
+    sources = {filled.columns.get("logical_reads") for filled in layout.table.records}
+    if sources.isdisjoint(layout.columns) or (named is not None and named.strip().upper() in layout.columns):
+        return None
+    if named is None and found:
+        which = f"{', '.join(found)} may each count reads for update: name one, columns: {{{FOR_UPDATE}: NAME}}"
+        return f"{which}; until then {FOR_UPDATE} is null"
+    looked = "no column, or not one alone, has READ and UPDATE in its name or label"
+    if named is not None:
+        looked = f"there is no column {named}, which the configuration names"
+    return f"{looked}: {FOR_UPDATE} is null. {BROUGHT_BY}"

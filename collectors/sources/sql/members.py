@@ -27,6 +27,7 @@ REMEMBERED = 200
 """So many finished members that no listing names any more stay known; a name comes again after a year."""
 
 _NAME = re.compile(SYSTEM_NAME)
+_LABELS = ("COLUMN_NAME", "COLUMN_TEXT", "COLUMN_HEADING")
 _BINARY = ("BINARY", "VARBIN", "VARBINARY", "BLOB")
 
 
@@ -172,7 +173,7 @@ class Follow:
                     row["COLUMN_NAME"]
                     for row in rows
                     if row["COLUMN_NAME"] not in known.columns
-                    and all(w in f"{row.get('COLUMN_TEXT')} {row.get('COLUMN_HEADING')}".upper() for w in wanted.words)
+                    and all(w in " ".join(str(row.get(of)) for of in _LABELS).upper() for w in wanted.words)
                 ]
                 if len(fitting) == 1:
                     named[wanted.fills] = fitting[0]

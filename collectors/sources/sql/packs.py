@@ -74,7 +74,7 @@ class File(_Strict):
 
 
 class Discovered(_Strict):
-    """A column that no publication names: the one of these files whose text or heading has all of these words.
+    """A column that no publication names: the one of these files whose name, text or heading has all of these words.
 
     `fills` is the column of the dataset that it is read into.
     """
