@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
 
 FOLDER = Path(__file__).parent / "questions"
@@ -59,4 +59,9 @@ def ask(
 
     Both are UTC, `YYYY-MM-DD hh:mm:ss`.
     """
-    return client.rows(query.sql, {"param_systems": sorted(systems), "param_since": since, "param_until": until})
+    return client.rows(query.sql, restricted(systems, since, until))
+
+
+def restricted(systems: Collection[str], since: str, until: str) -> Settings:
+    """Return the parameters of a stored query; see `ask`."""
+    return {"param_systems": sorted(systems), "param_since": since, "param_until": until}

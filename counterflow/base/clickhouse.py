@@ -6,8 +6,10 @@ exception code of the response, never on the HTTP status alone.
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -72,14 +74,28 @@ class ClickHouse:
         ClickHouseError : the server returned an exception.
         httpx.TransportError : no response; whether the statement was applied is unknown.
         """
-        params = {"query": sql, **{name: _wire(name, value) for name, value in (settings or {}).items()}}
         pieces = [body] if isinstance(body, bytes) else body
         size = {"Content-Length": str(sum(map(len, pieces)))}
-        response = self._http.post("/", params=params, content=iter(pieces), headers=size)
-        code = int(response.headers.get("X-ClickHouse-Exception-Code", 0))
-        if code or response.status_code != 200:
-            raise ClickHouseError(code, response.status_code, response.text)
+        response = self._http.post("/", params=_params(sql, settings), content=iter(pieces), headers=size)
+        _check(response)
         return response.content
+
+    @contextmanager
+    def stream(self, sql: str, settings: Settings | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Send one statement; give the name of the format that the server answers in, and the bytes as they come.
+
+        Raises
+        ------
+        ClickHouseError : the server returned an exception, perhaps after the first bytes.
+        httpx.TransportError : no response, or its end is missing.
+        """
+        # Compression would cost both sides more time than it saves on one machine.
+        plain = {"Accept-Encoding": "identity"}
+        with self._http.stream("POST", "/", params=_params(sql, settings), headers=plain) as response:
+            if response.status_code != 200:
+                response.read()
+            _check(response)
+            yield response.headers.get("X-ClickHouse-Format", ""), _pieces(response)
 
     def rows(self, sql: str, settings: Settings | None = None) -> list[dict[str, Any]]:
         """Return the rows of a SELECT as mappings; the setting `param_x` fills `{x:Type}` in the statement."""
@@ -104,6 +120,38 @@ class ClickHouse:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         """Close the connections."""
         self.close()
+
+
+def _params(sql: str, settings: Settings | None) -> dict[str, str]:
+    return {"query": sql, **{name: _wire(name, value) for name, value in (settings or {}).items()}}
+
+
+def _check(response: httpx.Response) -> None:
+    code = int(response.headers.get("X-ClickHouse-Exception-Code", 0))
+    if code or response.status_code != 200:
+        raise ClickHouseError(code, response.status_code, response.text)
+
+
+def _pieces(response: httpx.Response) -> Iterator[bytes]:
+    """Yield the body up to an exception, which the server marks with a tag of this response when it is late."""
+    tag = response.headers.get("X-ClickHouse-Exception-Tag", "").encode()
+    mark = b"\r\n__exception__\r\n" + tag + b"\r\n"
+    held = b""
+    pieces = response.iter_raw()
+    for came in pieces:
+        held += came
+        body, found, text = held.partition(mark)
+        if found:
+            yield body
+            with suppress(httpx.RemoteProtocolError):  # the server leaves out the end of a body that failed
+                for came in pieces:
+                    text += came
+            told = text.partition(tag)[0].rpartition(b"\n")[0].decode(errors="replace")
+            code = re.match(r"Code: (\d+)", told)
+            raise ClickHouseError(int(code[1]) if code else 0, response.status_code, told)
+        body, held = held[: -len(mark)], held[-len(mark) :]
+        yield body
+    yield held
 
 
 def _wire(name: str, value: object) -> str:

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
 
 import click
 import orjson
 
-from counterflow.analysis.queries import BEGINNING, END, ask, queries
-from counterflow.base.clickhouse import ClickHouseError
+from counterflow.analysis.queries import BEGINNING, END, queries, restricted
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._table import console, table
-from counterflow.stack.settings import StackSettings
+from counterflow.base.inert import inert
+from counterflow.cli._reader import reader
+from counterflow.cli._table import console, show, table
+
+FORMATS = {
+    "table": "JSONCompactEachRowWithNames",
+    "tsv": "TabSeparatedWithNames",
+    "csv": "CSVWithNames",
+    "jsonl": "JSONEachRow",
+}
+"""What the engine is asked for. The table is drawn here, from rows that keep two columns of one name apart."""
+_JSON: Settings = {
+    "output_format_json_quote_64bit_integers": 0,
+    "output_format_json_escape_forward_slashes": 0,
+    "output_format_json_validate_utf8": 1,
+}
+ROWS_OF_A_TERMINAL = 1_000
+
+_COLUMNS = "system.columns WHERE database = 'counterflow' AND position({statement:String}, table) > 0"
+_NAMES = {46: "system.functions", 47: _COLUMNS, 60: "system.tables", 73: "system.formats"}
+"""Where the names are that an error, by its code, says are unknown."""
+_NOISE = re.compile(
+    r"[.:]? [Ii]n scope |: while executing |\. Expected one of|\. Stack trace:|\. \([A-Z_]+\) \(version"
+)
 
 
 @click.command()
@@ -19,24 +46,85 @@ from counterflow.stack.settings import StackSettings
 @click.option("--system", "systems", multiple=True, help="Restrict a stored query to a system; may be repeated.")
 @click.option("--since", default=BEGINNING, help="Restrict a stored query to intervals after this time, UTC.")
 @click.option("--until", default=END, help="Restrict a stored query to intervals that end by this time, UTC.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per row.")
-def command(query: str | None, systems: tuple[str, ...], since: str, until: str, as_json: bool) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Default: table on a terminal, tsv elsewhere. A FORMAT clause of QUERY prevails.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per row: --format jsonl.")
+def command(
+    query: str | None, systems: tuple[str, ...], since: str, until: str, form: str | None, as_json: bool
+) -> None:
     """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
     stored = queries()
     if query is None:
+        out = console()
+        if not out.is_terminal:
+            out.width = 1_000  # no question is longer
         for section in sorted({q.section for q in stored.values()}):
             listed = [{"name": q.name, "question": q.question} for q in stored.values() if q.section == section]
-            console().print(table(listed, title=section))
+            out.print(table(listed, title=section))
         return
-    settings = StackSettings.load()
-    with settings.clickhouse("reader") as client:
-        if not client.ping():
-            raise CounterflowError(f"no answer from {settings.clickhouse_url}", hint="counterflow up")
+    settings: Settings = {}
+    if query in stored:
+        query, settings = stored[query].sql, restricted(systems, since, until)
+    elif query.isidentifier():
+        near = get_close_matches(query, stored, 1)
+        hint = f"did you mean {near[0]}?" if near else "counterflow sql lists them"
+        raise CounterflowError(f"no stored query is called {query}", hint=hint, exit_code=2)
+    wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
+    with reader() as client:
         try:
-            rows = ask(client, stored[query], systems, since, until) if query in stored else client.rows(query)
+            with client.stream(query, {"default_format": wanted, **_JSON, **settings}) as (came, pieces):
+                if came == wanted == FORMATS["table"]:
+                    _draw(pieces)
+                else:
+                    _copy(pieces)
         except ClickHouseError as error:
-            raise CounterflowError(str(error)) from None
-    if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+            raise _told(client, query, error) from None
+
+
+def _copy(pieces: Iterator[bytes]) -> None:
+    if sys.stdout.isatty():
+        for text in codecs.iterdecode(pieces, "utf-8", "backslashreplace"):
+            sys.stdout.write(inert(text, keep="\n\t"))
     else:
-        console().print(table(rows) if rows else "no rows")
+        sys.stdout.buffer.writelines(pieces)
+    sys.stdout.flush()  # here a reader that is gone ends the command quietly
+
+
+def _draw(pieces: Iterator[bytes]) -> None:
+    out = console()
+    lines = _lines(pieces)
+    names = orjson.loads(next(lines))
+    rows = [orjson.loads(line) for line in islice(lines, ROWS_OF_A_TERMINAL if out.is_terminal else None)]
+    if rows:
+        show(out, names, rows)
+    else:
+        out.print("no rows")
+    if next(lines, None):
+        click.echo(f"only the first {ROWS_OF_A_TERMINAL:,} rows are shown; --format tsv prints all", err=True)
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+
+
+def _told(client: ClickHouse, statement: str, error: ClickHouseError) -> CounterflowError:
+    """Return the error as a sentence, with the known name that is nearest to an unknown one."""
+    text, _, meant = re.sub(r"\ACode: \d+\. DB::Exception: ", "", str(error)).partition(" Maybe you meant")
+    text = re.sub(r"(failed at position .*?\)): .*", r"\1", _NOISE.split(text)[0], flags=re.DOTALL)
+    text = " ".join(text.split()).rstrip(".:")
+    names = re.findall(r"[\w.]*\w", re.split(r"[](]", meant)[0])
+    cutoff = 0 if names else 0.6
+    # The engine knows no aggregate function and no name that differs by more than two letters.
+    if error.code in _NAMES and (error.code == 46 or not names):
+        known = client.rows(f"SELECT DISTINCT name FROM {_NAMES[error.code]}", {"param_statement": statement})
+        names += [row["name"] for row in known]
+    unknown = re.search(r"[`'](.+?)[`']|(\w+)$", text)
+    near = get_close_matches(unknown[1] or unknown[2], names, 1, cutoff) if unknown else []
+    return CounterflowError(text, hint=f"did you mean {near[0]}?" if near else None, exit_code=2)

@@ -1,0 +1,202 @@
+"""`counterflow sql` as people and scripts run it: in a pipe, on a terminal, with mistakes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from counterflow.schemas.definition import datasets, envelope
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
+
+ROWS = 200_000
+DISK = datasets()["disk"]
+COLUMNS = len({**envelope(DISK.role), **DISK.columns})
+FEW = "SELECT * FROM counterflow.disk ORDER BY ts LIMIT 3"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def environment(clickhouse: StackSettings) -> Iterator[dict[str, str]]:
+    """The environment in which the command finds an engine with many rows of `disk`."""
+    with empty_tables(clickhouse) as admin:
+        rows = f"SELECT 'A/B', toDateTime('2026-01-01') + number, 'hdisk' || toString(number), 1.5 FROM numbers({ROWS})"
+        admin.post(f"INSERT INTO counterflow.disk (system, ts, disk, busy_pct) {rows}")
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR")}
+        places = {"COUNTERFLOW_HOME": str(clickhouse.home), "COUNTERFLOW_PARTS": str(clickhouse.parts)}
+        yield kept | places | {"TERM": "xterm"}
+
+
+@pytest.fixture(scope="module")
+def sql(environment: dict[str, str]) -> Run:
+    """Run `counterflow sql ARGUMENTS` in a pipe."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*arguments), env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def terminal(environment: dict[str, str]) -> Callable[..., str]:
+    """Run `counterflow sql ARGUMENTS` on a terminal of a width; returns what it shows."""
+
+    def run(width: int, *arguments: str, **more: str) -> str:
+        ours, theirs = pty.openpty()
+        env = environment | {"COLUMNS": str(width), "LINES": "40"} | more
+        with subprocess.Popen(command(*arguments), env=env, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            shown = b""
+            with suppress(OSError):  # the other end was closed
+                while piece := os.read(ours, 65_536):
+                    shown += piece
+        os.close(ours)
+        assert process.returncode == 0, shown
+        return shown.decode().replace("\r\n", "\n")
+
+    return run
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "counterflow", "sql", *arguments]
+
+
+def test_a_pipe_gets_every_column_of_every_row_at_once(sql: Run) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = sql("SELECT * FROM counterflow.disk")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (run.returncode, run.stderr) == (0, "")
+    heading, *rows = run.stdout.splitlines()
+    assert heading.split("\t")[:3] == ["ts", "interval_s", "system"]
+    assert len(rows) == ROWS
+    assert {line.count("\t") for line in (heading, *rows)} == {COLUMNS - 1}
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
+
+
+def test_each_format_has_every_column(sql: Run) -> None:
+    by_tab = [line.split("\t") for line in sql(FEW).stdout.splitlines()]
+    assert [line.split("\t") for line in sql(FEW, "--format", "tsv").stdout.splitlines()] == by_tab
+    comma = list(csv.reader(io.StringIO(sql(FEW, "--format", "csv").stdout)))
+    assert comma == by_tab
+    objects = sql(FEW, "--format", "jsonl").stdout
+    assert sql(FEW, "--json").stdout == objects
+    assert [list(json.loads(line)) for line in objects.splitlines()] == [by_tab[0]] * 3
+    assert '"system":"A/B"' in objects
+    heading, *rows = sql(FEW, "--format", "table").stdout.splitlines()
+    assert heading.split() == by_tab[0]
+    assert len(rows) == 3
+
+
+def test_two_columns_of_one_name_are_both_shown(sql: Run) -> None:
+    run = sql("SELECT ts, disk, ts FROM counterflow.disk ORDER BY ts LIMIT 1", "--format", "table")
+    assert run.stdout.splitlines()[0].split() == ["ts", "disk", "ts"]
+
+
+def test_a_clause_format_is_printed_as_it_comes(sql: Run, terminal: Callable[..., str]) -> None:
+    query = "SELECT 1 AS a, 'x' AS b FORMAT "
+    for options in ((), ("--format", "table"), ("--json",)):
+        assert sql(query + "CSV", *options).stdout == '1,"x"\n'
+    assert sql(query + "Values").stdout == "(1,'x')"
+    assert terminal(80, query + "CSV") == '1,"x"\n'
+
+
+def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
+    found = sql("busiest_disks", "--system", "A/B", "--since", "2026-01-01 00:00:00")
+    assert found.stderr == ""
+    assert "disk" in found.stdout.splitlines()[0].split("\t")
+    assert sql("busiest_disks", "--system", "other", "--json").stdout == ""
+    assert sql("busiest_disks", "--system", "other", "--format", "table").stdout == "no rows\n"
+    assert "busiest_disks" in sql().stdout
+
+
+def test_a_terminal_shows_a_table_that_fits(terminal: Callable[..., str]) -> None:
+    query = "SELECT disk, busy_pct, 12345 AS n, NULL AS gone FROM counterflow.disk ORDER BY ts LIMIT 2"
+    lines = [line.rstrip() for line in terminal(80, query, NO_COLOR="1").splitlines()]
+    assert lines == [
+        "disk    busy_pct       n  gone",
+        "hdisk0       1.5  12,345  -",
+        "hdisk1       1.5  12,345  -",
+    ]
+
+
+def test_a_terminal_shows_a_block_a_row_where_no_table_fits(terminal: Callable[..., str]) -> None:
+    shown = terminal(80, FEW, NO_COLOR="1")
+    assert "\x1b" not in shown
+    blocks = shown.split("row ")
+    assert [len(block.splitlines()) for block in blocks] == [0, *[COLUMNS + 1] * 3]
+    assert "disk:             hdisk1\n" in blocks[2]
+    assert "\x1b" in terminal(80, FEW)
+
+
+def test_a_terminal_says_which_rows_are_left_out(terminal: Callable[..., str]) -> None:
+    *rows, last = terminal(80, "SELECT disk FROM counterflow.disk").splitlines()
+    assert len(rows) == 1_001
+    assert last == "only the first 1,000 rows are shown; --format tsv prints all"
+    assert len(terminal(80, "SELECT number FROM numbers(1000)").splitlines()) == 1_001
+
+
+def test_a_terminal_obeys_no_row(terminal: Callable[..., str]) -> None:
+    for form in ("table", "csv", "tsv"):
+        shown = terminal(80, "SELECT char(27) || '[31mred' AS x", "--format", form, NO_COLOR="1")
+        assert "\\x1b[31mred" in shown
+        assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence", "near"),
+    [
+        ("SELECT * FROM counterflow.dsk", "Unknown table expression identifier 'counterflow.dsk'", "counterflow.disk"),
+        ("SELECT sytem FROM counterflow.disk", "Unknown expression identifier `sytem`", "system"),
+        ("SELECT busy FROM counterflow.disk", "Unknown expression identifier `busy`", "busy_pct"),
+        ("SELECT conut() FROM counterflow.disk", "Function with name `conut` does not exist", "count"),
+        ("SELECT qwertz FROM counterflow.disk", "Unknown expression identifier `qwertz`", None),
+        ("SELECT 1 FORMAT CVS", "Unknown format CVS", "CSV"),
+        ("busiest_disk", "no stored query is called busiest_disk", "busiest_disks"),
+        ("SELECT *\nFROM numbers(1) WHERE 1 AN 2\nLIMIT 1", "failed at position 34 (AN) (line 2, col 25)", None),
+        ("SELECT toInt8('x') FROM counterflow.disk", "Cannot parse string 'x' as Int8", None),
+    ],
+)
+def test_an_error_is_a_sentence_with_the_nearest_name(sql: Run, query: str, sentence: str, near: str | None) -> None:
+    run = sql(query)
+    assert (run.returncode, run.stdout) == (2, "")
+    first, *others = run.stderr.splitlines()
+    assert first.startswith("error: ")
+    assert sentence in first
+    assert others == ([f"hint: did you mean {near}?"] if near else [])
+    assert not any(word in run.stderr for word in ("DB::Exception", "version", "scope", "Expected one of"))
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "jsonl", "table"])
+def test_an_error_after_the_first_rows_is_told_and_is_no_row(sql: Run, form: str) -> None:
+    late = "SELECT throwIf(number = 900000) AS x, 'a text of some length' AS y FROM numbers(1000000)"
+    run = sql(late, "--format", form)
+    assert run.returncode == 2
+    assert run.stderr == "error: Value passed to 'throwIf' function is non-zero\n"
+    assert "xception" not in run.stdout
+    assert (run.stdout.count("\n") > 100_000) == (form != "table")
+
+
+@pytest.mark.parametrize("form", ["tsv", "table"])
+def test_a_reader_that_leaves_ends_it_quietly(environment: dict[str, str], form: str) -> None:
+    query = f"SELECT * FROM counterflow.disk LIMIT {ROWS if form == 'tsv' else 2000}"
+    started = subprocess.Popen(
+        command(query, "--format", form), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with started as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().split()[0] == b"ts"
+        process.stdout.close()
+        assert process.stderr.read() == b""
