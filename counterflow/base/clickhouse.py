@@ -123,7 +123,7 @@ class ClickHouse:
 
 
 def _params(sql: str, settings: Settings | None) -> dict[str, str]:
-    return {"query": sql, **{name: _wire(name, value) for name, value in (settings or {}).items()}}
+    return {"query": sql, **{name: wire(name, value) for name, value in (settings or {}).items()}}
 
 
 def _check(response: httpx.Response) -> None:
@@ -154,7 +154,7 @@ def _pieces(response: httpx.Response) -> Iterator[bytes]:
     yield held
 
 
-def _wire(name: str, value: object) -> str:
+def wire(name: str, value: object) -> str:
     """Serialise a setting; ClickHouse reads the text of a parameter as a TabSeparated field."""
     if name.startswith("param_") and isinstance(value, str):
         return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

@@ -15,7 +15,14 @@ import click
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 
-_EXTRAS = {"jinja2": "report", "markupsafe": "report", "vl_convert": "report", "psutil": "stack", "supervisor": "stack"}
+_EXTRAS = {
+    "chdb": "look",
+    "jinja2": "report",
+    "markupsafe": "report",
+    "vl_convert": "report",
+    "psutil": "stack",
+    "supervisor": "stack",
+}
 """The extra of the distribution that installs an optional module."""
 
 

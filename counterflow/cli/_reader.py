@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,7 @@ from counterflow.stack.settings import StackSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_ON = "counterflow.on"
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -40,9 +42,35 @@ def period(systems: Collection[str], begin: datetime | None, end: datetime | Non
     }
 
 
+def on_option(command: F) -> F:
+    """Give a command --on: `connected` then opens the folder that `look --keep` made."""
+    return click.option(
+        "--on",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        expose_value=False,
+        callback=_remember,
+        help="Ask the folder that `look --keep` made, not the stack.",
+    )(command)
+
+
+def _remember(ctx: click.Context, param: click.Parameter, folder: Path | None) -> None:
+    ctx.meta[_ON] = folder
+
+
+def kept() -> Path | None:
+    """Return the folder of --on, None where the stack is asked."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(_ON) if context else None
+
+
 @contextmanager
 def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
+    folder = kept()
+    if folder is not None:
+        with _kept(folder, exit_code) as client:
+            yield client
+        return
     settings = StackSettings.load()
     try:
         client = settings.clickhouse(user)
@@ -57,6 +85,22 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
         ) from None
     except ClickHouseError as error:
         raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None
+
+
+@contextmanager
+def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
+    from counterflow.base.embedded import Embedded
+    from counterflow.look.database import ENGINE
+
+    if not (folder / ENGINE).is_dir():
+        raise CounterflowError(
+            f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
+        )
+    try:
+        with Embedded(folder / ENGINE, writable=False) as client:
+            yield client
+    except ClickHouseError as error:
+        raise CounterflowError(str(error), exit_code=exit_code) from None
 
 
 def reader() -> AbstractContextManager[ClickHouse]:

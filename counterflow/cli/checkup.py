@@ -12,7 +12,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import period, period_options, reader
+from counterflow.cli._reader import on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@on_option
 @period_options
 @click.option(
     "--facts", "facts_file", type=click.Path(path_type=Path), help="Facts that no counter provides: YAML or JSON."

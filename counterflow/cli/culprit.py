@@ -9,10 +9,12 @@ from itertools import groupby
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._reader import on_option, reader
 from counterflow.cli._times import TIME, utc
 
 
 @click.command()
+@on_option
 @click.argument("system")
 @click.option("--from", "begin", type=TIME, callback=utc, help="Begin of the time in question; UTC by default.")
 @click.option("--to", "end", type=TIME, callback=utc, help="Its end.")
@@ -43,7 +45,6 @@ def command(
     A name is ranked by the share of the change that it explains, not by its size.
     """
     from counterflow.analysis.culprit import Period, changes, measures, spell, statement
-    from counterflow.cli._reader import reader
     from counterflow.cli._table import console, table
     from counterflow.pipelines.rules import rules
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from counterflow.cli._reader import kept, on_option, reader
 from counterflow.cli._times import TIME, utc
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@on_option
 @click.option("--system", "systems", multiple=True, help="Only this system, with input it never had; may be repeated.")
 @click.option("--at", type=TIME, callback=utc, help="Judge what has stopped as of this time. [default: now]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a part and a finding, one a line.")
@@ -30,11 +32,10 @@ def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, a
     stopped; 2: a part does not work.
     """
     from counterflow.analysis.doctor import examine
-    from counterflow.cli._reader import reader
     from counterflow.stack.examination import parts
     from counterflow.stack.settings import StackSettings
 
-    troubles = list(parts(StackSettings.load()))
+    troubles = [] if kept() else list(parts(StackSettings.load()))
     findings: list[Finding] = []
     if not any(trouble.part == "clickhouse" for trouble in troubles):
         with reader() as client:

@@ -13,7 +13,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import reader
+from counterflow.cli._reader import on_option, reader
 from counterflow.cli._times import TIME, utc
 from counterflow.cli.study import run_of
 
@@ -28,6 +28,7 @@ _HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 
 @click.command()
+@on_option
 @click.option("--from", "begin", type=TIME, callback=utc, help="Start of the period; UTC by default.")
 @click.option("--to", "end", type=TIME, callback=utc, help="End of the period.")
 @click.option("--system", "systems", multiple=True, help="Only this system; may be repeated.")
@@ -63,6 +64,7 @@ def command(
 
     Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
+    from counterflow.analysis.findings import findings
     from counterflow.analysis.studies.compare import compare
     from counterflow.dashboards.definition import variables
     from counterflow.dashboards.report.collect import collect
@@ -77,7 +79,9 @@ def command(
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
         comparison = compare([run_of(client, name) for name in runs]) if runs else None
-        report = collect(client, *_range(begin, end, comparison), systems, wanted)
+        first, last = _range(begin, end, comparison)
+        report = collect(client, first, last, systems, wanted)
+        report = report._replace(findings=findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
     if comparison:
         report = report._replace(comparison=side_by_side(comparison))
     written = write(report, folder, pictures=pictures)
@@ -130,5 +134,5 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
         with ProcessPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1), get_context("spawn")) as pool:
             for figure, drawn in zip(report.figures, pool.map(page.pictures, report.figures), strict=True):
                 for ending, data in drawn.items():
-                    (folder / "charts" / f"{figure.chart.name}.{ending}").write_bytes(data)
+                    (folder / "charts" / f"{figure.place}.{ending}").write_bytes(data)
     return folder / "report.html"

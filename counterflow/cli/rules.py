@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._reader import on_option, reader
 from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
@@ -73,6 +74,7 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 
 
 @command.command()
+@on_option
 @_rule
 @_source
 @_begin
@@ -122,6 +124,7 @@ def replay(
 
 
 @command.command()
+@on_option
 @_rule
 @_source
 @_begin
@@ -358,27 +361,18 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows of the rule's dataset in order of time; columns are named as in the JSON lines."""
-    from counterflow.base.clickhouse import ClickHouseError
-    from counterflow.stack.settings import StackSettings
-
-    settings = StackSettings.load()
     kinds = f"AND {rule.kind} IN {rule.kinds!r} " if rule.kinds else ""
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = (
         f"SELECT * FROM counterflow.{rule.dataset} FINAL "
         f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} {kinds}ORDER BY {order}"
     )
-    period = {
+    times = {
         f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
         for name, moment in (("from", begin), ("to", end))
     }
-    with settings.clickhouse("reader") as client:
-        if not client.ping():
-            raise CounterflowError(f"no answer from {settings.clickhouse_url}", hint="counterflow up")
-        try:
-            rows = client.rows(statement, {**period, "date_time_output_format": "iso"})
-        except ClickHouseError as error:
-            raise CounterflowError(str(error)) from None
+    with reader() as client:
+        rows = client.rows(statement, {**times, "date_time_output_format": "iso"})
     for columns in rows:
         yield _given(rule, columns, f"counterflow.{rule.dataset}, {columns['ts']}")
 

@@ -16,7 +16,7 @@ from counterflow.analysis.queries import BEGINNING, END, queries, restricted
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import reader
+from counterflow.cli._reader import on_option, reader
 from counterflow.cli._table import console, show, table
 
 FORMATS = {
@@ -42,6 +42,7 @@ _NOISE = re.compile(
 
 
 @click.command()
+@on_option
 @click.argument("query", required=False)
 @click.option("--system", "systems", multiple=True, help="Restrict a stored query to a system; may be repeated.")
 @click.option("--since", default=BEGINNING, help="Restrict a stored query to intervals after this time, UTC.")

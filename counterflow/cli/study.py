@@ -10,7 +10,7 @@ import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import period, reader
+from counterflow.cli._reader import on_option, period, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command() -> None:
 
 
 @command.command()
+@on_option
 @click.option("--baseline", required=True, metavar="RUN", help="Label of the run to compare the others with.")
 @click.option("--scenario", "scenarios", required=True, multiple=True, metavar="RUN", help="May be repeated.")
 @click.option("--warm-up", "warm_up_s", type=click.FloatRange(0, 1e6), help="Seconds; overrides the configured one.")

@@ -13,7 +13,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import period, period_options, reader
+from counterflow.cli._reader import on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def command() -> None:
 
 
 @command.command()
+@on_option
 @period_options
 @click.option(
     "--input", "file", type=click.Path(path_type=Path), help="JSON lines with columns of `io_mix`, not ClickHouse."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import orjson
@@ -73,6 +75,7 @@ class Section(NamedTuple):
     board: Board
     chosen: Sequence[tuple[str, str]]
     parts: Sequence[Part]
+    anchor: str = ""
 
 
 class _Told(NamedTuple):
@@ -97,6 +100,7 @@ class Report(NamedTuple):
     measured, quality, sources : tables.
     comparison : tables of labelled runs.
     notes : what is to be known before all else.
+    findings : what limited each system, the worst first: see `counterflow.analysis.findings`.
     """
 
     begin: datetime
@@ -115,6 +119,7 @@ class Report(NamedTuple):
     sources: Table
     comparison: Sequence[tuple[str, Table]] = ()
     notes: Sequence[str] = ()
+    findings: Sequence[Any] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -146,19 +151,25 @@ def collect(
     wanted = [_Told(board, asking) for board in _wanted(systems, chosen or {})]
     if chapters:
         wanted = [told for chapter in chapters for told in _told(client, chapter)]
-    places: dict[str, tuple[Board, _Asking]] = {}
+    # a chart stands once among those of one asking, where it comes first
+    places: dict[tuple[_Asking, str], Board] = {}
     for board, of, _ in wanted:
         for name in board.charts:
-            places.setdefault(name, (board, of))
+            places.setdefault((of, name), board)
     with ThreadPoolExecutor(workers) as pool:
-        found = pool.map(lambda name: places[name][1].figure(charts()[name]), places)
+        found = pool.map(lambda place: place[0].figure(charts()[place[1]]), places)
         figures = dict(zip(places, found, strict=True))
-    drawn = {name: one for name, one in figures.items() if isinstance(one, Figure) and not one.said}
-    sections = [
-        Section(board, [*about, *of.named(board)], parts)
-        for board, of, about in wanted
-        if (parts := _parts(board, {name: one for name, one in drawn.items() if places[name][0] is board}))
-    ]
+    drawn = {place: one for place, one in figures.items() if isinstance(one, Figure) and not one.said}
+    sections: list[Section] = []
+    times: Counter[str] = Counter()
+    for board, of, about in wanted:
+        here = {}
+        for (by, name), one in drawn.items():
+            if by is of and places[by, name] is board:
+                times[name] += 1
+                here[name] = one._replace(place=name if times[name] == 1 else f"{name}-{times[name]}")
+        if parts := _parts(board, here):
+            sections.append(Section(board, [*about, *of.named(board)], parts, f"{board.uid}-{len(sections)}"))
     spells = asking.rows("verdicts")
     measured, quality = asking.rows("measured"), asking.rows("quality")
     trouble = [_verdict(row) for row in spells if row["trouble"]]
@@ -176,7 +187,7 @@ def collect(
         [name for name in systems if name not in there],
         sections,
         [(one.chart.title, one.said) for one in figures.values() if isinstance(one, Figure) and one.said],
-        [(charts()[name].title, one) for name, one in figures.items() if isinstance(one, str)],
+        [(charts()[name].title, one) for (_, name), one in figures.items() if isinstance(one, str)],
         trouble,
         len({row["thing"] for row in spells} - {row["thing"] for row in spells if row["trouble"]}),
         simple(("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"), counted),
@@ -256,16 +267,26 @@ class _Asking:
         self._systems = systems
         self._chosen = chosen
         self._listed: dict[str, list[str]] = {}
+        self._lock = Lock()
+        self._shortest_s: int | None = None
 
     def figure(self, chart: Chart) -> Figure | str:
         """Return a chart with its rows, or why the server refused."""
         begin, end, _ = self._shown
-        shown = Range(begin, end, bucket_s(begin, end, POINTS, chart.interval_s))
+        shown = Range(begin, end, bucket_s(begin, end, POINTS, min(chart.interval_s, self._sampled_s())))
         sql = expand(chart.query, shown, self._values(chart.query))
         try:
             return figure_of(chart, sql, ask(self._client, sql), shown)
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
+
+    def _sampled_s(self) -> int:
+        """Return the length of the shortest interval in the range, seconds: shorter buckets would be empty."""
+        with self._lock:
+            if self._shortest_s is None:
+                [row] = self.rows("sampled")
+                self._shortest_s = int(row["shortest_s"] or 60)
+            return self._shortest_s
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of one of the report's own questions."""

@@ -46,6 +46,7 @@ class Figure(NamedTuple):
     points : over time, every number: milliseconds, then a value a series, whose names are in `table`.
     words : the picture in words.
     notes : what is to be known beside it.
+    place : its name in the report; that of the chart, with a number where the chart stands more than once.
     """
 
     chart: Chart
@@ -56,6 +57,7 @@ class Figure(NamedTuple):
     points: Sequence[Sequence[float | None]] = ()
     words: str = ""
     notes: Sequence[str] = ()
+    place: str = ""
 
     @property
     def legend(self) -> list[specs.Key]:
@@ -66,8 +68,8 @@ class Figure(NamedTuple):
 def figure_of(chart: Chart, sql: str, result: Result, shown: Range) -> Figure:
     """Return a chart with its rows; rows that would be drawn wrongly are said, not drawn."""
     if not points(chart, result):
-        return Figure(chart, sql, said=chart.empty)
-    made = Figure(chart, sql, notes=[_limit(limit, chart) for limit in chart.thresholds])
+        return Figure(chart, sql, place=chart.name, said=chart.empty)
+    made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
     try:
         match chart.shape:
             case "bars" | "area" | "lines":
@@ -82,7 +84,7 @@ def figure_of(chart: Chart, sql: str, result: Result, shown: Range) -> Figure:
             case _:
                 return made._replace(table=table(chart, result))
     except FrameError as error:
-        return Figure(chart, sql, said=f"This could not be drawn: {error}.")
+        return Figure(chart, sql, place=chart.name, said=f"This could not be drawn: {error}.")
 
 
 def _over_time(made: Figure, over: Drawn, shown: Range) -> Figure:

@@ -41,7 +41,7 @@ def html(report: Report) -> str:
     return environment.get_template("page.html").render(
         report=report,
         charts={
-            figure.chart.name: {"spec": figure.spec, "points": figure.points}
+            figure.place: {"spec": figure.spec, "points": figure.points}
             for figure in report.figures
             if figure.spec is not None
         },

@@ -83,6 +83,11 @@ def audited() -> dict[str, Job]:
     return {dataset: job for job in jobs for dataset in job.writes}
 
 
+def recomputation(dataset: str) -> str:
+    """Return the SELECT that recomputes the results of a dataset."""
+    return (FOLDER / audited()[dataset].name / "audit.sql").read_text(encoding="utf-8")
+
+
 def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
     """Compare the results of a dataset whose intervals end from `begin` up to, but excluding, `end`.
 
@@ -144,8 +149,7 @@ LIMIT {show}
 
 
 def _statement(client: ClickHouse, dataset: str) -> str:
-    job = audited()[dataset]
-    sql = (FOLDER / job.name / "audit.sql").read_text(encoding="utf-8")
+    sql = recomputation(dataset)
     now = _wire(datetime.now(UTC))
     columns = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
     types = {row["name"]: row["type"] for row in columns}

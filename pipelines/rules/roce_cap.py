@@ -148,7 +148,8 @@ class State(NamedTuple):
     newest_s, newest_interval_s : end and length of the newest interval.
     usable_s : end of the newest interval that had a verdict.
     configuration : capacity %, link count and load-balance count as last known.
-    learned : own bytes of one direction / nominal capacity, of all intervals whose signal was CAPPED.
+    learned : own share of the capacity x util, which is own bytes / nominal capacity where both directions carry the
+        same, of all intervals whose signal was CAPPED.
     """
 
     state: str = UNKNOWN
@@ -279,7 +280,8 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
         history = (*history, sample)[-p.baseline_window :]
 
-    learnt = _learnt(state.learned, interval, load) if signal == CAPPED else state.learned
+    held = load.share * load.util if signal == CAPPED and load.share and load.util else 0.0
+    learnt = state.learned.plus(held)
     counts, limit = (len(state.history), raising, clearing), learned(p, state)
     evidence = Evidence(p, interval, rule, compared, load, baseline, counts, limit)
     counts_kept = clearing if shown in RAISED else 0
@@ -305,12 +307,6 @@ def learned(parameters: Parameters, state: State) -> Limit | None:
     It was 0.62 to 0.74 of nominal in Db2 Mirror, tables 7-4 and 7-5; each site has its own.
     """
     return state.learned.middle(parameters.learn_least, parameters.learn_spread)
-
-
-def _learnt(learned: Learned, i: Interval, load: _Load) -> Learned:
-    if i.line_bits_s is None or i.capacity_pct is None:
-        return learned
-    return learned.plus(load.own_bytes_s / 2 / (i.line_bits_s / 8 * i.capacity_pct / 100))
 
 
 def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) -> State:

@@ -58,13 +58,27 @@ def test_the_wheel_works_outside_the_checkout(
 
 
 @pytest.mark.parametrize(
-    ("command", "extra"), [("demo", "stack"), ("up", "stack"), ("status", "stack"), ("report", "report")]
+    ("command", "extra"),
+    [("demo", "stack"), ("up", "stack"), ("status", "stack"), ("report", "report"), ("look none.nmon", "look")],
 )
 def test_a_command_names_the_extra_that_it_lacks(bare: Path, tmp_path: Path, command: str, extra: str) -> None:
-    done = run(bare, tmp_path, command)
+    done = run(bare, tmp_path, *command.split())
     assert done.returncode == 2
     assert f"pip install 'counterflow[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_look_needs_its_extra_alone(bare: Path, tmp_path: Path) -> None:
+    """No Java, npm, stack or checkout: the wheel and `look` answer on any Linux, and write their report."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
+    uv, wheel = os.environ.get("UV", "uv"), next((bare.parent / "dist").glob("*.whl"))
+    subprocess.run([uv, "--quiet", "venv", "--python", sys.executable, tmp_path / "venv"], env=clean, check=True)
+    install = [uv, "--quiet", "pip", "install", "--python", tmp_path / "venv/bin/python", f"{wheel}[look]"]
+    subprocess.run(install, env=clean, check=True)
+    done = run(tmp_path / "venv", tmp_path, "look", RECORDING, "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert "processors" in done.stdout
+    assert (tmp_path / "report/report.html").stat().st_size > 100_000
 
 
 def test_nothing_bare_and_nothing_heavy_is_installed(bare: Path) -> None:

@@ -1,0 +1,53 @@
+"""Findings: what limited a system, each by a stated rule, a `.sql` file below `findings/`.
+
+The first line is the question, the second its rule. A statement takes `systems`, `since` and `until` as stored
+questions do and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC) and `finding`, a
+sentence with its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from counterflow.analysis.queries import BEGINNING, END
+from counterflow.base.clickhouse import ClickHouse
+
+FOLDER = Path(__file__).parent / "findings"
+SEVERITIES = ("limit", "watch", "note")
+"""The worst first: a limit was hit; something to watch; a figure to know."""
+
+
+class Finding(NamedTuple):
+    """One finding about one system; `name` and `rule` are those of its file."""
+
+    name: str
+    rule: str
+    system: str
+    severity: str
+    at: str
+    finding: str
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst severity."""
+        return SEVERITIES.index(self.severity)
+
+
+def findings(
+    client: ClickHouse, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
+) -> list[Finding]:
+    """Return all findings, the worst first, each system's together.
+
+    Raises
+    ------
+    ClickHouseError : the server refused a statement.
+    """
+    given = {"param_systems": sorted(systems), "param_since": since, "param_until": until}
+    found = []
+    for path in sorted(FOLDER.glob("*.sql")):
+        _, rule, statement = path.read_text(encoding="utf-8").split("\n", 2)
+        for row in client.rows(statement, given):
+            found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
+    return sorted(found, key=lambda one: (one.system, one.rank, one.name, one.finding))

@@ -1,0 +1,20 @@
+-- Which command used most processor time?
+-- rule: none, always stated
+SELECT
+  system,
+  'note' AS severity,
+  busiest_at AS at,
+  concat('command with most processor time: ', command, ', ', toString(round(seconds, 1)), ' s in all, ',
+    toString(round(most, 2)), ' processors at most') AS finding
+FROM
+(
+  SELECT system, command, sum(cpu_ms) / 1000 AS seconds, max(cpu_cores) AS most, argMax(f.ts, cpu_cores) AS busiest_at
+  FROM counterflow.footprint AS f FINAL
+  WHERE cpu_ms IS NOT NULL
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, command
+  HAVING seconds > 0
+)
+ORDER BY seconds DESC, command
+LIMIT 1 BY system

@@ -1,0 +1,13 @@
+-- What is wrong with the data?
+-- rule: to watch where a line, a field or a file was refused; repaired ones are stated
+SELECT
+  system,
+  if(countIf(kept = 'none') > 0, 'watch', 'note') AS severity,
+  min(q.ts) AS at,
+  concat('data: ', replaceAll(reason, '_', ' '), ' ', toString(count()), if(count() = 1, ' time, ', ' times, '),
+    'first in ', argMin(file, (q.ts, line)), ':', toString(argMin(line, (q.ts, line))), ': ',
+    argMin(detail, (q.ts, line))) AS finding
+FROM counterflow.quality AS q FINAL
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY system, reason

@@ -1,0 +1,23 @@
+-- Which disk was busiest, and how long did its transfers take?
+-- rule: a limit where it was at least 80 % busy on average, to watch where it ever was, or where a transfer took 20 ms on average
+SELECT
+  system,
+  multiIf(mean_busy >= 80, 'limit', most >= 80 OR response >= 20, 'watch', 'note') AS severity,
+  busiest_at AS at,
+  concat('busiest disk ', disk, ': ', toString(round(mean_busy, 1)), ' % on average, ', toString(round(most, 1)), ' % at most',
+    if(isNull(response), '', concat('; ', toString(round(assumeNotNull(response), 2)), ' ms a transfer'))) AS finding
+FROM
+(
+  SELECT
+    system, disk, sum(busy_pct * interval_s) / sum(interval_s) AS mean_busy, max(busy_pct) AS most,
+    argMax(d.ts, busy_pct) AS busiest_at,
+    sum(response_ms * transfers_per_s * interval_s)
+      / nullIf(sumIf(transfers_per_s * interval_s, response_ms IS NOT NULL), 0) AS response
+  FROM counterflow.disk_load AS d FINAL
+  WHERE disk != '*' AND leaf AND busy_pct IS NOT NULL AND interval_s > 0
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, disk
+)
+ORDER BY mean_busy DESC, disk
+LIMIT 1 BY system

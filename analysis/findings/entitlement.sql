@@ -1,0 +1,16 @@
+-- How much of its entitlement did a partition consume?
+-- rule: a limit where it consumed at least 95 % in a tenth of the time, to watch where it ever did
+SELECT
+  system,
+  multiIf(above >= 0.1, 'limit', most >= 95, 'watch', 'note') AS severity,
+  argMax(ts, physical_consumed_cores / entitled_cores) AS at,
+  concat('consumed ', toString(round(sum(physical_consumed_cores * interval_s) / sum(interval_s), 2)), ' of ',
+    toString(round(argMax(entitled_cores, ts), 2)), ' entitled processors on average, ',
+    toString(round(100 * max(physical_consumed_cores / entitled_cores) AS most, 1)), ' % of them at most',
+    if(sum(interval_s * (physical_consumed_cores >= 0.95 * entitled_cores)) / sum(interval_s) AS above > 0,
+      concat('; at least 95 % for ', toString(round(100 * above, 1)), ' % of the time'), '')) AS finding
+FROM counterflow.system_cpu FINAL
+WHERE engine = 'all' AND physical_consumed_cores IS NOT NULL AND entitled_cores > 0 AND interval_s > 0
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY system

@@ -1,0 +1,14 @@
+-- Which share of logical database I/O would mirroring have to carry?
+-- rule: none, always stated
+SELECT
+  system,
+  'note' AS severity,
+  argMax(m.ts, logical_io) AS at,
+  concat(toString(round(100 * sum(row_operations - reads) / nullIf(sum(row_operations), 0), 1)), ' % of ',
+    toString(round(sum(row_operations) / sum(interval_s), 1)), ' row operations/s modify rows') AS finding
+FROM counterflow.io_mix AS m FINAL
+WHERE grouping = 'partition' AND row_operations IS NOT NULL AND interval_s > 0
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY system
+HAVING sum(row_operations) > 0

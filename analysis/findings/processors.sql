@@ -1,0 +1,20 @@
+-- How busy were the processors, and when most?
+-- rule: a limit where they were at least 90 % busy in a tenth of the time, to watch where they ever were
+SELECT
+  system,
+  multiIf(full >= 0.1, 'limit', busiest >= 90, 'watch', 'note') AS severity,
+  argMax(ts, busy) AS at,
+  concat('processors ', toString(round(sum(busy * interval_s) / sum(interval_s), 1)), ' % busy on average, ',
+    toString(round(max(busy) AS busiest, 1)), ' % at most',
+    if(sum(interval_s * (busy >= 90)) / sum(interval_s) AS full > 0,
+      concat('; at least 90 % for ', toString(round(100 * full, 1)), ' % of the time'), '')) AS finding
+FROM
+(
+  SELECT system, ts, interval_s, coalesce(busy_pct, user_pct + sys_pct) AS busy
+  FROM counterflow.system_cpu FINAL
+  WHERE engine = 'all' AND ifNull(cpu_base, 'logical') = 'logical' AND busy IS NOT NULL AND interval_s > 0
+    AND physical_consumed_cores IS NULL
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+)
+GROUP BY system

@@ -1,0 +1,14 @@
+-- How far behind was the target of Q Replication?
+-- rule: to watch where the end-to-end latency ever exceeded 10 s
+SELECT
+  system,
+  if(max(end_to_end_ms) > 10000, 'watch', 'note') AS severity,
+  argMax(r.ts, end_to_end_ms) AS at,
+  concat('queue ', queue, ': end-to-end latency ',
+    toString(round(sum(end_to_end_ms * transactions) / sum(transactions) / 1000, 2)), ' s on average, ',
+    toString(round(max(end_to_end_ms) / 1000, 2)), ' s at most') AS finding
+FROM counterflow.replication_lag AS r FINAL
+WHERE end_to_end_ms IS NOT NULL AND transactions > 0
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY system, queue

@@ -1,0 +1,160 @@
+"""`counterflow look`: from recordings to what limited their systems, and a report, with nothing running."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import webbrowser
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import click
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
+from counterflow.cli._files import Zone, errors
+from counterflow.cli._table import console
+
+if TYPE_CHECKING:
+    from counterflow.analysis.findings import Finding
+    from counterflow.base.clickhouse import ClickHouse
+    from counterflow.look.reading import Read
+
+_STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
+_SHOWN = 12
+"""Files without any record that are named one by one."""
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False, allow_dash=True))
+@click.option("--zone", type=Zone(), default="UTC", show_default=True, help="IANA time zone of local times.")
+@click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help="Order of ambiguous dates.")
+@click.option("--system", help="Name of the system, instead of the one in the files.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write report.html into this folder.")
+@click.option("--open", "opened", is_flag=True, help="Show the report in the browser; without --out it is temporary.")
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep the database; read what is new.")
+@click.option("--export", type=click.Path(file_okay=False, path_type=Path), help="Write each dataset as Parquet.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    zone: ZoneInfo,
+    date_order: str | None,
+    system: str | None,
+    out: Path | None,
+    opened: bool,
+    keep: Path | None,
+    export: Path | None,
+    as_json: bool,
+) -> None:
+    """Read files and folders and state what limited their systems: no services, no network, no root.
+
+    Exit status 0: every file was read; 1: a file gave no record; 2: none did.
+    """
+    from counterflow.look.database import Database
+
+    with tempfile.TemporaryDirectory(prefix="counterflow-") as temporary:
+        folder = Path(temporary)
+        spool = folder / "spool"
+        spool.mkdir()
+        files = list(_files(paths, folder))
+        if not files:
+            raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
+        with Database(keep or folder / "database") as database:
+            read = list(_progress(database.read(files, spool, zone, date_order, system), len(files)))
+            period = database.compute()
+            if period is None:
+                _report_unread(read)
+                raise CounterflowError("no file holds an interval", hint="counterflow parse FILE", exit_code=2)
+            found = database.findings()
+            if as_json:
+                sys.stdout.buffer.writelines(
+                    orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found
+                )
+            else:
+                _print(console(), read, period, found)
+            unread = _report_unread(read)
+            if export is not None:
+                database.export(export)
+            if out is not None or opened:
+                page = _write_report(database.client, period, found, out or folder)
+                if out is None:
+                    page = Path(shutil.copy(page, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
+                click.echo(page, err=as_json)
+                if opened:
+                    webbrowser.open(page.resolve().as_uri())
+    ctx.exit(1 if unread else 0)
+
+
+def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
+    """Yield the files below the paths, sorted within a folder; `-` is copied into `folder`."""
+    for path in paths:
+        if path == Path("-"):
+            copy = folder / "standard-input"
+            with copy.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            yield copy
+        elif path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if file.is_file())
+        else:
+            yield path
+
+
+def _progress(reads: Iterator[Read], total: int) -> Iterator[Read]:
+    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*bar, console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("reading", total=total)
+        for one in reads:
+            progress.update(task, advance=1, description=one.path.name)
+            yield one
+
+
+def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], found: list[Finding]) -> None:
+    begin, end = (f"{ts:%F %T}" for ts in period)
+    rows = sum((one.rows for one in read), Counter[str]())
+    files = "1 file" if len(read) == 1 else f"{len(read):,} files"
+    out.print(f"{files}, {rows.total():,} records, {begin} to {end} UTC\n", highlight=False)
+    for system, of in groupby(found, key=lambda one: one.system):
+        out.print(Text(inert(system), "bold"))
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for one in of:
+            severity = Text(f"  {one.severity:<5}", _STYLES[one.severity])
+            words = severity, Text(one.at[:16], "dim"), Text(inert(one.finding))
+            if out.is_terminal:
+                table.add_row(*words)
+            else:  # a line a finding, whatever its length
+                click.echo("  ".join(word.plain for word in words))
+        if out.is_terminal:
+            out.print(table)
+
+
+def _report_unread(read: list[Read]) -> int:
+    unread = [one for one in read if one.error]
+    for one in unread[:_SHOWN]:
+        errors.print(inert(f"error: {one.path}: {one.error}"), markup=False)
+    if len(unread) > _SHOWN:
+        errors.print(f"error: {len(unread) - _SHOWN:,} more files gave no record")
+    return len(unread)
+
+
+def _write_report(client: ClickHouse, period: tuple[datetime, datetime], found: list[Finding], folder: Path) -> Path:
+    from counterflow.cli.report import write
+    from counterflow.dashboards.report.collect import collect
+    from counterflow.look.chapters import chapters
+
+    report = collect(client, *period, chapters=chapters(client))._replace(findings=found)
+    for title, text in report.failed:
+        errors.print(inert(f"warning: {title}: {text}"), markup=False)
+    return write(report, folder, pictures=False)

@@ -1,0 +1,42 @@
+"""What stands in the report of a look: for each system its own range, and the boards whose counters it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.definition import boards
+from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
+
+_PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
+"""Boards about many systems, or about the line, which does not run here."""
+MOST_SYSTEMS = 40
+"""With chapters of their own; the findings are about all."""
+
+
+def chapters(client: ClickHouse) -> list[Chapter]:
+    """Return a chapter for each system, the first by name, with its own range."""
+    reached = client.rows(
+        "SELECT system, toUnixTimestamp64Milli(min(ts)) / 1000 - max(ifNull(interval_s, 0)) AS first, "
+        "toUnixTimestamp64Milli(max(ts)) / 1000 AS last FROM counterflow.manifest GROUP BY system ORDER BY system "
+        f"LIMIT {MOST_SYSTEMS}"
+    )
+    has: dict[str, set[str]] = {}
+    for row in client.rows("SELECT DISTINCT system, counted, source FROM counterflow.manifest"):
+        has.setdefault(row["system"], set()).update((row["counted"], f"{row['counted']}/{row['source']}"))
+    found = []
+    for row in reached:
+        begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))
+        about = (("System", row["system"]), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
+        shown = list(_boards(has[row["system"]]))
+        found.append(Chapter(about, begin, end, [row["system"]], shown, {}))
+    return found
+
+
+def _boards(has: set[str]) -> Iterator[str]:
+    left_out = {*_PART_OF_LINE, *ON_REQUEST}
+    for uid in sorted(boards().keys() - left_out, key=lambda uid: uid not in FIRST):
+        board = boards()[uid]
+        if "system" in board.variables and (not board.counters or has & {*board.counters}):
+            yield uid

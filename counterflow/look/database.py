@@ -1,0 +1,97 @@
+"""The database of one look: in memory, or in a folder that the next look adds to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+from zoneinfo import ZoneInfo
+
+from counterflow.analysis.findings import Finding, findings
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.embedded import Embedded
+from counterflow.look.reading import Read, read
+from counterflow.look.results import compute
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.migrations import migrate
+
+_FILES = "files.json"
+ENGINE = "clickhouse"
+"""Folder of the engine within that of the database."""
+
+
+class Database:
+    """The engine with the schema of the line; use as a context manager.
+
+    Parameters
+    ----------
+    folder : where it is kept; None: in memory.
+
+    Raises
+    ------
+    CounterflowError : the folder holds a database of another version.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Open or create it."""
+        self._folder = folder
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self.client: ClickHouse = Embedded(None if folder is None else folder / ENGINE)
+        migrate(self.client)
+        self._known: dict[str, list[int]] = {}
+        if folder is not None and (folder / _FILES).exists():
+            self._known = json.loads((folder / _FILES).read_text(encoding="utf-8"))
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the engine."""
+        self.client.close()
+
+    def read(
+        self, paths: Sequence[Path], spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
+    ) -> Iterator[Read]:
+        """Read the files that are new or changed since they were read, and yield what each gave."""
+        fresh = [path for path in paths if self._known.get(str(path.resolve())) != _stamp(path)]
+        first = len(self._known)
+        for one in read(fresh, self.client, spool, zone=zone, date_order=date_order, system=system, first=first):
+            if not one.error:
+                self._known[str(one.path.resolve())] = _stamp(one.path)
+            yield one
+        if self._folder is not None:
+            (self._folder / _FILES).write_text(json.dumps(self._known), encoding="utf-8")
+
+    def compute(self) -> tuple[datetime, datetime] | None:
+        """Compute all results; return the range of what landed, None where no interval did."""
+        return compute(self.client)
+
+    def findings(self) -> list[Finding]:
+        """Return what limited the systems, the worst first, each system's together."""
+        return findings(self.client)
+
+    def export(self, folder: Path) -> list[Path]:
+        """Write each dataset that has rows as Parquet; return the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for name in datasets():
+            [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
+            if row["n"]:
+                path = folder / f"{name}.parquet"
+                order = ", ".join(datasets()[name].key)
+                body = f"SELECT * FROM counterflow.{name} FINAL ORDER BY {order}"
+                path.write_bytes(self.client.post(body, settings={"default_format": "Parquet"}))
+                written.append(path)
+        return written
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        stat = path.stat()
+    except OSError:
+        return []
+    return [stat.st_size, stat.st_mtime_ns]

@@ -1,0 +1,182 @@
+"""Reads recordings in processes of their own; each file becomes rows in files of JSON lines, one a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+from zoneinfo import ZoneInfo
+
+from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.collectors.agent.envelope import Envelope, Message, Origin, Refused, invalid, refused, utc_now
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.reading import HEAD_BYTES, read_file
+from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.sources.files import unicode
+
+AGENT = "look"
+_SMALL = 8_000_000
+"""Bytes of files that are read in this process: another takes longer to start."""
+_PIECE = 100_000
+"""Rows of a piece, which is inserted while the next is read."""
+_INSERT = 32_000_000
+"""Bytes of pieces that are inserted together."""
+_COMPLETE = ".jsonl"
+SETTINGS: Settings = {
+    "date_time_input_format": "best_effort",
+    "input_format_skip_unknown_fields": 1,
+    "input_format_null_as_default": 1,
+    "optimize_on_insert": 0,
+    "max_partitions_per_insert_block": 0,
+}
+
+
+@dataclass
+class Read:
+    """What one file gave.
+
+    Parameters
+    ----------
+    path : the file.
+    format : that recognised it; None where none did.
+    rows : number of rows by dataset.
+    anomalies : number of rejects by reason.
+    error : why the file gave nothing; None where it gave a row.
+    """
+
+    path: Path
+    format: str | None = None
+    rows: Counter[str] = field(default_factory=Counter)
+    anomalies: Counter[str] = field(default_factory=Counter)
+    error: str | None = None
+
+
+def read(
+    paths: Sequence[Path],
+    client: ClickHouse,
+    spool: Path,
+    *,
+    zone: ZoneInfo,
+    date_order: str | None = None,
+    system: str | None = None,
+    first: int = 0,
+) -> Iterator[Read]:
+    """Read files on all cores and insert their rows; yields what each gave, in the order in which they end.
+
+    `spool` is an empty folder for the rows on their way; `first` numbers the files, so that no two rows have one
+    number.
+    """
+    work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, system=system)
+    jobs = list(enumerate(paths, first))
+    yield from _on_all_cores(work, jobs, lambda: _land(spool, client, _INSERT))
+    _land(spool, client, 0)
+
+
+def _land(spool: Path, client: ClickHouse, least: int) -> None:
+    """Insert the complete pieces of each dataset that has at least so many bytes of them: an insert costs 30 ms."""
+    pieces: dict[str, list[Path]] = {}
+    for piece in sorted(spool.glob(f"*{_COMPLETE}")):
+        pieces.setdefault(piece.name.split(".")[2], []).append(piece)
+    for dataset, found in pieces.items():
+        if sum(piece.stat().st_size for piece in found) < least:
+            continue
+        with TemporaryDirectory(dir=spool) as together:
+            for piece in found:
+                piece.rename(Path(together, piece.name))
+            rows = f"INFILE '{together}/*{_COMPLETE}' FORMAT JSONEachRow"
+            client.post(f"INSERT INTO counterflow.{dataset} FROM {rows}", settings=SETTINGS)
+
+
+def _on_all_cores(
+    work: Callable[[tuple[int, Path]], Read], jobs: list[tuple[int, Path]], meanwhile: Callable[[], None]
+) -> Iterator[Read]:
+    """Yield the outcome of each job as it ends; `meanwhile` is called again and again."""
+    size = sum(path.stat().st_size for _, path in jobs if path.is_file())
+    if size < _SMALL:
+        yield from map(work, jobs)
+        return
+    # forked processes would share the engine's threads, which do not survive
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(jobs)), mp_context=get_context("spawn")) as pool:
+        pending = {pool.submit(work, job) for job in jobs}
+        while pending:
+            done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            meanwhile()
+            yield from (one.result() for one in done)
+
+
+def _spooled(job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None) -> Read:
+    number, path = job
+    found = Read(path)
+    envelope = Envelope(AGENT)
+    envelope.seq = number << 32
+    envelope.collected_at = utc_now()
+    try:
+        with path.open("rb") as stream:
+            form = recognise(stream.read(HEAD_BYTES))
+        found.format = form.name if form else None
+        origin = Origin(unicode(str(path)), found.format or "agent", system)
+        rows = _Rows(envelope, origin, found, spool / str(number))
+        for item in read_file(path, zone, system, date_order):
+            rows.take(item)
+        rows.close()
+    except OSError as error:
+        found.error = error.strerror or str(error)
+    if not found.error and not found.rows.keys() - {"quality", "deadletter"}:
+        first = rows.first
+        if first is None or first.reason is not Reason.READ_WITH_ANOTHER:
+            found.error = first.detail if first else "no record found"
+    return found
+
+
+class _Rows:
+    """Turns items into rows as an agent does: numbered, checked, rejects as `quality` and dead letters."""
+
+    def __init__(self, envelope: Envelope, origin: Origin, found: Read, stem: Path) -> None:
+        self.first: Reject | None = None
+        self._envelope, self._origin, self._found, self._stem = envelope, origin, found, stem
+        self._files: dict[str, BinaryIO] = {}
+
+    def take(self, item: Record | Reject | Position) -> None:
+        if isinstance(item, Record):
+            self._write(item)
+        elif isinstance(item, Reject):
+            self.first = self.first or item
+            self._found.anomalies[item.reason.value] += 1
+            self._write_all(refused(item, self._origin))
+
+    def _write_all(self, records: Iterable[Record]) -> None:
+        for record in records:
+            self._write(record)
+
+    def _write(self, record: Record) -> None:
+        try:
+            message: Message = self._envelope.encode(record.dataset, record.fields, self._origin.run)
+        except Refused as refusal:
+            self._found.anomalies[Reason.SCHEMA.value] += 1
+            self._write_all(invalid(record, str(refusal), Reject(Reason.SCHEMA, "", "none"), self._origin))
+            return
+        file = self._files.get(record.dataset)
+        if file is None:
+            piece = f"{self._stem}.{self._found.rows[record.dataset]}.{record.dataset}.writing"
+            file = self._files[record.dataset] = Path(piece).open("wb")  # noqa: SIM115 - closed with its piece
+        file.write(message.value + b"\n")
+        self._found.rows[record.dataset] += 1
+        if not self._found.rows[record.dataset] % _PIECE:
+            self._complete(record.dataset)
+
+    def close(self) -> None:
+        for dataset in list(self._files):
+            self._complete(dataset)
+
+    def _complete(self, dataset: str) -> None:
+        """Close a piece and give it the name that shows that it is complete."""
+        with self._files.pop(dataset) as file:
+            written = Path(file.name)
+        written.rename(written.with_suffix(_COMPLETE))

@@ -1,0 +1,117 @@
+"""Computes every result from the counters that landed: audits, wires and rules in place of the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from graphlib import TopologicalSorter
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.pipelines import verdicts
+from counterflow.pipelines.audit.results import recomputation
+from counterflow.pipelines.jobs.definition import Job, all_jobs
+from counterflow.pipelines.rules import rules
+from counterflow.pipelines.wiring import Settings as Known
+from counterflow.schemas.definition import datasets
+
+_NOT_MEASURED = ("quality", "deadletter", "config")
+"""Datasets whose time is no interval's: that of the reading, or from when a setting holds."""
+_NEWEST: Settings = {"final": 1, "join_use_nulls": 1}
+
+
+def compute(client: ClickHouse) -> tuple[datetime, datetime] | None:
+    """Compute all results of all that landed; returns its range, None where no interval landed."""
+    measured = (name for name, d in datasets().items() if d.role == "counter" and name not in _NOT_MEASURED)
+    reached = client.rows(" UNION ALL ".join(map(_reach, measured)))
+    known = [row for row in reached if row["rows"]]
+    if not known:
+        return None
+    begin, end = (datetime.fromtimestamp(f(row[at] for row in known), UTC) for f, at in ((min, "first"), (max, "last")))
+    filled = {row["dataset"] for row in known}
+    for job in _in_order(all_jobs()):
+        if not job.reads & filled:
+            continue
+        filled |= job.writes
+        if job.step == "wire":
+            _insert(client, "link_wire", _wires(client, job))
+        elif job.rule:
+            _insert(client, "verdict", _verdicts(client, job))
+        else:
+            for dataset in job.writes:
+                _recompute(client, dataset, begin, end + timedelta(seconds=1))
+    return begin, end
+
+
+def _reach(dataset: str) -> str:
+    begin = "min(toUnixTimestamp64Milli(ts) / 1000 - ifNull(interval_s, 0))"
+    end = "toUnixTimestamp64Milli(max(ts)) / 1000"
+    columns = f"'{dataset}' AS dataset, toUInt64(count()) AS rows, {begin} AS first, {end} AS last"
+    return f"SELECT {columns} FROM counterflow.{dataset}"
+
+
+def _in_order(jobs: dict[str, Job]) -> Iterable[Job]:
+    """Return the jobs, each after those whose results it reads."""
+    writer = {dataset: name for name, job in jobs.items() for dataset in job.writes if not job.rule}
+    needs = {name: {writer[d] for d in job.reads & writer.keys()} - {name} for name, job in jobs.items()}
+    return [jobs[name] for name in TopologicalSorter(needs).static_order()]
+
+
+def _recompute(client: ClickHouse, dataset: str, begin: datetime, end: datetime) -> None:
+    wire = {**_NEWEST, "final": 0, "param_from": f"{begin:%F %T.%f}"[:-3], "param_to": f"{end:%F %T.%f}"[:-3]}
+    sql = recomputation(dataset)
+    there = {row["name"] for row in client.rows(f"DESCRIBE TABLE ({sql}\n)", wire)}
+    columns = ", ".join(f"`{name}`" for name in datasets()[dataset].all_columns if name in there)
+    client.post(f"INSERT INTO counterflow.{dataset} ({columns}) SELECT {columns} FROM ({sql}\n)", settings=wire)
+
+
+def _wires(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
+    """Yield the wire of every sample of an NRG or RDMA link, by those settings that the job's own statement selects."""
+    matters = next(statement for statement in job.statements if "FROM config" in statement).rpartition("WHERE ")[2]
+    samples = client.rows(
+        "SELECT system, link_type, link, toUnixTimestamp64Milli(ts) AS ts_ms FROM counterflow.link "
+        "WHERE link_type IN ('nrg', 'rdma_link') ORDER BY system, ts",
+        _NEWEST,
+    )
+    for system, links in groupby(samples, key=lambda row: row["system"]):
+        known = Known()
+        for setting in client.rows(
+            "SELECT section, item, name, toUnixTimestamp64Milli(ts) AS ts_ms, value FROM counterflow.config "
+            f"WHERE system = {{system:String}} AND ({matters}) ORDER BY ts",
+            {**_NEWEST, "param_system": system},
+        ):
+            known = known.learn(**setting)
+        for link in links:
+            wire = known.wire(link["link_type"], link["link"], link["ts_ms"]).as_row()
+            yield {**wire, **link, "n": 1 + known.learned, "ts": _iso(link["ts_ms"])}
+
+
+def _verdicts(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
+    """Yield the verdicts of a rule on every interval; the intervals are those of the job, by its own statement."""
+    view = next(statement for statement in job.statements if "VIEW intervals AS" in statement)
+    select = view.partition("VIEW intervals AS")[2].replace("FROM ", "FROM counterflow.")
+    select = select.replace(" AS STRING)", " AS String)")
+    order = " ORDER BY `system`, entity_type, entity, ts"
+    rows = client.rows(f"SELECT * FROM ({select}){order}", {**_NEWEST, "cast_keep_nullable": 1})
+    rule = rules()[job.rule or ""]
+    parameters = rule.parameters()
+    for of, series in groupby(rows, key=lambda row: [row[name] for name in ("system", "entity_type", "entity")]):
+        _, said = verdicts.judge(rule, parameters, verdicts.Series(), series)
+        for verdict in said.verdicts:
+            times = {"ts": _iso(verdict.pop("ts_ms")), "since": _iso(verdict.pop("since_ms"))}
+            entity = dict(zip(("system", "entity_type", "entity"), of, strict=True))
+            yield {**verdict, **times, **entity, "rule": rule.name}
+
+
+def _insert(client: ClickHouse, dataset: str, rows: Iterable[dict[str, Any]]) -> None:
+    body = b"\n".join(orjson.dumps(row) for row in rows)
+    if body:
+        wire: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
+        client.post(f"INSERT INTO counterflow.{dataset} FORMAT JSONEachRow", body, wire)
+
+
+def _iso(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")

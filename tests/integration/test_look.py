@@ -1,0 +1,123 @@
+"""`look` through its command line, with nothing running: findings, report, kept folder, and input that is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+AIX, LINUX = SAMPLES / "aix_generated.nmon", SAMPLES / "linux_16n_plain.nmon"
+
+
+def counterflow(*arguments: object, stdin: Path | None = None, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command where no stack is, and nothing of one can be found."""
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
+    with (stdin or Path(os.devnull)).open("rb") as given:
+        return subprocess.run(
+            command, env=environment, stdin=given, capture_output=True, text=True, timeout=120, check=False
+        )
+
+
+def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[dict[str, Any]]:
+    done = counterflow("look", *arguments, "--json", home=home, stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_one_recording_says_what_limited_its_system(tmp_path: Path) -> None:
+    """The sample consumes at least 0.76 of 0.8 processors in 12 of 48 intervals: counted by awk over its LPAR lines."""
+    found = findings(AIX, home=tmp_path)
+    [limit] = [one for one in found if one["severity"] == "limit"]
+    assert (limit["name"], limit["system"]) == ("entitlement", "aixgen01")
+    assert "at least 95 % for 25 % of the time" in limit["finding"]
+    assert found[0]["name"] == "entitlement", "the worst comes first"
+
+
+def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
+    assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
+
+
+def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / "files" / name).mkdir(parents=True)
+        (tmp_path / "files" / name / LINUX.name).write_bytes(LINUX.read_bytes())
+    assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
+
+
+def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_path: Path) -> None:
+    done = counterflow("look", AIX, LINUX, "--out", tmp_path / "report", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    assert "consumed 0.56 of 0.8 entitled processors" in page
+    assert "System · aixgen01" in page
+    assert "System · vm" in page
+    for absent in ("Q Replication", "Pipeline health", "Logical database I/O", "No rule judged"):
+        assert f"<h2>{absent}" not in page
+
+
+def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    first = counterflow("look", AIX, "--keep", kept, home=tmp_path)
+    assert "1 file, 7,073 records" in first.stdout
+    again = counterflow("look", AIX, LINUX, "--keep", kept, home=tmp_path)
+    assert "1 file, 1,924 records" in again.stdout, "the file that did not change is not read again"
+    assert {"aixgen01", "vm"} <= set(again.stdout.split())
+    counted = counterflow("sql", "SELECT uniqExact(system) AS n FROM counterflow.disk", "--on", kept, home=tmp_path)
+    assert counted.stdout == "n\n2\n"
+    refused = counterflow("sql", "DROP TABLE counterflow.disk", "--on", kept, home=tmp_path)
+    assert refused.returncode == 2
+    assert "readonly" in refused.stderr
+    checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
+    assert "nothing to check: no IBM i counters" in checked.stderr
+
+
+def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
+    done = counterflow("look", AIX, "--export", tmp_path / "out", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = pyarrow.parquet.read_table(tmp_path / "out/disk_load.parquet")
+    assert rows.num_rows == 48 * 13, "12 disks and their total in 48 intervals"
+    assert not (tmp_path / "out/verdict.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "said"),
+    [
+        ({}, 2, "no file in"),
+        ({"a.png": b"\x89PNG\r\n\x1a\n\0"}, 2, "a.png"),
+        ({"header.nmon": b"".join(AIX.read_bytes().splitlines(keepends=True)[:20])}, 2, "no file holds an interval"),
+        ({"cut.nmon": LINUX.read_bytes()[:30_000], "b.png": b"\x89PNG\r\n\x1a\n\0"}, 1, "b.png"),
+        ({"a 'quoted' $(name).nmon": LINUX.read_bytes()}, 0, ""),
+    ],
+    ids=["an empty folder", "a photograph", "a header alone", "one of two", "a name with quotes"],
+)
+def test_what_is_no_recording_is_named_and_the_rest_goes_on(
+    files: dict[str, bytes], status: int, said: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    done = counterflow("look", folder, home=tmp_path)
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    done = counterflow("look", tmp_path / "nothing.nmon", home=tmp_path)
+    assert done.returncode == 2
+    assert "nothing.nmon: No such file or directory" in done.stderr
+
+
+def test_a_folder_that_is_no_database_is_named(tmp_path: Path) -> None:
+    done = counterflow("sql", "systems", "--on", tmp_path, home=tmp_path)
+    assert done.returncode == 2
+    assert f"{tmp_path} is no folder of `look`" in done.stderr
