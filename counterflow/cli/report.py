@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,11 +19,14 @@ from counterflow.cli.study import run_of
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
+    from counterflow.base.clickhouse import ClickHouse
     from counterflow.dashboards.report.collect import Report
     from counterflow.dashboards.report.figures import Table
 
 _MOST_AT_ONCE = 4
 """Drawing processes; each needs 100 MB."""
+_NAMED = 5
+"""Systems that are named where there is nothing to report."""
 _HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 
@@ -62,6 +65,8 @@ def command(
 ) -> None:
     """Write the measurements from --from to --to as report.html, which needs no network and no server.
 
+    Without --from and --to the report covers all that was recorded.
+
     Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
     from counterflow.analysis.findings import findings
@@ -79,8 +84,10 @@ def command(
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
         comparison = compare([run_of(client, name) for name in runs]) if runs else None
-        first, last = _range(begin, end, comparison)
+        first, last = _range(client, systems, begin, end, comparison)
         report = collect(client, first, last, systems, wanted)
+        if not report.records:
+            raise _nothing(client, f"from {first:%F %T} to {last:%F %T} UTC")
         report = report._replace(findings=findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
     if comparison:
         report = report._replace(comparison=side_by_side(comparison))
@@ -91,15 +98,43 @@ def command(
     ctx.exit(1 if report.failed else 0)
 
 
-def _range(begin: datetime | None, end: datetime | None, comparison: Comparison | None) -> tuple[datetime, datetime]:
+def _range(
+    client: ClickHouse,
+    systems: tuple[str, ...],
+    begin: datetime | None,
+    end: datetime | None,
+    comparison: Comparison | None,
+) -> tuple[datetime, datetime]:
+    """Return the period: as asked, else that of the compared runs, else all that was recorded of the systems."""
     if comparison:
         begin = begin or datetime.fromtimestamp(min(run.run.begin_s for run in comparison.runs), UTC)
         end = end or datetime.fromtimestamp(max(run.run.end_s for run in comparison.runs), UTC)
     if begin is None or end is None:
-        raise click.UsageError("give --from and --to, or --study")
+        reached = _recorded(client, systems)
+        if not reached:
+            raise _nothing(client, f"of {', '.join(systems) or 'any system'}")
+        begin = begin or min(row["begin"] for row in reached)
+        end = end or max(row["end"] for row in reached)
     if begin >= end:
         raise click.UsageError("--from must be before --to")
     return begin, end
+
+
+def _recorded(client: ClickHouse, systems: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    rows = client.rows(
+        "SELECT system, toUnixTimestamp(min(first_ts)) AS begin, toUnixTimestamp(max(last_ts)) + 1 AS end "
+        "FROM counterflow.system_day WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system) "
+        "GROUP BY system ORDER BY system",
+        {"param_systems": sorted(systems)},
+    )
+    return [{**row, **{at: datetime.fromtimestamp(row[at], UTC) for at in ("begin", "end")}} for row in rows]
+
+
+def _nothing(client: ClickHouse, where: str) -> CounterflowError:
+    there = [f"{row['system']} from {row['begin']:%F %T} to {row['end']:%F %T}" for row in _recorded(client)]
+    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+    known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"
+    return CounterflowError(f"nothing was recorded {where}", hint=known, exit_code=2)
 
 
 def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.dashboards.report.words import plain
 from counterflow.stack.settings import StackSettings
@@ -111,13 +112,21 @@ def test_a_report_says_what_was_measured_judged_and_met(report: Run, tmp_path: P
     assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
 
 
-def test_a_range_without_data_is_a_page_that_says_so(report: Run, tmp_path: Path) -> None:
-    outcome = report("--from", "2020-01-01", "--to", "2020-01-02", "--out", tmp_path)
-    assert outcome.exit_code == 0, outcome.output
-    text = text_of(tmp_path)
-    assert "Nothing was recorded in this range." in text
-    assert "No rule judged anything in this range." in text
-    assert charts_of(tmp_path) == {}
+@pytest.mark.parametrize("asked", [("--from", "2020-01-01", "--to", "2020-01-02"), ("--system", "NOBODY")])
+def test_what_has_no_data_is_refused_and_what_there_is_named(
+    asked: tuple[str, ...], report: Run, tmp_path: Path
+) -> None:
+    outcome = report(*asked, "--out", tmp_path)
+    assert isinstance(outcome.exception, CounterflowError)
+    assert outcome.exception.exit_code == 2
+    assert "nothing was recorded" in outcome.exception.message
+    assert f"{SYSTEM} from 2026-05-04" in str(outcome.exception.hint)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_without_a_range_all_that_was_recorded_is_reported(report: Run, tmp_path: Path) -> None:
+    assert report("--system", SYSTEM, "--out", tmp_path, "--no-pictures").exit_code == 0
+    assert "logical_io" in charts_of(tmp_path)
 
 
 def test_a_system_that_is_not_there_is_named(report: Run, tmp_path: Path) -> None:
@@ -142,7 +151,6 @@ def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--from", "2026-05-04"), "give --from and --to, or --study"),
         (("--from", "2026-05-05", "--to", "2026-05-04"), "--from must be before --to"),
         (("--study", "one"), "needs at least two different runs"),
         ((*RANGE, "--set", "nobody=1"), "--set accepts system"),

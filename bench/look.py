@@ -1,0 +1,76 @@
+"""Look: files to their report with nothing running, beside pyNmonAnalyzer, which writes CSV files of a recording."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.figure import Figure
+from bench.generate_nmon import Shape, generate
+from bench.nmon_parse import peer
+
+HOSTS, HOST_SNAPSHOTS, HOST_DISKS = 1_000, 24, 24
+
+
+class Taken(NamedTuple):
+    """What a look took: seconds by the clock, CPU seconds, and the largest of its processes, MiB."""
+
+    wall_s: float
+    cpu_s: float
+    resident_mib: float
+
+
+def look(*arguments: object) -> Taken:
+    """Run the command in a process of its own."""
+    before, began = os.times(), time.monotonic()
+    command = [sys.executable, "-m", "counterflow", "look", *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = os.times()
+    cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
+    return Taken(time.monotonic() - began, cpu_s, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+
+
+def main() -> None:
+    """Generate the recordings and print the figures."""
+    with tempfile.TemporaryDirectory(prefix="bench-look-") as name:
+        folder = Path(name)
+        small, large, hosts = folder / "small.nmon", folder / "large.nmon", folder / "hosts"
+        with small.open("wb") as out:
+            generate(out, Shape(snapshots=HOST_SNAPSHOTS, disks=HOST_DISKS))
+        first = look(small)
+        method = f"`counterflow look` of a recording of {small.stat().st_size / 1e3:.0f} KB until its findings, wall."
+        Figure("look, first findings", round(first.wall_s, 1), "s", "<= 2", method).emit()
+        with large.open("wb") as out:
+            generate(out, Shape(snapshots=480, disks=1_200))
+        taken, size = look(large, "--out", folder / "report"), large.stat().st_size / 1e6
+        other = peer(large, folder / "peer")
+        method = (
+            f"`counterflow look --out` of one generated AIX recording of {size:.0f} MB with 1,200 disks: engine, every "
+            f"result, findings and the report, wall on {os.cpu_count()} cores; {taken.cpu_s:.1f} CPU s."
+        )
+        Figure("look at a large recording", round(taken.wall_s, 1), "s", "<= 12", method).emit()
+        method = "The same, the largest process of it."
+        Figure("look, resident", round(taken.resident_mib), "MiB", "<= 1024", method).emit()
+        method = "The same in MB a CPU second; the peer writes CSV files of the recording, without findings or charts."
+        rate = round(size / taken.cpu_s, 1)
+        Figure("look, rate", rate, "MB/CPU s", ">= 2", method, "pyNmonAnalyzer", other and round(other, 1)).emit()
+        hosts.mkdir()
+        text = small.read_text()
+        for number in range(HOSTS):
+            (hosts / f"{number:04}.nmon").write_text(text.replace("AAA,host,aixgen", f"AAA,host,host{number:04}"))
+        many = look(hosts, "--out", folder / "fleet")
+        method = (
+            f"`counterflow look --out` of {HOSTS:,} generated recordings of {small.stat().st_size / 1e3:.0f} KB each, "
+            f"wall on {os.cpu_count()} cores; {many.cpu_s:.0f} CPU s."
+        )
+        Figure("look at a thousand recordings", round(many.wall_s), "s", "<= 60", method).emit()
+
+
+if __name__ == "__main__":
+    main()
