@@ -368,7 +368,8 @@ class _Reading:
 
 def _of_beside(item: Item, table: str = "QAPMJOBOS") -> Item:
     if isinstance(item, Reject):
-        item.detail = f"{table} beside it, line {item.line}: {item.detail}"
+        if item.reason is not Reason.COLUMN_MISSING:  # of the whole file, which its section names
+            item.detail = f"{table} beside it, line {item.line}: {item.detail}"
         item.line = item.byte_offset = 0
     return item
 
