@@ -98,7 +98,7 @@ def main() -> None:
 
 def _fill(client: ClickHouse, parquet: Path) -> None:
     for view in client.rows(
-        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1m|1h)$')"
+        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1h)$')"
     ):
         client.post(f"DROP VIEW counterflow.{view['name']}")
     begin = midnight() - timedelta(days=DAYS)

@@ -200,7 +200,7 @@ def _roll_nothing_up(client: ClickHouse) -> None:
     Those that list systems and arrivals stay.
     """
     for view in client.rows(
-        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1m|1h)$')"
+        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1h)$')"
     ):
         client.post(f"DROP VIEW counterflow.{view['name']}")
 

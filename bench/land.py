@@ -243,7 +243,7 @@ def _stored_bytes(client: ClickHouse) -> int:
 
 def empty(client: ClickHouse) -> None:
     """Take out what has landed."""
-    for table in ("disk", "metric_1m", "ledger"):
+    for table in ("disk", "metric_1h", "ledger"):
         client.post(f"TRUNCATE TABLE counterflow.{table}")
 
 

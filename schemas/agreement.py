@@ -13,7 +13,7 @@ from counterflow.schemas.json_schema import validator
 
 _AGENT = {"agent_id": "check", "seq": 1, "collected_at": "2026-01-01T00:00:00Z"}
 _OTHERS = {  # tables without a dataset
-    *("arrival", "deadletter_handled", "ledger", "metric_1h", "metric_1m", "metric_day", "migration"),
+    *("arrival", "deadletter_handled", "ledger", "metric_1h", "metric_day", "migration"),
     *("processor_load_1h", "run_day", "system_dataset", "system_day"),
 }
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+`?(\w+)`?\s*(\(([^()]*)\))?", re.IGNORECASE)
@@ -101,7 +101,7 @@ def _views(dataset: Dataset, made: Mapping[str, Mapping[str, Any]]) -> Iterator[
         yield f"view {name}_to_ledger: no migration makes it, so losses of {name} would go unseen"
     if dataset.instance is None:
         return
-    for view in (f"{name}_to_1m", f"{name}_to_1h"):
+    for view in (f"{name}_to_1h", "metric_value"):
         if view not in made:
             yield f"view {view}: no migration makes it, so {name} would be missing in the rollup"
             continue

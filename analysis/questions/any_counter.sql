@@ -1,4 +1,4 @@
--- Which counters are there, and how large are they? Every metric of the one-minute rollup, with mean and extremes.
+-- Which counters are there, and how large are they? Every metric by hour, with mean and extremes.
 -- section: Data and pipeline
 SELECT
   c.metric AS metric,
@@ -8,8 +8,8 @@ SELECT
   round(sum(c.total) / nullIf(sum(c.n), 0), 3) AS mean,
   min(c.lo) AS lowest,
   max(c.hi) AS highest,
-  max(c.ts) AS last_minute
-FROM counterflow.metric_1m AS c
+  max(c.ts) AS last_hour
+FROM counterflow.metric_1h AS c
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
 GROUP BY metric, system

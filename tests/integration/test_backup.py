@@ -24,7 +24,7 @@ from counterflow.stack.settings import StackSettings
 AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v1"
 SUMS = """
 SELECT (SELECT sum(reads) FROM counterflow.disk) AS rows,
-  (SELECT sum(total) FROM counterflow.metric_1m WHERE metric = 'disk.reads') AS minutes
+  (SELECT sum(total) FROM counterflow.metric_1h WHERE metric = 'disk.reads') AS hours
 """
 
 
@@ -70,13 +70,13 @@ def wait_landed(line: StackSettings, count: int) -> None:
 
 
 def assert_whole(line: StackSettings, last: int) -> None:
-    """Each record up to `last` is there once, in its table and in the minutes, and the lander is at work."""
+    """Each record up to `last` is there once, in its table and in the hours, and the lander is at work."""
     wait_landed(line, last)
     total = last * (last + 1) / 2
     with line.clickhouse("reader") as client:
         [account] = accounts(client, {AGENT: last}, {})
         assert (account.acked, account.landed, account.lost, account.duplicates) == (last, last, 0, 0)
-        assert client.rows(SUMS) == [{"rows": total, "minutes": total}]
+        assert client.rows(SUMS) == [{"rows": total, "hours": total}]
     assert supervision.states(line)["lander"].state == "RUNNING"
 
 

@@ -69,12 +69,12 @@ def test_a_time_without_rows_shows_nothing(reader: ClickHouse, chart: Chart) -> 
 
 def test_a_million_series_are_twelve_and_the_others(reader: ClickHouse, clickhouse: StackSettings) -> None:
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        for table in ("metric_1m", "metric_1h"):
-            admin.post(
-                f"INSERT INTO counterflow.{table} (metric, system, instance, ts, n, total, lo, hi)"
-                " SELECT 'counter.VM.many', 'A', toString(number),"
-                f" toDateTime({int(END.timestamp())}, 'UTC'), 1, number, number, number FROM numbers(1000000)"
-            )
+        admin.post(
+            "INSERT INTO counterflow.counter"
+            " (ts, interval_s, system, source, agent_id, seq, collected_at, section, instance, counter, value)"
+            f" SELECT toDateTime({int(END.timestamp())}, 'UTC'), 60, 'A', 'nmon', 'many', number, now(),"
+            " 'VM', toString(number), 'many', number FROM numbers(1000000)"
+        )
     chosen = {"metric": "counter.VM.many", "system": All(["A"]), "instance": All(["0"])}
     for name in (place.chart for row in boards()["cf-any-counter"].rows for place in row.panels):
         for bucket in (60, 3600):

@@ -142,7 +142,7 @@ def assert_landed_once(
     assert (table["n"], table["u"], table["s"]) == (landed, landed, total)
     rollup = answer(
         line,
-        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_1m "
+        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_1h "
         "WHERE system = {agent:String} AND metric = 'disk.reads'",
         agent,
     )

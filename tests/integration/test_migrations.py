@@ -79,7 +79,6 @@ def everything(client: ClickHouse) -> list[Any]:
         client.rows(sql)
         for sql in (
             "SELECT * FROM counterflow.disk ORDER BY disk, seq",
-            "SELECT metric, instance, ts, n, total, lo, hi FROM counterflow.metric_1m FINAL ORDER BY ALL",
             "SELECT metric, instance, ts, n, total, lo, hi FROM counterflow.metric_1h FINAL ORDER BY ALL",
             "SELECT dataset, sum(rows) AS n, groupBitmapMerge(seqs) AS seqs FROM counterflow.ledger GROUP BY ALL",
         )
@@ -145,7 +144,7 @@ def test_a_repeated_token_changes_neither_table_nor_rollup_nor_ledger(lander: Cl
     rows = [disk(seq, busy_pct=seq, reads=10) for seq in range(1, 5)]
     insert(lander, "disk", "t:0:0-3", *rows)
     before = everything(lander)
-    assert [len(part) for part in before] == [4, 8, 8, 1]
+    assert [len(part) for part in before] == [4, 8, 1]
     insert(lander, "disk", "t:0:0-3", *rows)
     assert everything(lander) == before
 
@@ -184,25 +183,29 @@ def deadletter(seq: int) -> dict[str, Any]:
     return published(seq, **what)
 
 
-def test_the_rollup_sums_a_minute_that_ends_with_its_rows(lander: ClickHouse) -> None:
-    times = {
-        "2026-11-20T10:00:00.001Z": 1,
-        "2026-11-20T10:00:30Z": 2,
-        "2026-11-20T10:01:00Z": 6,
-        "2026-11-20T10:01:01Z": 9,
-    }
+def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> None:
+    """A row that came twice counts once, a null not at all; a dot in either part of a name is no harm."""
+    times = {"2026-11-20T10:00:00.001Z": 1, "2026-11-20T10:00:30Z": 2, "2026-11-20T10:01:00Z": 6}
     rows = [disk(seq, number=0, busy_pct=busy) | {"ts": ts} for seq, (ts, busy) in enumerate(times.items(), 1)]
-    insert(lander, "disk", "d", *rows)
-    minute = {"metric": "disk.busy_pct", "instance": "hdisk0"}
-    assert lander.rows(
-        "SELECT metric, instance, toString(ts) AS minute, n, total, lo, hi FROM counterflow.metric_1m FINAL ORDER BY ts"
-    ) == [
-        {**minute, "minute": "2026-11-20 10:01:00", "n": 3, "total": 9, "lo": 1, "hi": 6},
-        {**minute, "minute": "2026-11-20 10:02:00", "n": 1, "total": 9, "lo": 9, "hi": 9},
+    insert(lander, "disk", "d", *rows, disk(4, number=0, busy_pct=None) | {"ts": "2026-11-20T10:01:01Z"})
+    insert(lander, "disk", "again", rows[0])
+    dotted = [("net.eth0", "errors"), ("net", "eth0.errors"), ("net", "eth0")]
+    counters = [
+        published(seq, section=section, instance="", counter=counter, value=seq)
+        for seq, (section, counter) in enumerate(dotted, 10)
     ]
+    insert(lander, "counter", "c", *counters)
+    values = "SELECT instance, ts, value FROM counterflow.metric_value(metric = {metric:String}) ORDER BY ALL"
+    assert lander.rows(values, {"param_metric": "disk.busy_pct", "date_time_output_format": "iso"}) == [
+        {"instance": "hdisk0", "ts": f"{ts[:19]}.{ts[20:23] if '.' in ts else '000'}Z", "value": busy}
+        for ts, busy in times.items()
+    ]
+    assert {row["value"] for row in lander.rows(values, {"param_metric": "counter.net.eth0.errors"})} == {10, 11}
+    assert {row["value"] for row in lander.rows(values, {"param_metric": "counter.net.eth0"})} == {12}
+    assert lander.rows(values, {"param_metric": "disk.nothing"}) == []
 
 
-def test_the_hours_of_the_rollup_hold_what_its_minutes_hold(lander: ClickHouse) -> None:
+def test_the_hours_of_the_rollup_hold_what_the_values_hold(lander: ClickHouse) -> None:
     hours = {
         "2026-11-20T09:00:00Z": "2026-11-20 09:00:00",
         "2026-11-20T09:00:00.001Z": "2026-11-20 10:00:00",
@@ -225,12 +228,13 @@ def test_the_hours_of_the_rollup_hold_what_its_minutes_hold(lander: ClickHouse) 
         {"hour": "2026-11-21 00:00:00", "n": 1, "total": 16, "lo": 16, "hi": 16},
     ]
     aggregates = "sum(m.n) AS n, sum(m.total) AS total, min(m.lo) AS lo, max(m.hi) AS hi"
-    hour = "toStartOfHour(m.ts + toIntervalSecond(3599)) AS hour"
+    of_values = "count() AS n, sum(m.value) AS total, min(m.value) AS lo, max(m.value) AS hi"
+    hour = "toDateTime(toStartOfHour(m.ts + toIntervalMillisecond(3599999))) AS hour"
     every = "GROUP BY ALL ORDER BY ALL"
-    minutes = f"SELECT metric, instance, {hour}, {aggregates} FROM counterflow.metric_1m AS m {every}"
-    assert lander.rows(minutes) == lander.rows(
-        f"SELECT metric, instance, ts AS hour, {aggregates} FROM counterflow.metric_1h AS m {every}"
-    )
+    for metric in ("disk.reads", "counter.VM.pgfault", "counter.VM.pgin"):
+        values = f"SELECT instance, {hour}, {of_values} FROM counterflow.metric_value(metric = '{metric}') AS m {every}"
+        rollup = f"SELECT instance, ts AS hour, {aggregates} FROM counterflow.metric_1h AS m"
+        assert lander.rows(values) == lander.rows(f"{rollup} WHERE metric = '{metric}' {every}")
     assert lander.rows("SELECT DISTINCT toString(day) AS day, metric FROM counterflow.metric_day ORDER BY ALL") == [
         {"day": "2026-11-20", "metric": metric} for metric in ("counter.VM.pgfault", "counter.VM.pgin", "disk.reads")
     ]
@@ -239,7 +243,7 @@ def test_the_hours_of_the_rollup_hold_what_its_minutes_hold(lander: ClickHouse) 
 def test_the_rollup_names_a_counter_by_section_and_qualifies_a_link_by_type(lander: ClickHouse) -> None:
     insert(lander, "counter", "c", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
     insert(lander, "link", "l", published(2, link="eth0", link_type="interface", out_kb=5))
-    rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_1m FINAL ORDER BY metric")
+    rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_1h FINAL ORDER BY metric")
     assert rows == [
         {"metric": "counter.JFSFILE.used_pct", "instance": "/var", "total": 80},
         {"metric": "link.out_kb", "instance": "interface/eth0", "total": 5},
@@ -321,6 +325,6 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
             "table pool: type of `size_mb` is `Nullable(Float64)`, the definition has `Nullable(Int64)`",
             "table tape: no migration makes it; counterflow schemas show tape prints one",
             "view pool_to_1h: `tape_mb` is missing in the rollup",
-            "view pool_to_1m: `tape_mb` is missing in the rollup",
+            "view metric_value: `tape_mb` is missing in the rollup",
         ]
     )

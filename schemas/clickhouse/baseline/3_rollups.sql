@@ -1,4 +1,4 @@
--- What views keep beside the datasets: the ledger of sequence numbers, sums by minute, hour and day, and what feeds them.
+-- What views keep beside the datasets: the ledger of sequence numbers, sums by hour and day, and what feeds them.
 
 -- What arrived, by sequence number, although ReplacingMergeTree merges duplicates away.
 -- One row an agent, dataset and day of reading; filled by a view on every table that agents fill.
@@ -16,27 +16,6 @@ ORDER BY (agent_id, dataset, day)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
-
--- Every number of every dataset that has an instance, by minute. Always aggregate again when reading:
--- sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes. A row counts in the minute its interval ends in.
-CREATE TABLE IF NOT EXISTS counterflow.metric_1m {on_cluster}
-(
-  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
-  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  instance LowCardinality(String) COMMENT 'The thing measured; several key columns are joined by a slash.' CODEC(ZSTD(1)),
-  ts DateTime('UTC') COMMENT 'End of the minute, UTC.' CODEC(Delta, ZSTD(1)),
-  n SimpleAggregateFunction(sum, UInt64) COMMENT 'Values in the minute.' CODEC(T64, ZSTD(1)),
-  total SimpleAggregateFunction(sum, Float64) COMMENT 'Their sum.' CODEC(ZSTD(1)),
-  lo SimpleAggregateFunction(min, Float64) COMMENT 'The smallest.' CODEC(ZSTD(1)),
-  hi SimpleAggregateFunction(max, Float64) COMMENT 'The largest.' CODEC(ZSTD(1)),
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of them was inserted, UTC.' CODEC(Delta, ZSTD(1))
-)
-ENGINE = {engine_prefix}AggregatingMergeTree
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (metric, system, instance, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'One-minute rollup of every metric.';
 
 -- Which systems there are, and since when and until when each has data: a row a system and day, so that a year of a
 -- thousand systems is listed at once. Always aggregate again when reading.
@@ -59,8 +38,9 @@ SELECT system, toDate(ts, 'UTC') AS day, min(ts) AS first_ts, max(ts) AS last_ts
 FROM counterflow.manifest
 GROUP BY system, day;
 
--- The rollup of minutes by hour, for ranges of months and many systems; read it as metric_1m. A row counts in the hour
--- its minute ends in. metric_day lists which metrics there are.
+-- Every number of every dataset that has an instance, by hour, for ranges of months and many systems. Always aggregate
+-- again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes. A row counts in the hour its
+-- interval ends in. metric_day lists which metrics there are; metric_value has every value.
 CREATE TABLE IF NOT EXISTS counterflow.metric_1h {on_cluster}
 (
   metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),

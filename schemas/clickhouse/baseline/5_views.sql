@@ -474,14 +474,15 @@ FROM
 WHERE place > 1 AND path != before
 COMMENT 'Changes of configuration within a range, config_change_within(since = ..., until = ...): entries of the site file that differ from the one before, its changes, the capacity of a link and the path of a log; item is what changed.';
 
--- A counter from the rollup that suits the points shown: by minute, or by hour where a point is an hour and more.
+-- A counter as suits the points shown: every value, or by hour where a point is an hour and more.
 CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
-SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1m
-WHERE {bucket_s:UInt32} < 3600 AND metric = {metric:String}
+SELECT ts, system, instance, toUInt64(1) AS n, value AS total, value AS lo, value AS hi
+FROM counterflow.metric_value(metric = {metric:String})
+WHERE {bucket_s:UInt32} < 3600
 UNION ALL
 SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1h
 WHERE {bucket_s:UInt32} >= 3600 AND metric = {metric:String}
-COMMENT 'A metric by minute, or by hour for points of bucket_s of an hour and more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
+COMMENT 'Every value of a metric, or by hour for points of bucket_s of an hour and more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
 
 -- Jobs and threads of IBM i, each with the name of its group by one grouping.
 CREATE OR REPLACE VIEW counterflow.job_by {on_cluster} AS
