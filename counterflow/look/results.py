@@ -42,7 +42,9 @@ def compute(client: ClickHouse) -> tuple[datetime, datetime] | None:
             _insert(client, "verdict", _verdicts(client, job))
         else:
             for dataset in job.writes:
-                _recompute(client, dataset, begin, end + timedelta(seconds=1))
+                counts = datasets()[dataset].counts
+                if counts is None or filled & {*counts.manifests}:
+                    _recompute(client, dataset, begin, end + timedelta(seconds=1))
     return begin, end
 
 
