@@ -1,7 +1,7 @@
 """Estimates the cost of Db2 Mirror: exposure of each workload, distance, RoCE bandwidth and the share of a port.
 
 Figures of the study IBM Db2 Mirror for i: Performance Considerations (June 2022) applied to measured mixes of logical
-database I/O. Nothing here predicts response times or CPU: the study gives cases for those, no formula.
+database I/O. docs/whatif.md has the model of response, throughput and processors; `backtest` tests it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from statistics import quantiles
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from counterflow.analysis.studies import fitted, sizing
+from counterflow.analysis.studies.sizing import Interval, exact
 
 STUDY = "Mirror Performance"
 
@@ -88,6 +92,9 @@ class Plan(NamedTuple):
     line_gbits : rate of the RoCE port each way, Gb/s of 10⁹ bits; None is unknown.
     headroom_pct : reserve above the peak.
     enforcement : part of a port's nominal capacity that a capped partition got: 0.62 to 0.74 in the study.
+    units_per_s, response_ms, busy_pct, cores, jobs : the partition as measured without mirroring; None is unknown.
+    like : `native` or `sql`, the published runs whose processor time the partition resembles.
+    capacity : capacity of a processor of the other machine / of the measured one, by CPW or rPerf; `rating` names it.
     """
 
     km: float | None = None
@@ -96,10 +103,21 @@ class Plan(NamedTuple):
     line_gbits: float | None = None
     headroom_pct: float = 20.0
     enforcement: float = 0.62
+    units_per_s: float | None = None
+    response_ms: float | None = None
+    busy_pct: float | None = None
+    cores: float | None = None
+    jobs: float | None = None
+    like: str | None = None
+    capacity: float = 1.0
+    rating: str | None = None
 
 
 class Figure(NamedTuple):
-    """A number with its assumption and source; `reason` explains why there is none."""
+    """A number with its assumption and source; `reason` explains why there is none.
+
+    A prediction has limits and where they come from; `high` is None where nothing limits it.
+    """
 
     value: float | None
     unit: str
@@ -107,6 +125,9 @@ class Figure(NamedTuple):
     source: str
     note: str | None = None
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    origin: str | None = None
 
 
 class Workload(NamedTuple):
@@ -132,8 +153,9 @@ def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
     found = []
     for (system, grouping, name), rows in groups.items():
         rates = [rate for row in rows if (rate := row.row_changes_per_s) is not None]
-        figures = _exposure(rows) | _changes(rows, rates) | _distance(_mean_rate(rows), plan)
-        figures |= _line(max(rates, default=None), plan) if grouping == "partition" else {}
+        figures = _exposure(rows) | _changes(rows, rates) | _distance(_mean_rate(rows), plan) | _waiting(rows, plan)
+        if grouping == "partition":
+            figures |= _line(max(rates, default=None), plan) | _predicted(rows, plan)
         found.append(Workload(system, grouping, name, len(rows), figures))
     for system, grouping in sorted({(s, g) for s, g, _ in groups if s not in whole}):
         rows = [row for key, some in groups.items() if key[:2] == (system, grouping) for row in some]
@@ -211,6 +233,133 @@ def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
     }
 
 
+def _mirrored(rows: Sequence[Mix]) -> Interval | None:
+    """Return the mirrored operations a second: the mean, and the tenth and ninetieth percentile of the intervals."""
+    known = [
+        (row.exposed / row.interval_s, row.interval_s) for row in rows if row.exposed is not None and row.interval_s
+    ]
+    if not known:
+        return None
+    mean = math.fsum(rate * s for rate, s in known) / math.fsum(s for _, s in known)
+    if len(known) == 1:
+        return exact(mean)
+    tenths = quantiles([rate for rate, _ in known], n=10, method="inclusive")
+    return Interval(mean, min(mean, tenths[0]), max(mean, tenths[-1]))
+
+
+def _wait(rows: Sequence[Mix], plan: Plan) -> Interval | None:
+    """Return what mirroring adds to all jobs together, s a second; None where operations or distance are unknown."""
+    operations, changes = _mirrored(rows), _mean_rate(rows)
+    if operations is None or changes is None or plan.km is None or _locks_unknown(rows):
+        return None
+    locks = max(0.0, operations.value - changes)
+    applied = sizing.apply_time(operations.value, changes, locks, fitted.pair_us())
+    trips = sorted((plan.round_trips, max(plan.round_trips, fitted.round_trips())))
+    near, far = (changes * distance_us(plan.km, trip) / 1e6 for trip in trips)
+    return Interval(applied.value + (near + far) / 2, applied.low + near, applied.high + far)
+
+
+def _locks_unknown(rows: Sequence[Mix]) -> bool:
+    return any(row.read_for_update is None and row.exposed is not None for row in rows)
+
+
+def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
+    if plan.km is None:
+        return "the length of the line is not given (--km)"
+    if _locks_unknown(rows):
+        return "reads for update are not told apart from others"
+    return "no interval with its length and its logical I/O"
+
+
+def _predict(of: Interval | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> Figure:
+    if of is None:
+        return Figure(None, unit, assumption, source, None, reason)
+    high = None if math.isinf(of.high) else of.high
+    return Figure(of.value, unit, assumption, source, None, None, of.low, high, origin)
+
+
+def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
+    operations, wait = _mirrored(rows), _wait(rows, plan)
+    pair = fitted.pair_us()
+    each = f"{pair.low:.0f} to {pair.high:.0f} µs a read for update with its change, and the distance"
+    unknown = "no interval with its length and its logical I/O"
+    return {
+        "mirrored_per_s": _predict(
+            operations,
+            "operations/s",
+            "reads for update + inserts + other - commits - rollbacks; mean",
+            f"{STUDY} 2.2",
+            "tenth to ninetieth percentile of the measured intervals",
+            unknown,
+        ),
+        "mirror_wait": _predict(
+            wait,
+            "jobs that wait at a time",
+            f"{each}; storage as fast as NVMe",
+            f"{STUDY} 2.2, 3.4, tables 7-4 and 7-5",
+            "spread of the published constants",
+            _no_wait(rows, plan),
+        ),
+    }
+
+
+def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
+    """Return response, throughput and processors of the pair; formulas 5 and 7 to 10 of docs/whatif.md."""
+    measured = {
+        "--units-per-s": plan.units_per_s,
+        "--response-ms": plan.response_ms,
+        "--busy-pct": plan.busy_pct,
+        "--cores": plan.cores,
+        "--jobs": plan.jobs,
+        "--like": plan.like,
+    }
+    missing = [option for option, value in measured.items() if value is None]
+    wait = _wait(rows, plan)
+    reason = f"not given: {', '.join(missing)}" if missing else _no_wait(rows, plan)
+    found: list[Interval | None] = [None] * 6
+    where = ""
+    exposed, done = (math.fsum(getattr(r, n) or 0.0 for r in rows) for n in ("exposed", "row_operations"))
+    if wait is not None and not done:
+        wait, reason = None, "no operations on rows"
+    if wait is not None and not missing:
+        units, cores = plan.units_per_s or 0.0, plan.cores or 0.0
+        before = sizing.Work(units, (plan.response_ms or 0.0) / 1e3, (plan.busy_pct or 0.0) / 100 * cores, cores)
+        growth, target, where = fitted.processors(plan.like or "")
+        share = exposed / done if plan.like == "native" else 1.0
+        think = sizing.think_s(before, plan.jobs or 0.0)
+        if think < 0:
+            reason = "more units at a time than --jobs: units/s * response is larger"
+        else:
+            found = [*_pair(before, think, growth.times(share), target.times(share), wait.times(1 / units), plan)]
+    rated = f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else ""
+    names = {
+        "response_ms": ("ms", "response * queue for processors + apply time and distance of a unit"),
+        "throughput_per_s": ("units/s", "jobs / (time between units + response); the same jobs"),
+        "source_processors": ("busy processors of the measured machine", f"like {plan.like} runs{rated}"),
+        "target_processors": ("busy processors of the measured machine", f"like {plan.like} runs{rated}"),
+        "source_busy_pct": ("% of the processors", f"the same number of processors{rated}"),
+        "target_busy_pct": ("% of the processors", f"the same number of processors{rated}; over 100 does not fit"),
+    }
+    source = f"{STUDY} tables 7-1 to 7-5" + ("; Power Systems Performance Capabilities Reference C" if rated else "")
+    origin = f"published constants: apply time of table 7-4; processors, {where}"
+    return {
+        name: _predict(of, unit, assumption, source, origin, reason)
+        for (name, (unit, assumption)), of in zip(names.items(), found, strict=True)
+    }
+
+
+def _pair(
+    before: sizing.Work, think: float, growth: Interval, target: Interval, added_s: Interval, plan: Plan
+) -> list[Interval]:
+    def figures(growth: float, target: float, added_s: float) -> tuple[float, ...]:
+        at = sizing.sized(before, think, growth, added_s, before.cores, capacity=plan.capacity)
+        applied = at.rate * before.busy / before.rate * target
+        busy_pct = (100 * busy / before.cores / plan.capacity for busy in (at.busy, applied))
+        return 1e3 * at.response_s, at.rate, at.busy, applied, *busy_pct
+
+    return sizing.corners(figures, growth, target, added_s)
+
+
 def distance_us(km: float, round_trips: float) -> float:
     """Return the delay that the line adds to a row change, µs."""
     return US_PER_KM_ROUND_TRIP * km * round_trips
@@ -233,6 +382,15 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
     no_line = unknown or ("the rate of the line is not given (--line-gbits)" if plan.line_gbits is None else None)
     share = None if gbits is None or plan.line_gbits is None else 100 * gbits / plan.line_gbits
     need = None if share is None else math.ceil(share * (1 + plan.headroom_pct / 100) / plan.enforcement)
+    sizes = [value - MEASURED_ROW_BYTES + plan.row_bytes for value in fitted.row_bytes().values()]
+    parts = (max(fitted.enforcements().values()), plan.enforcement)
+
+    def needed(size: float, part: float) -> float | None:
+        if peak is None or plan.line_gbits is None:
+            return None
+        share = 100 * peak * size * 8 / 1e9 / plan.line_gbits
+        return math.ceil(share * (1 + plan.headroom_pct / 100) / part)
+
     other_size = "" if plan.row_bytes == MEASURED_ROW_BYTES else f"; for {plan.row_bytes:g} bytes inferred from it"
     bandwidth = f"{size:,.0f} bytes a row change: measured {BYTES_PER_ROW_CHANGE:,.0f} at rows of 1,301{other_size}"
     tables = f"{STUDY} 7.5, tables 7-4 and 7-5"
@@ -264,6 +422,9 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
             f"{STUDY} 7.5.3, tables 7-4 and 7-5",
             "more than one port has" if need is not None and need > 100 else "caps act only while the adapter is full",
             no_line,
+            needed(min(sizes), max(parts)),
+            needed(max(sizes), min(parts)),
+            None if need is None else "spread of bytes a row change and of enforcement, tables 7-4 and 7-5",
         ),
     }
 

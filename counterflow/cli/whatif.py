@@ -61,6 +61,18 @@ def command() -> None:
     show_default=True,
     help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
 )
+@click.option("--units-per-s", type=_Number(1e-9, 1e9), help="Units of work a second, without mirroring.")
+@click.option("--response-ms", type=_Number(1e-6, 1e9), help="Response of a unit, without mirroring.")
+@click.option(
+    "--busy-pct", type=_Number(0.001, 99.9), help="Processor utilisation of the partition, without mirroring."
+)
+@click.option("--cores", type=_Number(0.01, 1e4), help="Processors of each node.")
+@click.option("--jobs", type=_Number(1e-3, 1e7), help="Jobs or users that the units come from.")
+@click.option("--like", type=click.Choice(["native", "sql"]), help="Published runs whose processor time it resembles.")
+@click.option("--from-cpw", type=_Number(1, 1e9), help="CPW of the measured machine (Capabilities Reference C).")
+@click.option("--to-cpw", type=_Number(1, 1e9), help="CPW of the other machine with as many processors.")
+@click.option("--from-rperf", type=_Number(0.01, 1e6), help="rPerf of the measured machine, instead of CPW.")
+@click.option("--to-rperf", type=_Number(0.01, 1e6), help="rPerf of the other machine, instead of CPW.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads per table.")
 @click.option("--json", "as_json", is_flag=True, help="All workloads, one JSON object a line.")
 def mirror(
@@ -75,16 +87,29 @@ def mirror(
     line_gbits: float | None,
     headroom: float,
     enforcement: float,
+    units_per_s: float | None,
+    response_ms: float | None,
+    busy_pct: float | None,
+    cores: float | None,
+    jobs: float | None,
+    like: str | None,
+    from_cpw: float | None,
+    to_cpw: float | None,
+    from_rperf: float | None,
+    to_rperf: float | None,
     top: int,
     as_json: bool,
 ) -> None:
-    """Estimate what Db2 Mirror would affect and what the line between the nodes must carry.
+    """Predict what Db2 Mirror would cost, and what the line between the nodes must carry.
 
-    Exposure of each workload, the cost of distance, RoCE bandwidth and capacity at the peak; see docs/whatif.md.
+    Exposure and wait of each workload, RoCE bandwidth and capacity at the peak; with the measured work of the partition
+    also response, throughput and processors of both nodes, each from low to high. docs/whatif.md has the model.
     """
     from counterflow.analysis.studies.mirror import Plan, as_dict, study
 
-    plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement)
+    capacity, rating = _capacity({"CPW": (from_cpw, to_cpw), "rPerf": (from_rperf, to_rperf)})
+    work = (units_per_s, response_ms, busy_pct, cores, jobs, like)
+    plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement, *work, capacity, rating)
     settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
     mixes = list(_of_file(file) if file else _measured(settings))
     if file:
@@ -100,6 +125,16 @@ def mirror(
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in found)
     else:
         _print(found, top)
+
+
+def _capacity(ratings: dict[str, tuple[float | None, float | None]]) -> tuple[float, str | None]:
+    given = {name: pair for name, pair in ratings.items() if pair != (None, None)}
+    if not given:
+        return 1.0, None
+    [(name, (of, to)), *others] = given.items()
+    if others or of is None or to is None:
+        raise click.UsageError("expected --from-cpw with --to-cpw, or --from-rperf with --to-rperf")
+    return to / of, f"{name} {of:g} to {to:g}"
 
 
 def _measured(settings: Settings) -> Iterator[Mix]:
@@ -157,6 +192,13 @@ def _rows(workloads: Iterable[Workload], name: str) -> Iterator[dict[str, Any]]:
         yield {
             "grouping": workload.grouping,
             "name": workload.name,
-            name: None if figure.value is None else round(figure.value, 3),
-            "note": "; ".join(filter(None, (figure.reason, figure.note if figure.value is not None else None))),
+            name: _rounded(figure.value),
+            **({"low": _rounded(figure.low), "high": _rounded(figure.high)} if figure.origin else {}),
+            "note": "; ".join(
+                filter(None, (figure.reason, figure.note if figure.value is not None else None, figure.origin))
+            ),
         }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

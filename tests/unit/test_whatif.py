@@ -18,6 +18,13 @@ from counterflow.cli import cli
 ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "grouping": "partition", "name": "*"}
 
 
+PREDICTED = {
+    *("response_ms", "throughput_per_s", "source_processors", "target_processors"),
+    *("source_busy_pct", "target_busy_pct"),
+}
+WORK = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "40", "--cores", "4", "--jobs", "20")
+
+
 def whatif(tmp_path: Path, rows: list[dict[str, Any]], *options: str) -> list[dict[str, Any]]:
     file = tmp_path / "mix.jsonl"
     file.write_bytes(b"\n".join(orjson.dumps({**ROW, **row}) for row in rows))
@@ -65,11 +72,61 @@ def test_ten_kilometres_add_200_microseconds_to_a_row_change(tmp_path: Path) -> 
     assert partition["figures"]["distance_wait"]["value"] == pytest.approx(0.2)
 
 
+def test_a_prediction_by_hand(tmp_path: Path) -> None:
+    """The worked example of docs/whatif.md, in plain arithmetic."""
+    row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
+    row |= {"commits": 10e3, "rollbacks": 0}
+    machine = ("--from-cpw", "28400", "--to-cpw", "56800")
+    [partition] = whatif(tmp_path, [row], "--km", "10", *WORK, "--like", "native", *machine)
+    found = partition["figures"]
+    assert found["mirrored_per_s"]["value"] == 700  # 20,000 + 10,000 + 50,000 - 10,000 in 100 s
+    # 700 operations at a quarter of 80 jobs / 417,753 rows; 500 changes at 80 jobs / 415,318; 10 km, 2 to 2.78 trips
+    low = 700 * 80 / 417_753 / 4 + 500 * 200e-6
+    high = 500 * 80 / 415_318 + 500 * 100e-6 * 4_613_528 / 415_318 / 4
+    assert (found["mirror_wait"]["low"], found["mirror_wait"]["high"]) == pytest.approx((low, high))
+    wait_ms = (low + high) / 2 / 100 * 1000
+    assert wait_ms == pytest.approx(1.843, abs=0.001)
+    # 38.9 % exposed x growth of 1.46 on 16 ms of processors a unit; 8 of the measured processors
+    busy = found["throughput_per_s"]["value"] * 0.016 * (1 + 70 / 180 * 1.46009)
+    assert found["source_processors"]["value"] == pytest.approx(busy, rel=1e-4)
+    assert found["source_busy_pct"]["value"] == pytest.approx(100 * busy / 8, rel=1e-4)
+    response_ms = 50 * (1 - 0.4**4) / (1 - (busy / 8) ** 4) + wait_ms
+    assert found["response_ms"]["value"] == pytest.approx(response_ms, rel=1e-4)
+    # 20 jobs, 150 ms between two units: 20 / 100 s - 50 ms
+    assert found["throughput_per_s"]["value"] == pytest.approx(20 / (0.150 + response_ms / 1000), rel=1e-4)
+    for name in PREDICTED:
+        assert found[name]["low"] <= found[name]["value"] <= found[name]["high"]
+        assert found[name]["origin"]
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "reason"),
+    [
+        ({"read_for_update": None}, (*WORK, "--like", "sql"), "reads for update are not told apart"),
+        ({}, WORK, "not given: --like"),
+        ({}, (*WORK[:-1], "4", "--like", "sql"), "more units at a time than --jobs"),
+    ],
+)
+def test_no_prediction_without_its_inputs(
+    tmp_path: Path, row: dict[str, Any], options: tuple[str, ...], reason: str
+) -> None:
+    [partition] = whatif(tmp_path, [{**changing(100), **row}], "--km", "0", *options)
+    assert all(partition["figures"][name]["value"] is None for name in PREDICTED)
+    assert all(reason in partition["figures"][name]["reason"] for name in PREDICTED)
+
+
+@pytest.mark.parametrize("options", [("--from-cpw", "9"), ("--from-cpw", "9", "--to-rperf", "9")])
+def test_a_rating_needs_both_machines(options: tuple[str, ...]) -> None:
+    answer = CliRunner().invoke(cli, ["whatif", "mirror", *options])
+    assert (answer.exit_code, "expected --from-cpw with --to-cpw" in answer.output) == (2, True)
+
+
 def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
     [partition] = whatif(tmp_path, [changing(1000)])
     reasons = {name: f["reason"] for name, f in partition["figures"].items() if f["value"] is None}
-    assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct"}
-    assert all("--km" in reasons[name] for name in ("distance_us", "distance_wait"))
+    assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct", "mirror_wait", *PREDICTED}
+    assert all("--km" in reasons[name] for name in ("distance_us", "distance_wait", "mirror_wait"))
+    assert all("--units-per-s" in reasons[name] and "--like" in reasons[name] for name in PREDICTED)
     [partition] = whatif(tmp_path, [{"reads": 5, "inserts": None, "other": 1}], "--km", "1", "--line-gbits", "100")
     assert {n for n, f in partition["figures"].items() if f["value"] is not None} == {"distance_us"}
     assert all(f["reason"] for f in partition["figures"].values() if f["value"] is None)
