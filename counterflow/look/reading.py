@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,10 +111,16 @@ def _on_all_cores(
             yield from (one.result() for one in done)
 
 
+@cache
+def _envelope() -> Envelope:
+    """Return the one of this process: its schemas take longer to compile than a small file takes to read."""
+    return Envelope(AGENT)
+
+
 def _spooled(job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None) -> Read:
     number, path = job
     found = Read(path)
-    envelope = Envelope(AGENT)
+    envelope = _envelope()
     envelope.seq = number << 32
     envelope.collected_at = utc_now()
     try:

@@ -59,6 +59,8 @@ class HmcLshwres:
     def recognises(self, head: bytes) -> bool:
         """Return whether a line of `head` names or holds the attributes of a port."""
         for data in head.split(b"\n")[:1000]:
+            if b"adapter_id" not in data:
+                continue
             cells = _cells(text(data))
             found = {cell.partition("=")[0] for cell in cells}
             alike = {"=" in cell for cell in cells}
