@@ -173,7 +173,8 @@ class Chart(Drawing):
         series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
         thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
         `entity` and `state`. `stat`: one row.
-    quiet : to have nothing is good news (nothing was refused), and `dashboards check` takes it so.
+    quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
+        `dashboards check` takes it so.
     """
 
     sql: str
@@ -270,6 +271,7 @@ class Board(_Strict):
     variables : names of `variables.yaml`, in order; the data source is always there.
     one : it opens with one system and not with all: a page of a system. Several can be chosen.
     counters : datasets that it shows, perhaps `<dataset>/<format>`; systems that have them are listed first.
+    platform : systems whose recordings name this operating system are listed before those.
     time : default range, back from now (`24h`).
     refresh : how often, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
@@ -283,6 +285,7 @@ class Board(_Strict):
     variables: tuple[str, ...] = ("system",)
     one: bool = False
     counters: tuple[str, ...] = ()
+    platform: Literal["AIX", "Linux"] | None = None
     time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
     refresh: str = "1m"
     verdicts: bool = True
@@ -321,11 +324,20 @@ class Variable(_Strict):
 _DAYS = "day >= toDate($__fromTime, 'UTC') AND day <= toDate($__toTime, 'UTC')"
 _OF_COUNTERS = f"""\
 SELECT system FROM counterflow.system_day WHERE {_DAYS} GROUP BY system
-ORDER BY system NOT IN
+ORDER BY {{platform}}system NOT IN
 (
   SELECT system FROM counterflow.system_dataset
   WHERE {_DAYS} AND hasAny([toString(dataset), concat(dataset, '/', splitByChar('.', source)[1])], [{{counters}}])
 ), system"""
+_OF_PLATFORM = """\
+system NOT IN
+(
+  SELECT system FROM counterflow.config WHERE item = '' AND ({named})
+), """
+_NAMED = {
+    "AIX": "section = 'AAA' AND name = 'AIX'",
+    "Linux": "section = 'AAA' AND name = 'OS' AND value LIKE 'Linux%' OR section = 'lscpu' AND name = 'cpus'",
+}
 
 
 def variable_of(board: Board, name: str) -> Variable:
@@ -334,7 +346,9 @@ def variable_of(board: Board, name: str) -> Variable:
     if name != "system" or not board.one:
         return variable
     counters = ", ".join(f"'{counter}'" for counter in board.counters)
-    sql = _OF_COUNTERS.replace("{counters}", counters) if counters else variable.sql
+    platform = _OF_PLATFORM.replace("{named}", _NAMED[board.platform]) if board.platform else ""
+    listed = _OF_COUNTERS.replace("{counters}", counters).replace("{platform}", platform)
+    sql = listed if counters else variable.sql
     return variable.model_copy(update={"sql": sql, "all": False})
 
 

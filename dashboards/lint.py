@@ -20,7 +20,7 @@ _SOURCES = {"grafana-clickhouse-datasource": "${datasource}", "prometheus": "${p
 _UNITS = frozenset(  # those of Grafana that counters have
     {"short", "none", "string", "bool", "percent", "percentunit", "ns", "µs", "ms", "s", "m", "h", "d", "dtdurations"}
     | {"dateTimeAsIso", "bytes", "kbytes", "mbytes", "gbytes", "decbytes", "deckbytes", "decmbytes", "decgbytes"}
-    | {"binBps", "Bps", "binbps", "bps", "KiBs", "KBs", "MiBs", "MBs", "GBs", "Mbits", "Gbits"}
+    | {"binBps", "Bps", "binbps", "bps", "KiBs", "KBs", "MiBs", "MBs", "GBs", "Mbits", "Gbits", "watt", "celsius"}
     | {"iops", "rps", "wps", "ops", "reqps", "cps", "mps", "pps", "cpm", "opm"}
 )
 
