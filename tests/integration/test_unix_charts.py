@@ -1,0 +1,209 @@
+"""Charts and alerts of AIX, VIOS and Linux over recordings in a real ClickHouse: what is stored is drawn, and right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.cli import cli
+from counterflow.dashboards import alerting
+from counterflow.dashboards.definition import boards, charts, variable_of
+from counterflow.dashboards.macros import Range, expand
+from counterflow.dashboards.server import ask
+from counterflow.dashboards.shapes import points, problems
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables, insert
+
+REPOSITORY = Path(__file__).parents[2]
+AIX, LINUX, VIOS, GPU, NJMON = "aixgen01", "vm", "vios1", "gpu1", "njvm"
+RECORDINGS = {
+    AIX: "samples/nmon/aix_generated.nmon",
+    LINUX: "samples/nmon/linux_16n_full.nmon",
+    NJMON: "samples/nmon/njmon_v25_linux.json",
+    VIOS: "tests/golden/nmon/vios/input.nmon",
+    GPU: "tests/golden/nmon/linux_gpu/input.nmon",
+}
+SPANS = {
+    AIX: (datetime(2026, 3, 2, 8, tzinfo=UTC), timedelta(hours=4, minutes=5)),
+    LINUX: (datetime(2026, 11, 21, 1, 40, tzinfo=UTC), timedelta(minutes=5)),
+    NJMON: (datetime(2026, 11, 21, 0, tzinfo=UTC), timedelta(hours=6)),
+    VIOS: (datetime(2016, 2, 10, 12, tzinfo=UTC), timedelta(hours=12)),
+    GPU: (datetime(2024, 3, 5, 6, tzinfo=UTC), timedelta(hours=12)),
+}
+FOOTPRINT = """\
+INSERT INTO counterflow.footprint (ts, interval_s, system, n, command, cpu_ms, cpu_base, memory_mb)
+SELECT ts, max(interval_s), system, count(), command, sum(cpu_ms), any(cpu_base), sum(resident_data_kb) / 1024
+FROM counterflow.job FINAL GROUP BY ts, system, command"""
+
+
+@pytest.fixture(scope="module")
+def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """An engine with the recordings; footprint, a job's result, is made by hand."""
+    with empty_tables(clickhouse) as admin:
+        seq = 0
+        for system, file in RECORDINGS.items():
+            parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(REPOSITORY / file)])
+            tables: dict[str, list[dict[str, Any]]] = {}
+            for row in map(json.loads, parsed.stdout.splitlines()):
+                if "dataset" in row and "reject" not in row:
+                    seq += 1
+                    envelope = {"system": system, "agent_id": "a", "seq": seq, "collected_at": row["ts"]}
+                    tables.setdefault(row.pop("dataset"), []).append(row | envelope)
+            for table, rows in tables.items():
+                insert(admin, table, *rows)
+        admin.post(FOOTPRINT)
+        yield admin
+
+
+def drawn(client: ClickHouse, name: str, system: str, bucket_s: int = 300) -> list[dict[str, Any]]:
+    begin, length = SPANS[system]
+    chart = charts()[name]
+    found = ask(client, expand(chart.query, Range(begin, begin + length, bucket_s), {"system": (system,)}))
+    assert list(problems(chart, found)) == []
+    columns = [column.name for column in found.columns]
+    return [dict(zip(columns, row, strict=True)) for row in found.rows] if points(chart, found) else []
+
+
+def recorded(system: str, section: str) -> list[list[str]]:
+    """Return the rows of a section as the file has them."""
+    lines = (REPOSITORY / RECORDINGS[system]).read_text().splitlines()
+    return [line.split(",") for line in lines if line.startswith(f"{section},T")]
+
+
+def expected(board: str, absent: set[str]) -> list[str]:
+    return [name for name in boards()[board].charts if not charts()[name].quiet and name not in absent]
+
+
+@pytest.mark.parametrize("name", expected("cf-aix", {"unix_cpu"}))
+def test_a_recording_of_aix_fills_its_board(admin: ClickHouse, name: str) -> None:
+    assert drawn(admin, name, AIX)
+
+
+@pytest.mark.parametrize("name", expected("cf-linux", {"aix_entitlement"}))
+def test_a_recording_of_linux_fills_its_board(admin: ClickHouse, name: str) -> None:
+    absent_of_nmon = {"unix_inodes", "unix_disk_service"}
+    assert drawn(admin, name, NJMON if name in absent_of_nmon else LINUX)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        *((name, VIOS) for name in ("aix_sea", "aix_sea_packets", "aix_sea_physical", "aix_sea_errors")),
+        *((name, VIOS) for name in ("aix_wlm_processors", "aix_fibre_channel", "aix_adapters", "unix_nfs_server")),
+        *((name, GPU) for name in ("linux_gpu_load", "linux_gpu_temperature", "linux_gpu_power", "linux_clock")),
+        *((name, GPU) for name in ("unix_huge_pages", "unix_nfs_client")),
+        *((name, NJMON) for name in ("linux_numa", "unix_inodes", "unix_disk_read_service", "linux_dirty")),
+        *((name, LINUX) for name in ("unix_disk_groups", "unix_disk_group_size", "linux_interrupts")),
+        *((name, AIX) for name in ("aix_volume_groups", "aix_aio", "aix_top_io", "unix_disk_wait", "aix_pool")),
+        *((name, AIX) for name in ("config_glance", "config_recorder", "config_partition", "config_disks")),
+    ],
+)
+def test_what_few_recordings_have_is_drawn_where_they_do(admin: ClickHouse, name: str, system: str) -> None:
+    assert drawn(admin, name, system)
+
+
+def test_processors_are_those_of_the_recording(admin: ClickHouse) -> None:
+    rows = drawn(admin, "aix_cpu", AIX)
+    of_file = [[float(value) for value in row[2:7]] for row in recorded(AIX, "PCPU_ALL")]
+    assert len(rows) == len(of_file) == 48
+    for row, (user, system, wait, idle, entitled) in zip(rows, of_file, strict=True):
+        assert [row["User"], row["System"], row["Wait"], row["Idle"]] == pytest.approx([user, system, wait, idle])
+        assert (row["Entitlement"], row["Virtual processors"]) == pytest.approx((entitled, 2))
+
+
+def test_a_point_over_a_day_weighs_intervals_and_shows_the_highest(admin: ClickHouse) -> None:
+    [row] = drawn(admin, "aix_entitlement", AIX, bucket_s=86400)
+    consumed = [float(line[2]) / 0.8 * 100 for line in recorded(AIX, "LPAR")]
+    assert row["Of entitlement"] == pytest.approx(sum(consumed) / len(consumed))
+    assert row["Busiest interval"] == pytest.approx(max(consumed))
+
+
+def test_a_disk_that_did_nothing_counts_with_0(admin: ClickHouse) -> None:
+    [row] = [row for row in drawn(admin, "unix_disk_read", LINUX) if row["series"] == "vda"]
+    header = next(
+        line.split(",") for line in (REPOSITORY / RECORDINGS[LINUX]).read_text().splitlines() if line[:9] == "DISKREAD,"
+    )
+    read = [float(line[header.index("vda")]) for line in recorded(LINUX, "DISKREAD")]
+    assert 0 in read
+    assert row["Value"] == pytest.approx(1024 * sum(read) / len(read), rel=0.02)
+
+
+def test_processes_are_of_all_the_time_recorded(admin: ClickHouse) -> None:
+    rows = drawn(admin, "unix_top_cpu", AIX, bucket_s=86400)
+    top = [line for line in (REPOSITORY / RECORDINGS[AIX]).read_text().splitlines() if line.startswith("TOP,")]
+    used = sum(float(f[3]) for f in (line.split(",") for line in top) if f[1].isdigit() and f[13] == "db2sysc")
+    [row] = [row for row in rows if row["series"] == "db2sysc"]
+    assert row["Value"] == pytest.approx(used / 100 / 47, rel=0.01)
+
+
+@pytest.mark.parametrize(("board", "system"), [("cf-aix", AIX), ("cf-linux", LINUX)])
+def test_a_board_lists_the_systems_of_its_platform_first(admin: ClickHouse, board: str, system: str) -> None:
+    sql = variable_of(boards()[board], "system").sql
+    assert sql is not None
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    listed = [row[0] for row in ask(admin, expand(sql, Range(begin, begin + timedelta(days=365), 60), {})).rows]
+    assert {AIX, LINUX} <= set(listed)
+    assert listed.index(system) == min(listed.index(one) for one in (AIX, LINUX))
+
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+def fired(client: ClickHouse, alert: str) -> dict[str, float]:
+    """Return the systems over the limit of an alert that Grafana evaluates, an hour back as it does."""
+    sql = alerting.alerts()[alert].grafana
+    assert sql is not None
+    found = ask(client, expand(sql.sql, Range(NOW - timedelta(hours=1), NOW, 60), {}))
+    place = [column.name for column in found.columns]
+    rows = [(row[place.index("system")], row[place.index("Value")]) for row in found.rows]
+    return {system: value for system, value in rows if sql.above is not None and value > sql.above}
+
+
+@pytest.fixture(scope="module")
+def strained(admin: ClickHouse) -> ClickHouse:
+    """One system over every limit, one below, and one that was over it and is not any more."""
+    over, below = 1.0, 0.5
+    seq = 10**6
+    for system, earlier, newest in (("over", below, over), ("calm", below, below), ("was", over, below)):
+        for minutes, load in ((10, earlier), (5, newest)):
+            seq += 10
+            ts = (NOW - timedelta(minutes=minutes)).isoformat()
+            row = {"ts": ts, "interval_s": 300, "system": system, "source": "nmon", "agent_id": "b", "collected_at": ts}
+            cpu = {"entitled_cores": 2, "physical_consumed_cores": 2 * load, "logical_engines": 4}
+            insert(admin, "system_cpu", row | {"seq": seq, "engine_type": "core", "engine": "all"} | cpu)
+            paging = {"paging_space_pages_out": 300 * 15 * load, "size_mb": 1000, "free_mb": 10}
+            insert(
+                admin,
+                "pool",
+                row
+                | {"seq": seq + 1, "pool": "memory", **paging, "process_pct": 70 * load + 10, "system_pct": 20 * load},
+            )
+            insert(
+                admin,
+                "counter",
+                row | {"seq": seq + 2, "section": "PROC", "instance": "", "counter": "Runnable", "value": 12 * load},
+                row | {"seq": seq + 3, "section": "JFSFILE", "instance": "/a", "counter": "%Used", "value": 95 * load},
+                row | {"seq": seq + 4, "section": "JFSINODE", "instance": "/a", "counter": "%Used", "value": 10 * load},
+            )
+    return admin
+
+
+@pytest.mark.parametrize(
+    ("alert", "value"),
+    [
+        ("processor_at_entitlement", 100),
+        ("run_queue", 3),
+        ("paging", 15),
+        ("filesystem_full", 95),
+        ("memory_short", 100),
+    ],
+)
+def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, alert: str, value: float) -> None:
+    assert fired(strained, alert) == {"over": pytest.approx(value)}
