@@ -334,10 +334,11 @@ system NOT IN
 (
   SELECT system FROM counterflow.config WHERE item = '' AND ({named})
 ), """
-_NAMED = {
+PLATFORMS = {
     "AIX": "section = 'AAA' AND name = 'AIX'",
     "Linux": "section = 'AAA' AND name = 'OS' AND value LIKE 'Linux%' OR section = 'lscpu' AND name = 'cpus'",
 }
+"""Settings, in `config`, by which a recording names its operating system."""
 
 
 def variable_of(board: Board, name: str) -> Variable:
@@ -346,7 +347,7 @@ def variable_of(board: Board, name: str) -> Variable:
     if name != "system" or not board.one:
         return variable
     counters = ", ".join(f"'{counter}'" for counter in board.counters)
-    platform = _OF_PLATFORM.replace("{named}", _NAMED[board.platform]) if board.platform else ""
+    platform = _OF_PLATFORM.replace("{named}", PLATFORMS[board.platform]) if board.platform else ""
     listed = _OF_COUNTERS.replace("{counters}", counters).replace("{platform}", platform)
     sql = listed if counters else variable.sql
     return variable.model_copy(update={"sql": sql, "all": False})

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.dashboards.definition import boards
+from counterflow.dashboards.definition import PLATFORMS, boards
 from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
 
 _PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
 """Boards about many systems, or about the line, which does not run here."""
+_LAST = ("cf-configuration",)
 MOST_SYSTEMS = 40
 """With chapters of their own; the findings are about all."""
 
@@ -25,18 +26,25 @@ def chapters(client: ClickHouse) -> list[Chapter]:
     has: dict[str, set[str]] = {}
     for row in client.rows("SELECT DISTINCT system, counted, source FROM counterflow.manifest"):
         has.setdefault(row["system"], set()).update((row["counted"], f"{row['counted']}/{row['source']}"))
+    platform: dict[str, str] = {}
+    for name, named in PLATFORMS.items():
+        for row in client.rows(f"SELECT DISTINCT system FROM counterflow.config WHERE item = '' AND ({named})"):
+            platform[row["system"]] = name
     found = []
     for row in reached:
         begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))
         about = (("System", row["system"]), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
-        shown = list(_boards(has[row["system"]]))
+        shown = list(_boards(has[row["system"]], platform.get(row["system"])))
         found.append(Chapter(about, begin, end, [row["system"]], shown, {}))
     return found
 
 
-def _boards(has: set[str]) -> Iterator[str]:
-    left_out = {*_PART_OF_LINE, *ON_REQUEST}
-    for uid in sorted(boards().keys() - left_out, key=lambda uid: uid not in FIRST):
+def _boards(has: set[str], platform: str | None) -> Iterator[str]:
+    """Yield the boards of a system: that of its platform first, which takes the place of the one for every system."""
+    left_out = {*_PART_OF_LINE, *ON_REQUEST, *(FIRST if platform else ())}
+    order = {uid: (board.platform is None, uid not in FIRST, uid in _LAST, uid) for uid, board in boards().items()}
+    for uid in sorted(boards().keys() - left_out, key=order.__getitem__):
         board = boards()[uid]
-        if "system" in board.variables and (not board.counters or has & {*board.counters}):
+        fits = platform is None or board.platform in (None, platform)
+        if "system" in board.variables and fits and (not board.counters or has & {*board.counters}):
             yield uid
