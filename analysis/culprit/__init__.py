@@ -1,23 +1,27 @@
 """What changed when a limit was hit? Rates of jobs, users, programs, links and disks against the quiet time before.
 
 A measure is an entry of `measures.yaml`. Names are ranked by what they explain of the measure's change, not by size.
+The view `culprit` is generated from the measures, so that boards rank as the command does.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.rules import rules
 from counterflow.schemas.definition import load_yaml
 
 MEASURES = Path(__file__).with_name("measures.yaml")
+VIEWS = Path(__file__).with_name("views.sql")
+QUIET = timedelta(hours=1)
+"""Time before a spell that it is compared with."""
 LEAST_PCT = 5.0
 """A name that explains less of the change than this is not listed."""
 
@@ -71,24 +75,40 @@ def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]
 
     A measure without rows in both times yields nothing: what is not known has not changed.
     """
-    parameters = {f"param_{name}": _wire(ts) for name, ts in zip(("quiet", "from", "to"), period, strict=True)}
-    for name, measure in measures().items():
-        rows = client.rows(statement(measure), {**parameters, "param_system": system})
-        yield from ranked(name, measure.unit, rows)
+    names = ("quiet", "begin", "until")
+    parameters = {f"param_{name}": _wire(ts) for name, ts in zip(names, period, strict=True)}
+    rows = client.rows(_RANKED, {**parameters, "param_system": system, "param_least": str(LEAST_PCT)})
+    yield from (Change(**row) for row in rows)
+
+
+_RANKED = """
+SELECT measure, unit, name, before, during, change, explains_pct
+FROM counterflow.culprit(
+  system = {system:String}, quiet = {quiet:DateTime64(3, 'UTC')}, begin = {begin:DateTime64(3, 'UTC')},
+  until = {until:DateTime64(3, 'UTC')}
+)
+WHERE explains_pct >= {least:Float64}
+ORDER BY place, explains_pct DESC, name
+"""
 
 
 def statement(measure: Measure) -> str:
-    """Return the statement that gives the rates of a measure, with the parameters system, quiet, from and to."""
+    """Return the statement that gives the rates of a measure, with the parameters system, quiet, begin and until."""
     return _RATES.format(sql=measure.sql)
 
 
-def ranked(measure: str, unit: str, rows: list[dict[str, Any]]) -> Iterator[Change]:
-    """Yield the names that explain the change of a measure, most first."""
-    moved = math.fsum(abs(row["during"] - row["before"]) for row in rows)
-    for row in sorted(rows, key=lambda row: (-abs(row["during"] - row["before"]), row["name"])):
-        change = row["during"] - row["before"]
-        if moved and 100 * abs(change) / moved >= LEAST_PCT:
-            yield Change(measure, unit, row["name"], row["before"], row["during"], change, 100 * abs(change) / moved)
+def views() -> str:
+    """Return the file of the baseline with the views that boards read, generated from measures and rules."""
+    parts = "\nUNION ALL\n".join(
+        f"SELECT {place} AS place, {_text(name)} AS measure, {_text(one.title)} AS title, {_text(one.unit)} AS unit,\n"
+        f"  name, before, during\nFROM\n({statement(one)})"
+        for place, (name, one) in enumerate(measures().items())
+    )
+    alarms = ", ".join(_text(f"{name} {state}") for name, rule in sorted(rules().items()) for state in rule.alarms)
+    sql = VIEWS.read_text(encoding="utf-8")
+    for name, text in (("parts", parts), ("alarms", alarms), ("quiet_s", f"{QUIET.total_seconds():.0f}")):
+        sql = sql.replace(f"{{{name}}}", text)
+    return sql
 
 
 _RATES = """
@@ -97,14 +117,14 @@ WITH
   recorded AS
   (
     SELECT
-      sumIf(seconds, ts > {{from:DateTime64(3, 'UTC')}}) AS during_s,
-      sumIf(seconds, ts <= {{from:DateTime64(3, 'UTC')}}) AS before_s
+      sumIf(seconds, ts > {{begin:DateTime64(3, 'UTC')}}) AS during_s,
+      sumIf(seconds, ts <= {{begin:DateTime64(3, 'UTC')}}) AS before_s
     FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
   )
 SELECT
   toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {{from:DateTime64(3, 'UTC')}}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {{from:DateTime64(3, 'UTC')}}) / any(during_s) AS during
+  sumIf(assumeNotNull(amount), ts <= {{begin:DateTime64(3, 'UTC')}}) / any(before_s) AS before,
+  sumIf(assumeNotNull(amount), ts > {{begin:DateTime64(3, 'UTC')}}) / any(during_s) AS during
 FROM measured CROSS JOIN recorded
 WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
 GROUP BY name
@@ -121,7 +141,7 @@ def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], e
     begin, end = (
         datetime.fromisoformat(found[0][name].replace("Z", "")).replace(tzinfo=UTC) for name in ("start_ts", "end_ts")
     )
-    return Period(begin - timedelta(hours=1), begin, end)
+    return Period(begin - QUIET, begin, end)
 
 
 _SPELL = """
@@ -135,3 +155,7 @@ LIMIT 1
 
 def _wire(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -80,12 +80,14 @@ def check() -> None:
 
 def _generated() -> dict[str, str]:
     """Return the text of every generated file by its path in the checkout."""
+    from counterflow.analysis import culprit
     from counterflow.analysis.cookbook import cookbook
     from counterflow.analysis.queries import queries
     from counterflow.cli import _reference, cli
     from counterflow.schemas.artefacts import artefacts
 
     pages = {
+        "schemas/clickhouse/baseline/7_culprit.sql": culprit.views(),
         "docs/cli.md": _reference.command_line(cli),
         "docs/configuration.md": _reference.configuration(),
         "docs/cookbook.md": cookbook(queries().values()),

@@ -11,6 +11,8 @@ import pytest
 
 from counterflow.analysis.culprit import Change, Period, changes, measures, spell
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.definition import charts
+from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
 
@@ -94,21 +96,47 @@ def test_without_a_quiet_time_nothing_has_changed(client: ClickHouse) -> None:
     assert list(changes(client, SYSTEM, PERIOD)) == []
 
 
-def test_the_newest_spell_of_a_rule_is_the_time_in_question(client: ClickHouse) -> None:
-    judged = {
-        "rule": "roce_cap",
-        "entity_type": "nrg",
-        "reason": "",
-        "evidence": "{}",
-        "parameters": "0",
-        "stale": False,
-    }
-    rows = []
+def judged() -> Iterator[dict[str, Any]]:
+    """Verdicts: capped in the first three of the minutes in question."""
+    same = {"rule": "roce_cap", "entity_type": "nrg", "reason": "", "evidence": "{}", "parameters": "0", "stale": False}
     for number, at in minutes():
         state, since = ("CAPPED", 1) if number in (1, 2, 3) else ("OK", 4 if number > 3 else -9)
         at |= {"state": state, "since": (NOON + timedelta(minutes=since)).isoformat(), "entity": "G"}
-        rows.append({**judged, **at})
-    insert(client, "verdict", rows)
+        yield {**same, **at}
+
+
+def drawn(client: ClickHouse, chart: str, shown: Range, *systems: str) -> list[dict[str, Any]]:
+    return client.rows(expand(charts()[chart].query, shown, {"system": systems}))
+
+
+def test_a_board_ranks_as_the_command_does_for_the_newest_spell_and_else_for_its_range(client: ClickHouse) -> None:
+    rows = []
+    for number, at in minutes():
+        used = {"O'BAT\\": 2.5 if number > 0 else 0.5, "LARGE": 4.0, "LESS": 0.25 if number > 0 else 0.75}
+        for name, cores in used.items():
+            rows.append({**at, "grouping": "generic_job", "name": name, "cpu_ms": cores * 60_000, "cpu_cores": cores})
+    insert(client, "job_cpu", rows)
+    quarter = Range(NOON - timedelta(minutes=5), NOON + timedelta(minutes=5))
+    halves = Period(*(NOON + timedelta(minutes=minute) for minute in (-15, -5, 5)))
+
+    def ranked(period: Period) -> list[tuple[str, float]]:
+        return [(name, one.change) for name, one in found(client, "cpu_by_job", period).items()]
+
+    assert [(row["Name"], row["Change"]) for row in drawn(client, "what_changed", quarter, SYSTEM)] == ranked(halves)
+    insert(client, "verdict", list(judged()))
+    capped = spell(client, SYSTEM, "roce_cap", ("CAPPED",), None)
+    assert capped is not None
+    table = drawn(client, "what_changed", quarter, "another", SYSTEM)
+    assert [(row["Name"], row["Change"]) for row in table] == ranked(capped) == [("O'BAT\\", 2.0), ("LESS", -0.5)]
+    assert {(row["System"], row["Until"]) for row in table} == {(SYSTEM, "2026-05-04 12:03:00.000")}
+    assert drawn(client, "what_changed_most", quarter, "another", SYSTEM) == [
+        {"name": "cpu_by_job: O'BAT\\", "Rose": 80, "Fell": None},
+        {"name": "cpu_by_job: LESS", "Rose": None, "Fell": 20},
+    ]
+
+
+def test_the_newest_spell_of_a_rule_is_the_time_in_question(client: ClickHouse) -> None:
+    insert(client, "verdict", list(judged()))
     period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
     assert period == Period(NOON - timedelta(hours=1), NOON, NOON + timedelta(minutes=3))
     assert spell(client, SYSTEM, "roce_cap", ("CAPPED",), "H") is None
