@@ -34,7 +34,10 @@ KEYS: dict[str, tuple[Any, ...]] = {
 ONE: dict[str, Any] = {"String": "one", "UInt64": 1, "Int64": 1, "Float64": 20.0, "Bool": True, "DateTime64": TIMES[0]}
 REASONS = {"missing", "final"}
 """Columns that are null where all is well."""
-SEPARATE = {"configuration_changes", "link_skew", "provisional_results"}
+SEPARATE = {
+    *("configuration_changes", "link_skew", "provisional_results"),
+    *("mirror_copy_blocking", "mirror_open_for_update"),
+}
 """Questions about a difference, of which these rows have none."""
 
 

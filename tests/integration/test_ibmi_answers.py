@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from counterflow.analysis.queries import ask, queries
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.definition import charts
+from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
 
@@ -126,6 +129,66 @@ def test_waits_are_grouped_ranked_and_normalised(admin: ClickHouse) -> None:
         ("ORDERS02", 30),
         ("ORDERS01", 20),
     ]
+
+
+def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_without_the_line(
+    admin: ClickHouse,
+) -> None:
+    def job(
+        number: int, name: str, reads: float, for_update: float | None, inserts: float, other: float, **more: Any
+    ) -> Any:
+        counts = {"logical_reads": reads, "logical_writes": inserts, "logical_other": other}
+        about = {"job": f"{number}/ANN/{name}", "command": name, "job_name": name, "job_user": "ANN", "job_type": "B"}
+        return published(
+            **about, logical_reads_for_update=for_update, **{"commits": 0, "rollbacks": 0, **counts, **more}
+        )
+
+    odd = "O'BAT\\<b>"
+    insert(
+        admin,
+        "job",
+        # reads 1,000 rows for update, changes 100 of them, alone; commits 50 times
+        job(1, odd, 1000, 1000, 0, 150, commits=50, record_locks=7),
+        # two tasks, each of which changes what it reads for update
+        job(2, "ORDERS", 500, 500, 0, 500, ts=NEXT),
+        job(3, "ORDERS", 500, 500, 0, 500, ts=NEXT),
+        job(4, "COPY", 2000, 0, 2000, 0),
+    )
+    waits = dict.fromkeys(["dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention"], 0)
+    waited = {f"{name}_s": 0 for name in (*waits, "ineligible", "other")} | {"lock_contention_s": 2, "total_s": 2}
+    insert(admin, "wait_signature", result(task="A", job="1", job_name=odd, **waited))
+    [unneeded] = answer(admin, "mirror_open_for_update")
+    assert (unneeded["job"], unneeded["unneeded_per_day"], unneeded["unneeded_ms_per_day"]) == (odd, 900, None)
+    assert "mirror_distance_km" in unneeded["reason"]
+
+    # 10 km: 0.1 ms a round trip
+    insert(admin, "config", published(section="labels", item="", name="mirror_distance_km", value="10"))
+    [unneeded] = answer(admin, "mirror_open_for_update")
+    assert (unneeded["unneeded_ms_per_day"], unneeded["reason"]) == (90, None)
+    serial = [(row["job"], row["serial_pct"], row["serial_ms_per_day"]) for row in answer(admin, "mirror_serial_jobs")]
+    assert serial == [("COPY", 100, 400), (odd, 100, 20)]
+    # 20 rows a second x 0.2 ms
+    assert answer(admin, "mirror_serial_jobs")[0]["busiest_wait_pct"] == pytest.approx(0.4)
+    locks = answer(admin, "mirror_locking")
+    assert [(row["job"], row["locks_ms_per_day"]) for row in locks] == [
+        (odd, 100),
+        ("ORDERS", 100),
+    ]  # of equal ones the longer wait
+    assert (locks[0]["record_locks_held_max"], locks[0]["changes_a_commit"], locks[0]["lock_wait_ms_per_day"]) == (
+        7,
+        2,
+        2000,
+    )
+    [copied] = answer(admin, "mirror_copy_blocking")
+    assert (copied["job"], copied["inserts_ms_per_day"]) == ("COPY", 400)
+    shown = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
+    drawn = admin.rows(expand(charts()["mirror_cost"].query, shown, {"system": ("ibmi",)}))
+    assert [(row["Job"], row["Cost a day"]) for row in drawn] == [("COPY", 400), ("ORDERS", 300), (odd, 120)]
+
+    # a release that does not count reads for update
+    insert(admin, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))
+    [unknown] = answer(admin, "mirror_open_for_update")
+    assert (unknown["unneeded_per_day"], unknown["reason"]) == (None, "the release does not count reads for update")
 
 
 def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> None:

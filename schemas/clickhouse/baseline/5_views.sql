@@ -598,3 +598,78 @@ FROM
 )
 WHERE group_name IS NOT NULL
 COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are those in all groups that hold work up.';
+
+-- What mirroring would cost jobs. Source of the 10 µs a km and round trip and of two round trips a row change:
+-- IBM Db2 Mirror for i: Performance Considerations, 3.4. It counts none for a lock, which takes one at least.
+CREATE OR REPLACE VIEW counterflow.mirror_cost {on_cluster} AS
+SELECT
+  j.system AS system, j.job AS job, d.days AS days,
+  own.km AS line_km,
+  0.01 * line_km AS lock_ms, 0.02 * line_km AS change_ms,
+  j.reads / d.days AS reads_a_day,
+  j.for_update / d.days AS reads_for_update_a_day,
+  j.inserts / d.days AS inserts_a_day,
+  j.updates / d.days AS updates_a_day,
+  if(j.for_update < j.updates, 0, j.for_update - j.updates) / d.days AS unneeded_a_day, -- greatest() would leave a null out
+  (j.inserts + j.updates) / d.days AS changes_a_day,
+  j.alone / d.days AS serial_changes_a_day,
+  j.busiest_per_s AS serial_busiest_per_s,
+  j.commits / d.days AS commits_a_day,
+  j.rollbacks / d.days AS rollbacks_a_day,
+  j.record_locks AS record_locks_max,
+  w.waited_s / d.days AS lock_wait_s_a_day,
+  j.is_batch AS is_batch,
+  multiIf(
+    line_km IS NULL, 'the length of the line is not known: label mirror_distance_km of the source',
+    j.for_update IS NULL, 'the release does not count reads for update',
+    NULL
+  ) AS reason
+FROM
+(
+  SELECT
+    t.system AS system, t.job AS job, sum(t.reads) AS reads, if(sum(t.unparted) > 0, NULL, sum(t.for_update)) AS for_update,
+    sum(t.inserts) AS inserts, sum(t.updates) AS updates, sumIf(t.inserts + t.updates, t.tasks = 1) AS alone,
+    maxIf((t.inserts + t.updates) / nullIf(t.interval_s, 0), t.tasks = 1) AS busiest_per_s,
+    sum(t.commits) AS commits, sum(t.rollbacks) AS rollbacks, max(t.record_locks) AS record_locks, max(t.is_batch) AS is_batch
+  FROM
+  (
+    SELECT
+      system, assumeNotNull(job_name) AS job, ts, max(interval_s) AS interval_s, sum(j.logical_reads) AS reads,
+      sum(j.logical_reads_for_update) AS for_update,
+      countIf(j.logical_reads IS NOT NULL AND j.logical_reads_for_update IS NULL) AS unparted,
+      sum(j.logical_writes) AS inserts, sum(j.logical_other - if(ends <= j.logical_other, ends, 0)) AS updates,
+      countIf(j.logical_writes + j.logical_other - if(ends <= j.logical_other, ends, 0) > 0) AS tasks,
+      sum(j.commits) AS commits, sum(j.rollbacks) AS rollbacks, sum(j.record_locks) AS record_locks,
+      max(coalesce(j.job_type = 'B', false)) AS is_batch
+    FROM (SELECT *, coalesce(commits + rollbacks, 0) AS ends FROM counterflow.job FINAL) AS j
+    WHERE source = 'ibmi_tables' AND job_name IS NOT NULL
+      AND j.logical_reads + j.logical_writes + j.logical_other IS NOT NULL
+      AND j.ts > {since:DateTime64(3)} AND j.ts <= {until:DateTime64(3)}
+    GROUP BY system, job, ts
+  ) AS t
+  GROUP BY system, job
+) AS j
+INNER JOIN
+(
+  -- less than a day counts as one: a recording of one busy hour is not taken times 24
+  SELECT system, greatest(sum(seconds) / 86400, 1) AS days
+  FROM
+  (
+    SELECT system, ts, max(interval_s) AS seconds FROM counterflow.job
+    WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    GROUP BY system, ts
+  )
+  GROUP BY system
+) AS d ON d.system = j.system
+LEFT JOIN
+(
+  SELECT system, argMax(toFloat64OrNull(value), ts) AS km FROM counterflow.config FINAL
+  WHERE section = 'labels' AND name = 'mirror_distance_km' GROUP BY system
+) AS own ON own.system = j.system
+LEFT JOIN
+(
+  SELECT system, name AS job, sum(lock_contention_s) AS waited_s FROM counterflow.wait_by(grouping = 'job')
+  WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, job
+) AS w ON w.system = j.system AND w.job = j.job
+COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates hold force end of data and releases, so unneeded, reads for update that no update or delete follows, is a lower bound. serial are changes in intervals in which one task alone changed rows; busiest_per_s of these. Logical I/O counts blocks under sequential-only.';
