@@ -84,9 +84,13 @@ def resync_link(resync_links_shared: NonNegative) -> Figure:
     source=f"{MIRROR} 4.3",
     advice="Omit the open and close entries (OMTJRNE(*OPNCLO)): both nodes journal every transaction.",
 )
-def journal_open_close(journals_open_close: bool) -> Figure:
+def journal_open_close(
+    journals_open_close: bool,
+    files_with_open_close: NonNegative | None = None,
+    journaled_files: NonNegative | None = None,
+) -> Figure:
     """Journals of mirrored files contain no open and close entries."""
-    return Figure(not journals_open_close, True)
+    return Figure(not journals_open_close, True, _of_journaled(files_with_open_close, journaled_files))
 
 
 @check(
@@ -96,9 +100,13 @@ def journal_open_close(journals_open_close: bool) -> Figure:
     source=f"{MIRROR} 4.3",
     advice="Omit the before images (IMAGES(*AFTER)): both nodes journal every transaction.",
 )
-def journal_before_images(journals_before_images: bool) -> Figure:
+def journal_before_images(
+    journals_before_images: bool,
+    files_with_before_images: NonNegative | None = None,
+    journaled_files: NonNegative | None = None,
+) -> Figure:
     """Journals of mirrored files contain no before images."""
-    return Figure(not journals_before_images, True)
+    return Figure(not journals_before_images, True, _of_journaled(files_with_before_images, journaled_files))
 
 
 @check(
@@ -136,3 +144,9 @@ def mirror_processors(dedicated_processors: bool) -> Figure:
 def mirror_storage(storage: Literal["nvme", "ssd", "hdd"]) -> Figure:
     """Mirrored data is on flash storage: the source waits for the target's writes."""
     return Figure(storage != "hdd", True, f"on {storage}")
+
+
+def _of_journaled(files: float | None, journaled: float | None) -> str:
+    if files is None or journaled is None:
+        return ""
+    return f"{files:,.0f} of {journaled:,.0f} journaled files, mirrored or not"

@@ -14,9 +14,16 @@ from counterflow.analysis.checks.definition import Check, Outcome, Status, Subje
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
 
 QUERIES = Path(__file__).parent / "queries"
+FACTS = "facts file"
 
 Inputs = dict[str, dict[tuple[Subject, str], dict[str, Any]]]
 """Values by name, for each subject of each system; a system itself is the subject `("system", "")`."""
+
+
+class Stated(NamedTuple):
+    """A value that a person stated."""
+
+    value: Any
 
 
 class Measure(NamedTuple):
@@ -40,6 +47,8 @@ class Result(NamedTuple):
     unit: str
     note: str
     needs: Mapping[str, str]
+    inputs: Mapping[str, str]
+    """Where each input came from: `facts file`, or the meaning and column of the counter or setting."""
     rule: str
     source: str
     advice: str
@@ -59,7 +68,10 @@ def measures() -> list[Measure]:
 
 
 def with_facts(measured: Inputs, facts: Facts | None, systems: Collection[str] = ()) -> Inputs:
-    """Return the inputs of `systems` (empty: all): stated facts plus measured values, which take precedence."""
+    """Return the inputs of `systems` (empty: all): stated facts plus measured values, which take precedence.
+
+    Settings that were collected count as measured.
+    """
     stated = facts.systems if facts else {}
     wanted = [s for s in sorted({*measured, *stated}) if not systems or s in systems]
     return {s: _merged(measured.get(s, {}), stated.get(s)) for s in wanted}
@@ -78,7 +90,7 @@ def _merged(
 
 
 def _known(facts: Any) -> dict[str, Any]:
-    return {name: value for name, value in facts if value is not None}
+    return {name: Stated(value) for name, value in facts if value is not None}
 
 
 def results(inputs: Inputs) -> Iterator[Result]:
@@ -88,11 +100,15 @@ def results(inputs: Inputs) -> Iterator[Result]:
         for check in checks().values():
             named = {name: values for (kind, name), values in subjects.items() if kind == check.subject}
             for name, values in sorted(named.items(), key=lambda of: (len(of[0]), of[0])) or [("", {})]:
-                if outcome := evaluate(check, {**whole, **values}):
-                    yield _result(system, check, f"{check.subject} {name}".rstrip(), outcome)
+                inputs = {**whole, **values}
+                plain = {n: value.value if isinstance(value, Stated) else value for n, value in inputs.items()}
+                if outcome := evaluate(check, plain):
+                    used = [n for n in (*check.only, *check.inputs) if plain.get(n) is not None]
+                    origins = {n: FACTS if isinstance(inputs[n], Stated) else collected()[n] for n in used}
+                    yield _result(system, check, f"{check.subject} {name}".rstrip(), outcome, origins)
 
 
-def _result(system: str, check: Check, subject: str, outcome: Outcome) -> Result:
+def _result(system: str, check: Check, subject: str, outcome: Outcome, origins: Mapping[str, str]) -> Result:
     figure = outcome.figure
     return Result(
         system=system,
@@ -105,6 +121,7 @@ def _result(system: str, check: Check, subject: str, outcome: Outcome) -> Result
         unit=check.unit,
         note=figure.note if figure else "",
         needs={name: "; ".join(filter(None, (why, known_inputs()[name]))) for name, why in outcome.needs.items()},
+        inputs=origins,
         rule=check.rule,
         source=check.source,
         advice=check.advice,
@@ -120,4 +137,11 @@ def known_inputs() -> dict[str, str]:
         for place, model in models.items()
         for name, field in model.model_fields.items()
     }
-    return {**facts, **{name: text for measure in measures() for name, text in measure.columns.items()}}
+    either = {name: f"{text} Or {facts[name]}" for name, text in collected().items() if name in facts}
+    return {**facts, **collected(), **either}
+
+
+@cache
+def collected() -> dict[str, str]:
+    """Return the meaning and column of each input that is collected, by name."""
+    return {name: text for measure in measures() for name, text in measure.columns.items()}

@@ -92,10 +92,17 @@ def _row(result: Result) -> dict[str, Any]:
         "subject": result.subject,
         "measured": f"{measured} ({result.note})" if result.note else measured,
         "limit": f"{result.bound} {limit}",
+        "from": ", ".join(dict.fromkeys(_origin(text) for text in result.inputs.values())),
         "rule": result.rule,
         "source": result.source,
     }
     return {**row, "advice": result.advice} if result.status == "warn" else row
+
+
+def _origin(text: str) -> str:
+    from counterflow.analysis.checks.report import FACTS
+
+    return FACTS if text == FACTS else "config" if "`config`" in text else "counters"
 
 
 def _needs(found: Iterable[Result]) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,9 @@
 """Db2 Mirror: the running counts of a partition's RDMA link, and the settings that lead from it to its port.
 
 The counts are rows of NRG_INFO and RDMA_LINK_INFO. The settings are one sample each of NRG_LINK_INFO, MIRROR_INFO,
-NETSTAT_INTERFACE_INFO and HARDWARE_RESOURCE_INFO, and QAPMETH with the resource of the line in each interval. Where a
-case has no drops and refusals, their columns are left out, as on releases without them.
+NETSTAT_INTERFACE_INFO, HARDWARE_RESOURCE_INFO, PRESTART_JOB_INFO and JOURNALED_OBJECTS, and QAPMETH with the resource
+of the line in each interval. Where a case has no drops and refusals, their columns are left out, as on releases without
+them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,23 @@ from counterflow.simulate.timeline import Placed
 COUNTERS = ("OUTBOUND_RDMA_BYTES", "INBOUND_RDMA_BYTES", "OUTBOUND_MESSAGES", "INBOUND_MESSAGES")
 TROUBLE = ("DROPPED_PACKETS", "RNR_NAK_PACKETS_RECEIVED")
 LINE, RESOURCE = "ROCE01", "CMN05"
+RECOMMENDED: dict[str, Row] = {
+    "PRESTART_JOB_INFO": {
+        "SUBSYSTEM_DESCRIPTION_LIBRARY": "QSYS",
+        "SUBSYSTEM_DESCRIPTION": "QUSRWRK",
+        "PRESTART_JOB_PROGRAM_LIBRARY": "QSYS",
+        "PRESTART_JOB_PROGRAM": "QDBMSRVR",
+        "SUBSYSTEM_ACTIVE": "YES",
+        "START_JOBS": "YES",
+        "INITIAL_JOBS": "50",
+        "THRESHOLD": "20",
+        "ADDITIONAL_JOBS": "40",
+        "MAXIMUM_JOBS": "-1",
+        "MAXIMUM_USES": "-1",
+    },
+    "JOURNALED_OBJECTS": {"JOURNALED_FILES": "1", "FILES_WITH_BEFORE_IMAGES": "0", "FILES_WITH_OPEN_CLOSE": "0"},
+}
+"""Settings as the document recommends them (4.2, 4.3); it does not print those of its runs."""
 
 
 def samples(
@@ -92,4 +110,5 @@ def _settings(system: str, addresses: tuple[str, str], placed: Sequence[Placed[R
             | {"SOURCE_ADDRESS": source, "TARGET_ADDRESS": target}
             | {"LINK_STATE": "UP", "LINK_PRIORITY": 1, "LINK_IN_USE": "YES"}
         ]
+        settings |= {view: [at | row] for view, row in RECOMMENDED.items()}
     return settings

@@ -18,6 +18,7 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 
 NAME = 'o\'pfer \\ [bold]"x"'
+TABLES = ("pool", "disk", "job", "system_cpu", "link", "io_mix", "manifest", "config")
 PERIOD = ("--system", NAME, "--from", "2026-03-01", "--to", "2026-03-02")
 
 Run = Callable[..., Result]
@@ -38,7 +39,7 @@ def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
 def _rows() -> dict[str, list[dict[str, Any]]]:
     """Two intervals of 100 s of a system, and one of another system that nobody asks for."""
     seq = iter(range(1000))
-    rows: dict[str, list[dict[str, Any]]] = {t: [] for t in ("pool", "disk", "job", "system_cpu", "link", "io_mix")}
+    rows: dict[str, list[dict[str, Any]]] = {t: [] for t in TABLES}
 
     def add(table: str, minute: int, system: str = NAME, source: str = "ibmi_tables", **columns: Any) -> None:
         at = {"ts": f"2026-03-01 00:{minute:02}:00", "interval_s": 100.0, "system": system}
@@ -94,6 +95,26 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         )
     for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
         add("link", 20, link=f"{group} {peer}", link_type="nrg_link", group=group, peer=peer)
+    add("manifest", 20, counted="pool", row_count=5)
+    entry = {
+        "INITIAL_JOBS": "3",
+        "THRESHOLD": "20",
+        "ADDITIONAL_JOBS": "40",
+        "MAXIMUM_USES": "-1",
+        "SUBSYSTEM_ACTIVE": "YES",
+    }
+    settings = [("SYSTEM_VALUE_INFO", "QPFRADJ", "CURRENT_CHARACTER_VALUE", "2"), ("QAPMSYSTEM", "", "SYSHRF", "Y")]
+    settings += [("PRESTART_JOB_INFO", "QSYS/QUSRWRK", name, value) for name, value in entry.items()]
+    settings += [("PRESTART_JOB_INFO", "OLD/SBS", *of) for of in (("INITIAL_JOBS", "1"), ("SUBSYSTEM_ACTIVE", "NO"))]
+    counted = {"JOURNALED_FILES": "120", "FILES_WITH_BEFORE_IMAGES": "3", "FILES_WITH_OPEN_CLOSE": "0"}
+    settings += [("JOURNALED_OBJECTS", "", name, value) for name, value in counted.items()]
+    settings += [("SYSDISKSTAT", disk, "UNIT_TYPE", "1") for disk in ("DMP1", "DMP2")]
+    settings += [("MEMORY_POOL", "4", "PAGING_OPTION", "*CALC"), ("MEMORY_POOL", "9", "PAGING_OPTION", "*CALC")]
+    for section, item, name, value in settings:  # sent once, long before the time that is checked
+        add("config", 0, ts="2026-02-02 00:00:00", section=section, item=item, name=name, value=value)
+    adjusted = {"section": "SYSTEM_VALUE_INFO", "item": "QPFRADJ", "name": "CURRENT_CHARACTER_VALUE", "value": "1"}
+    add("config", 0, ts="2026-02-01 00:00:00", **adjusted)
+    add("config", 0, ts="2026-02-01 00:00:00", system="not measured", **adjusted)
     add("pool", 10, system="other", pool="1", pool_name="*MACHINE", size_mb=10.0, reserved_mb=10.0)
     add("pool", 10, source="nmon", pool="memory", size_mb=10.0)
     return rows
@@ -111,7 +132,7 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
 
 def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
-    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "pools": {"4": {"paging": "*CALC"}}}}))
+    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
     answer = run("checkup", *PERIOD, "--facts", str(facts), "--json")
     assert answer.exit_code == 1
     results = [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
@@ -127,7 +148,18 @@ def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path)
         ("expert_cache", "pool 4"): ("pass", 55.0),
         ("disk_busy", "asp 1"): ("warn", 41.0),
         ("resync_link", "system"): ("warn", 1.0),
+        ("pool_adjustment", "system"): ("pass", True),
+        ("qdbmsrvr_inljobs", "system"): ("warn", 3.0),
+        ("qdbmsrvr_threshold", "system"): ("pass", 20.0),
+        ("qdbmsrvr_adljobs", "system"): ("pass", 40.0),
+        ("qdbmsrvr_maxuse", "system"): ("pass", "*NOMAX"),
+        ("journal_open_close", "system"): ("pass", True),
+        ("journal_before_images", "system"): ("warn", False),
+        ("mirror_processors", "system"): ("warn", False),
+        ("mirror_storage", "system"): ("pass", True),
     }
+    assert found["journal_before_images", "system"]["note"] == "3 of 120 journaled files, mirrored or not"
+    assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["inputs"]["qdbmsrvr_threshold"]
     assert found["disk_busy", "asp 1"]["note"] == "unit DMP2"
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}

@@ -281,6 +281,19 @@ def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_says_somethin
     assert [r.system for r in results(with_facts(measured, facts, ["C"]))] == ["C"] * len(checks())
 
 
+def test_each_result_names_where_its_inputs_came_from() -> None:
+    measured: Inputs = {"A": {("system", ""): {"mirrored": True, "qdbmsrvr_inljobs": 50.0}}}
+    facts = Facts.model_validate({"systems": {"A": {"mirror_distance_km": 2, "qdbmsrvr_inljobs": 3}}})
+    found = {r.check: r for r in results(with_facts(measured, facts))}
+    assert found["mirror_distance"].inputs["mirror_distance_km"] == "facts file"
+    assert "nrg_link" in found["mirror_distance"].inputs["mirrored"]
+    assert (found["qdbmsrvr_inljobs"].value, found["qdbmsrvr_inljobs"].status) == (50.0, "pass")
+    assert "`config` PRESTART_JOB_INFO" in found["qdbmsrvr_inljobs"].inputs["qdbmsrvr_inljobs"]
+    asked = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"]
+    assert "`config` PRESTART_JOB_INFO" in asked
+    assert "fact `qdbmsrvr_adljobs`" in asked
+
+
 def test_facts_are_yaml_or_json(tmp_path: Path) -> None:
     file = tmp_path / "facts.yaml"
     file.write_text(
