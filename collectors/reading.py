@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from pathlib import Path
 
-from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.advice import advice
+from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
 
 HEAD_BYTES = 65_536
@@ -62,5 +63,4 @@ def unrecognised(head: bytes) -> Reject:
     """Return the reject of a file that begins with `head` and that no format knows."""
     if not head:
         return Reject(Reason.EMPTY_FILE, "the file is empty", "none")
-    detail = f"no format recognises the beginning of this file; there are {', '.join(formats())}"
-    return Reject(Reason.NOT_THIS_FORMAT, detail, "none", raw=head)
+    return Reject(Reason.NOT_THIS_FORMAT, f"not read, this is {advice(head)}", "none", raw=head)

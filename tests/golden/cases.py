@@ -6,10 +6,13 @@
 `context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
 `complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences of
 single cases by their names; null takes a value away.
+
+Cases of `unrecognised` are files that no format reads: they give the reject with the advice.
 """
 
 from __future__ import annotations
 
+from datetime import UTC
 from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -18,10 +21,11 @@ import orjson
 import yaml
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.reading import beside
+from counterflow.collectors.reading import beside, read_file
 from counterflow.collectors.records import Context, Record, Reject
 
 FOLDER = Path(__file__).parent
+UNRECOGNISED = "unrecognised"
 
 
 class Case(NamedTuple):
@@ -55,6 +59,8 @@ class Case(NamedTuple):
 
     def found(self) -> str:
         """Parse the input; return the records and rejects, a line each."""
+        if self.folder.parent.name == UNRECOGNISED:
+            return _lines([item for item in read_file(self.input, UTC) if isinstance(item, Record | Reject)])
         given = self.given
         context = Context(
             file=self.input.name,
@@ -67,13 +73,16 @@ class Case(NamedTuple):
         )
         with self.input.open("rb") as stream:
             items = list(formats()[self.folder.parent.name].parse(stream, context))
-        rows = [_row(item) for item in items if isinstance(item, Record | Reject)]
-        return "".join(orjson.dumps(row).decode() + "\n" for row in rows)
+        return _lines([item for item in items if isinstance(item, Record | Reject)])
 
 
 def cases() -> list[Case]:
     """All cases of all formats."""
     return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
+
+
+def _lines(items: list[Record | Reject]) -> str:
+    return "".join(orjson.dumps(_row(item)).decode() + "\n" for item in items)
 
 
 def _row(item: Record | Reject) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from counterflow.collectors.formats import formats
-from tests.golden.cases import FOLDER, Case, cases
+from tests.golden.cases import FOLDER, UNRECOGNISED, Case, cases
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -21,7 +21,7 @@ def test_case(case: Case) -> None:
 
 
 def test_every_format_has_cases() -> None:
-    assert {case.folder.parent.name for case in cases()} == set(formats())
+    assert {case.folder.parent.name for case in cases()} == {*formats(), UNRECOGNISED}
 
 
 def test_every_case_has_an_input_no_file_is_empty_and_no_context_is_of_a_case_that_is_gone() -> None:

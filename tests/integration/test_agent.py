@@ -29,7 +29,7 @@ import yaml
 from counterflow.collectors.agent import publish_files
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
-from counterflow.collectors.reading import read_file
+from counterflow.collectors.reading import read_file, unrecognised
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
@@ -38,7 +38,6 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
 
 _names = itertools.count(1)
-UNRECOGNISED = f"no format recognises the beginning of this file; there are {', '.join(formats())}"
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
 
 
@@ -101,6 +100,11 @@ class Agent(AgentProcess):
         command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(self.config)]
         command += ["--agent-id", name]
         super().__init__(command, folder / f"{name}.{next(_names)}.log")
+
+
+def advised(file: Path) -> str:
+    """What is said of a file that no format reads."""
+    return unrecognised(file.read_bytes()).detail
 
 
 def assert_exactly_once(rows: Rows, *files: Path) -> None:
@@ -262,7 +266,7 @@ def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings,
     assert said["failures"] == {
         str(bad[0]): "Permission denied",
         str(bad[1]): "Permission denied",
-        str(bad[2]): UNRECOGNISED,
+        str(bad[2]): advised(bad[2]),
         str(bad[3]): "the file is empty",
         str(bad[4]): "No such file or directory",
     }
@@ -393,7 +397,7 @@ def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSetti
         health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         agent.stop()
     assert health.status_code == 503
-    assert health.text == f"{tmp_path / 'not.nmon'}: {UNRECOGNISED}\n"
+    assert health.text == f"{tmp_path / 'not.nmon'}: {advised(tmp_path / 'not.nmon')}\n"
     assert most < 256 << 20
     rows = published(broker, name)
     counted = {m[1]: float(m[2]) for m in re.finditer(r'_records_total\{dataset="(\w+)",source="s"\} (\S+)', text)}

@@ -1,0 +1,20 @@
+"""Whatever a file begins with, there is one line to say about it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterflow.collectors.advice import advice
+from tests.golden.cases import cases
+
+HEADS = [case.input.read_bytes()[:20_000] for case in cases()]
+ANY = st.one_of(st.binary(max_size=400), st.sampled_from(HEADS))
+
+
+@given(ANY, ANY, st.integers(0, 20_000), st.integers(0, 400))
+def test_the_advice_is_one_printable_line(one: bytes, other: bytes, cut: int, until: int) -> None:
+    said = advice(one[:cut] + other[:until])
+    assert said
+    assert said.isprintable()
+    assert len(said) < 600
