@@ -7,13 +7,32 @@ time is resolved by order: of two instants with the same local time, the first o
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
-_TIME = re.compile(r"\s*(\d{1,2}):(\d\d)[:.](\d\d)\s*")  # Linux writes 01:41.17 in AAA,time
-_DATE = re.compile(r"\s*(\d{1,2})-([A-Za-z]{3})-(\d{4}|\d\d)\s*")
+_MONTHS_ELSEWHERE = {
+    "JANV": 1, "JANVIER": 1, "ENE": 1, "GEN": 1,
+    "FEV": 2, "FEVR": 2, "FEVRIER": 2,
+    "MARS": 3, "MARZ": 3, "MRZ": 3, "MRT": 3, "MAA": 3, "MAAR": 3,
+    "AVR": 4, "AVRIL": 4, "ABR": 4,
+    "MAI": 5, "MAG": 5, "MEI": 5, "MAJ": 5,
+    "JUIN": 6, "GIU": 6, "JUNI": 6,
+    "JUIL": 7, "LUG": 7, "JULI": 7,
+    "AOU": 8, "AOUT": 8, "AGO": 8,
+    "SEPT": 9, "SET": 9,
+    "OKT": 10, "OTT": 10, "OUT": 10,
+    "DEZ": 12, "DIC": 12, "DES": 12,
+}  # fmt: skip
+"""Months of recorders that speak German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish or Norwegian,
+without accents, where they differ from English. JUI is not among them: it is June or July."""
+
+_TIME = re.compile(r"\s*(\d{1,2}):(\d\d)[:.](\d\d)\s*(?:([AaPp])\.?[Mm]\.?\s*)?")  # Linux: 01:41.17 in AAA,time
+_DATE = re.compile(r"\s*(\d{1,2})-([^\s\d,;-]{3,8})-(\d{4}|\d\d)\s*")
+_PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
+"""Accented letters of months in code page 850, as Latin-1 reads them; 0xEA is its U with a circumflex."""
 
 _TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)[.:](\d\d)(?:[.,](\d{1,6})\d*)?Z?")
 
@@ -23,17 +42,30 @@ _HOUR = 3600.0
 def local_time(time: str, date: str) -> datetime | None:
     """Return the local time that AAA,time and AAA,date or a ZZZZ line state, or None where they are malformed."""
     t, d = _TIME.fullmatch(time), _DATE.fullmatch(date)
-    if t is None or d is None or d[2].upper() not in _MONTHS:
+    if t is None or d is None or (month := _month(d[2])) is None:
         return None
-    month, year = _MONTHS.index(d[2].upper()) + 1, int(d[3])
+    hour, year = int(t[1]), int(d[3])
+    if t[4]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (t[4] in "Pp")
     if len(d[3]) == 2:
         year += 1900 if year >= 70 else 2000
     if not 1990 <= year < 2300:  # before the recorder, or beyond what a record holds
         return None
     try:
-        return datetime(year, month, int(d[1]), int(t[1]), int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
+        return datetime(year, month, int(d[1]), hour, int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
     except ValueError:
         return None
+
+
+def _month(name: str) -> int | None:
+    """Return the number of a month in the languages that recorders speak, None where it is in none, or in two."""
+    name = name.rstrip(".").upper()
+    if name in _MONTHS:
+        return _MONTHS.index(name) + 1
+    plain = unicodedata.normalize("NFKD", name.translate(_PC)).encode("ascii", "ignore").decode().upper()
+    return _MONTHS.index(plain) + 1 if plain in _MONTHS else _MONTHS_ELSEWHERE.get(plain)
 
 
 def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:

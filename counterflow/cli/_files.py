@@ -13,9 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from counterflow.cli._table import console
 from counterflow.collectors.reading import read_file
-from counterflow.collectors.records import Item, Record, Reject
+from counterflow.collectors.records import Item, Reason, Record, Reject
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_LOST = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
+"""Where a file with such a reject gives configuration alone, what was measured is lost."""
 
 errors = console(stderr=True, soft_wrap=True)
 
@@ -74,24 +77,28 @@ def read_all(
     take: Callable[[Path, Item], None],
     date_order: str | None = None,
 ) -> int:
-    """Pass every item of every file to `take`; report each file without any record, and return their number."""
+    """Pass every item of every file to `take`; report each file without figures, and return their number."""
     unread = 0
     for path in each(paths):
-        records, first = 0, None
+        records, measured, first, lost = 0, 0, None, None
         try:
             for item in read_file(path, zone, system, date_order):
-                records += isinstance(item, Record)
-                if first is None and isinstance(item, Reject):
-                    first = item
+                if isinstance(item, Record):
+                    records += 1
+                    measured += item.dataset != "config"
+                elif isinstance(item, Reject):
+                    first = first or item
+                    lost = lost or (item if item.reason in _LOST else None)
                 take(path, item)
         except OSError as error:
             unread += 1
             errors.print(f"error: {path}: {why(error)}", markup=False)
             continue
-        if not records:
+        if not records or (lost and not measured):
             unread += 1
-            what = "no record found" if first is None else first.detail
-            place = f"{path}:{first.line}" if first is not None and first.line else str(path)
+            why_not = first if not records else lost
+            what = "no record found" if why_not is None else why_not.detail
+            place = f"{path}:{why_not.line}" if why_not is not None and why_not.line else str(path)
             errors.print(f"error: {place}: {what}", markup=False)
     return unread
 

@@ -20,9 +20,13 @@ from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line
 
 TAG = re.compile(rb"T\d{4,16}")
-_STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d),(\d{1,2}-[A-Za-z]{3}-\d{2,4})\s*")
+_STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?),(\d{1,2}-[^\s\d,;-]{3,8}-\d{2,4})\s*")
 _TRAILERS = (b"AVM-IN-MB", b"NO-PBUF-COUNT", b"NO-PSBUF-COUNT", b"NO-JFS2-FSBUF-COUNT")
 _AAA_TABLES = ("x86", "ARM", "POWER")
+_OF_A_HEADER = ("command", "version", "build", "AIX", "VIOS", "OS", "host", "user", "runname", "interval", "snapshots")
+"""What a recorder writes once, before its first snapshot: later it is of another recording."""
+_PLACEHOLDER = re.compile(r"<[^<>]*>|\(none\)|\(null\)|hostname|localhost(?:\.localdomain)?", re.IGNORECASE)
+"""What stands where the name of a system was taken out, or never given."""
 
 _HELD_CONFIG = 2000
 """So many configuration lines are held before the first snapshot; then they are yielded."""
@@ -63,6 +67,7 @@ class Parser:
         self._in_aaa = True
         self._refused = False
         self._run_id: str | None = None
+        self._first_host: str | None = None
         # of the last snapshot that was finished
         self._number = 0
         self._instant: datetime | None = None
@@ -154,13 +159,23 @@ class Parser:
 
     def finish(self, end: int, number: int) -> None:
         """End the data at `end`, after line `number`: the last snapshot is whole, and no other will come."""
-        recorded, planned = max(self._snapshot.number, self._number), self._facts.snapshots
-        if planned is not None and 0 < recorded < planned and "cut" not in self._account.noted:
+        place = Line(number, end, b"", end)
+        recorded, planned = 0 if self._in_aaa else max(self._snapshot.number, self._number), self._facts.snapshots
+        if recorded == 0:
+            self._no_data(place)
+        elif planned is not None and recorded < planned and "cut" not in self._account.noted:
             self._account.noted.add("cut")
             detail = f"{recorded} of {planned} snapshots planned (AAA,snapshots): the recorder was stopped or killed"
-            place = Line(number, end, b"", end)
             self._account.reject(place, Reason.CUT_FILE, detail, "all", section="AAA")
         self._end(end, number)
+
+    def _no_data(self, place: Line) -> None:
+        """Report a recording that ends at `place` and has a header alone."""
+        if self._facts.values and not self._refused and not self._account.noted & {"cut", "rows"}:
+            self._account.noted.add("cut")
+            planned = f" of {self._facts.snapshots} planned" if self._facts.snapshots is not None else ""
+            detail = f"a header without data: the recorder wrote no snapshot{planned}"
+            self._account.reject(place, Reason.CUT_FILE, detail, "all", section="AAA")
 
     def _end(self, end: int, number: int) -> None:
         self._drop_cut()
@@ -175,8 +190,13 @@ class Parser:
         if rest.startswith(b"progname") and self._facts.values and (self._reader.headers.table or not self._in_aaa):
             self._restart(line)
         key, value = pair(rest)
+        if not self._in_aaa and key in _OF_A_HEADER and key in self._facts.values:
+            self._restart(line)  # joined without the line of the program
         if self._in_aaa:
+            is_host = key == "host" and "host" not in self._facts.values
             self._facts.values.setdefault(key, value)
+            if is_host:
+                self._host(line, value)
             self._account.system = self._system
         if key in _AAA_TABLES and "," in value:
             item, (key, _, value) = key, value.partition(",")
@@ -184,6 +204,18 @@ class Parser:
         else:
             self._config("AAA", "", key, value)
         self._account.encoding(line)
+
+    def _host(self, line: Line, name: str) -> None:
+        """Take the name of the system that the recording states."""
+        told = self._context.system
+        self._first_host = self._first_host or name
+        self._account.system = self._system
+        if told is None and _PLACEHOLDER.fullmatch(name):
+            detail = f"`{name}` is no name of one system: others may have it too; name it (system)"
+            self._account.reject(line, Reason.BAD_HEADER, detail, "all", section="AAA")
+        if told is not None and name != self._first_host:
+            detail = f"`{told}` names {self._first_host}; {name} is another system, kept under its own name"
+            self._account.reject(line, Reason.RESTARTED, detail, "all", section="AAA")
 
     def _bbb(self, line: Line, section: bytes, rest: bytes) -> None:
         item, setting = pair(rest)
@@ -226,6 +258,10 @@ class Parser:
     def _restart(self, line: Line) -> None:
         self._drop_cut()
         self._refuse_unstamped()
+        if self._in_aaa or (self._snapshot.number or self._number) == 0:
+            self._no_data(line._replace(data=b""))
+        if self._in_aaa and self._snapshot.config and self._system is not None:
+            self._begin()
         self._finish_snapshot(line)
         self._account.reject(line, Reason.RESTARTED, "a second recording begins in this file", "all")
         self._facts = Facts()
@@ -252,7 +288,8 @@ class Parser:
 
     @property
     def _system(self) -> str | None:
-        return self._context.system or self._facts.system
+        told, host = self._context.system, self._facts.values.get("host")
+        return host if told and host and self._first_host not in (None, host) else told or self._facts.system
 
     # stamps
 
@@ -355,6 +392,7 @@ class Parser:
         """Return whether a row is one of the open snapshot; else deal with it."""
         if tag == self._tag:
             return True
+        self._account.noted.add("rows")
         number = int(tag[1:])
         if self._unstamped and self._unstamped[-1].tag == tag:
             self._unstamped[-1].lines.append(line)
@@ -442,7 +480,7 @@ class Parser:
     def _header(self, line: Line, section: bytes, title: bytes, rest: bytes) -> None:
         data = line.data
         if match := _STAMP_TAIL.fullmatch(data):
-            local = stamps.local_time(match[2].decode(), match[3].decode())
+            local = stamps.local_time(text(match[2]), text(match[3]))
             if local is not None:
                 self._drop_cut()
                 self._cut = CutStamp(line, match[1], local)
@@ -510,12 +548,12 @@ class Parser:
             "shifted": self._reader.shifted,
             "refused": self._refused,
             "noted": sorted(self._account.noted),
+            "first_host": self._first_host,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._facts, headers = unpack(state["recording"])
         self._reader.use(headers)
-        self._account.system = self._system
         self._number = state["number"]
         self._instant = stamps.from_iso(state["instant"]) if state["instant"] else None
         self._snapshot.instant = stamps.from_iso(state["config_instant"]) if state["config_instant"] else None
@@ -524,3 +562,5 @@ class Parser:
         self._reader.shifted = state["shifted"]
         self._refused = state["refused"]
         self._account.noted = set(state["noted"])
+        self._first_host = state["first_host"]
+        self._account.system = self._system

@@ -1,0 +1,65 @@
+"""Local times as recorders write them: clocks of 12 hours, and months in other languages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from counterflow.cli import cli
+from counterflow.collectors.text.stamps import local_time
+
+
+@pytest.mark.parametrize(
+    ("written", "hour"),
+    [("12:05:00 AM", 0), ("1:05:00 am", 1), ("11:05:00AM", 11), ("12:05:00 PM", 12), ("11:05:00 p.m.", 23)],
+)
+def test_clocks_of_twelve_hours(written: str, hour: int) -> None:
+    assert local_time(written, "21-NOV-2026") == datetime(2026, 11, 21, hour, 5)  # noqa: DTZ001 - local by design
+
+
+@pytest.mark.parametrize("written", ["13:05:00 PM", "00:05:00 AM", "08:05:00 XM", "08:05:00 A"])
+def test_clocks_that_are_none(written: str) -> None:
+    assert local_time(written, "21-NOV-2026") is None
+
+
+@pytest.mark.parametrize(
+    "months",
+    [
+        "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC",
+        "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+        "JAN FEB M\x8eR APR MAI JUN JUL AUG SEP OKT NOV DEZ",
+        "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+        "JAN FÉV MAR AVR MAI JUIN JUIL AOÛ SEP OCT NOV DÉC",
+        "ENE FEB MAR ABR MAY JUN JUL AGO SEP OCT NOV DIC",
+        "GEN FEB MAR APR MAG GIU LUG AGO SET OTT NOV DIC",
+        "JAN FEV MAR ABR MAI JUN JUL AGO SET OUT NOV DEZ",
+        "jan feb mrt apr mei jun jul aug sep okt nov dec",
+        "JAN FEB MAR APR MAJ JUN JUL AUG SEP OKT NOV DEC",
+        "JAN FEB MAR APR MAI JUN JUL AUG SEP OKT NOV DES",
+    ],
+)
+def test_months(months: str) -> None:
+    found = [local_time("08:05:00", f"21-{month}-2026") for month in months.split()]
+    assert found == [datetime(2026, month, 21, 8, 5) for month in range(1, 13)]  # noqa: DTZ001 - local by design
+
+
+@pytest.mark.parametrize("month", ["JUI", "XYZ", "M?R", "MA"])
+def test_months_that_are_none_or_two(month: str) -> None:
+    assert local_time("08:05:00", f"21-{month}-2026") is None
+
+
+@pytest.mark.parametrize(
+    ("date", "said"),
+    [("21-XYZ-2026", "is no time and date"), ("21-NOV-2026", "a header without data")],
+)
+def test_a_recording_of_which_only_configuration_is_left_is_an_error(tmp_path: Path, date: str, said: str) -> None:
+    file = tmp_path / "a.nmon"
+    header = "AAA,progname,nmon\nAAA,host,a\nAAA,time,08:00:00\nAAA,date,21-NOV-2026\nMEM,Memory a,memtotal\n"
+    rows = f"ZZZZ,T0001,08:05:00,{date}\nMEM,T0001,100\n" if date != "21-NOV-2026" else ""
+    file.write_text(header + rows)
+    result = CliRunner().invoke(cli, ["summary", str(file)])
+    assert result.exit_code == 1
+    assert said in result.output
