@@ -154,7 +154,8 @@ class SqlSource(_Asked):
 
     `packs` are names of built-in packs or files; `intervals` override theirs, by pack or table. `library` is the one
     whose collections are read (default: that of the active collection). `columns` maps columns of datasets to those of
-    its tables, where no publication names them.
+    its tables, where no publication names them. `verdicts` is the address of the metrics of `counterflow verdicts
+    export`: a pack that waits for a verdict, such as `culprit`, is asked only while these show one on the system.
     """
 
     kind: Literal["sql"]
@@ -163,6 +164,7 @@ class SqlSource(_Asked):
     intervals: dict[str, Annotated[float, Field(gt=0, le=86_400)]] = Field(default={})
     library: str | None = Field(default=None, pattern=SYSTEM_NAME)
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
+    verdicts: Annotated[str, AfterValidator(_url)] | None = None
 
     @field_validator("packs")
     @classmethod
@@ -194,6 +196,13 @@ class SqlSource(_Asked):
         text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
         raise_all({name: text for name in intervals if known and name not in known})
         return intervals
+
+    @model_validator(mode="after")
+    def _knows_verdicts(self) -> SqlSource:
+        waiting = [pack.pack for pack in map(load_pack, self.packs) if pack.when]
+        text = f"is needed by {', '.join(waiting)}: for example `verdicts: http://127.0.0.1:19096/metrics`"
+        raise_all({"verdicts": text} if waiting and self.verdicts is None else {})
+        return self
 
 
 def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.verdicts import Verdicts
 
 STOP_S = 2.0
 
@@ -180,11 +181,13 @@ def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: W
 
 def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Session]]:
     """Yield the queries of the packs of a source."""
+    verdict = partial(Verdicts(source.verdicts).raised, source.system) if source.verdicts else None
     for pack in map(load, source.packs):
         of_pack_s = source.intervals.get(pack.pack)
         for query in pack.queries:
             interval_s = source.intervals.get(query.table) or of_pack_s or query.interval_s or pack.interval_s
-            yield Sample(query, interval_s, source.system, committed.get(query.table))
+            when = verdict if pack.when else None
+            yield Sample(query, interval_s, source.system, committed.get(query.table), when)
         if pack.members:
             default_s = of_pack_s or pack.interval_s
             described = {name: Described(frozenset(t.names), _binary(name)) for name, t in tables().items()}

@@ -23,8 +23,8 @@ NOT_TOLD = {
     *("wait_ranking", "wait_signature", "page_faults_by_job", "physical_io_by_job", "file_opens", "response_of_jobs"),
     # no commits, no accounting codes, no time in SQL
     *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
-    # no job that inserts what it reads
-    "mirror_copy_blocking",
+    # no locks of single jobs, no job that inserts what it reads, none that changes rows alone
+    *("lock_holders", "mirror_copy_blocking", "mirror_serial_jobs"),
     # no pages moved, no processor taken away
     *("cpu_taken_away", "paging"),
 }

@@ -6,10 +6,15 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+import prometheus_client
 import pytest
 from click.testing import CliRunner
 
@@ -17,9 +22,10 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
-from counterflow.collectors.agent.live import Live
+from counterflow.collectors.agent.live import Live, read
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.records import Record
 from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.asking.reader import Reader
 from counterflow.collectors.sources.asking.session import AskError, Kind
@@ -29,6 +35,7 @@ from counterflow.collectors.sources.sql.members import Described, Follow, Member
 from counterflow.collectors.sources.sql.packs import PackError, Query
 from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
 
@@ -199,6 +206,120 @@ def test_a_pack_that_cannot_be_used_is_said(tmp_path: Path, content: str, said: 
     path.write_text(content)
     with pytest.raises(PackError, match=said):
         packs.load(str(path))
+
+
+# While a verdict is raised
+
+ODD = 'it\'s "A"'
+
+
+def metrics(system: str, state: str, ends_s: float) -> str:
+    """What the exporter says of one entity, in part."""
+    family = prometheus_client.CollectorRegistry()
+    of = {"rule": "roce_cap", "system": system, "entity_type": "nrg", "entity": "G"}
+    states = prometheus_client.Gauge("counterflow_verdict_state", "", [*of, "state"], registry=family)
+    for each in ("OK", "UNKNOWN", "CAPPED"):
+        states.labels(**of, state=each).set(each == state)
+    prometheus_client.Gauge("counterflow_verdict_timestamp_seconds", "", [*of], registry=family).labels(**of).set(
+        ends_s
+    )
+    return prometheus_client.generate_latest(family).decode()
+
+
+def test_a_verdict_is_raised_by_a_state_of_trouble_that_is_not_history() -> None:
+    assert raised(metrics(ODD, "CAPPED", 1000), 1000 + OLD_S) == {ODD}
+    assert raised(metrics(ODD, "CAPPED", 1000), 1001 + OLD_S) == set()
+    assert raised(metrics(ODD, "OK", 1000), 1000) == raised(metrics(ODD, "UNKNOWN", 1000), 1000) == set()
+    with pytest.raises(ValueError, match="html"):
+        raised("<html>", 0)
+
+
+@contextmanager
+def exporter(told: list[str]) -> Iterator[str]:
+    """An address where the last of `told` is read."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if told else 503)
+            self.end_headers()
+            self.wfile.write(told[-1].encode() if told else b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_pack_of_culprits_asks_while_a_verdict_is_raised_and_only_then(
+    system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterflow.collectors.sources.sql.verdicts.LOOK_S", 0)
+    lock = {"SYSTEM_TABLE_SCHEMA": "APP", "SYSTEM_TABLE_NAME": "OR'D", "LOCK_STATE": "UPDATE"}
+    held = {**lock, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"}
+    system.table("QSYS2", "RECORD_LOCK_INFO", held)
+    waits = {**lock, "LOCK_STATUS": "WAITING", "JOB_NAME": "000002/JOE/WEB"}
+    system.add("QSYS2", "RECORD_LOCK_INFO", held, waits, {**held, "SYSTEM_TABLE_NAME": "ALONE"})
+    thing = {
+        "SYSTEM_OBJECT_SCHEMA": "APP",
+        "SYSTEM_OBJECT_NAME": "AREA",
+        "OBJECT_TYPE": "*DTAARA",
+        "LOCK_STATE": "*EXCL",
+    }
+    system.table("QSYS2", "OBJECT_LOCK_INFO", {**thing, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"})
+    job = {"JOB_NAME": "000001/ANN/BATCH", "CPU_TIME": 5, "TOTAL_DISK_IO_COUNT": 7, "SQL_STATEMENT_STATUS": "ACTIVE"}
+    system.table("QSYS2", "ACTIVE_JOB_INFO()", {**job, "SQL_STATEMENT_TEXT": "UPDATE T SET A = 'it''s'" + 2000 * " x"})
+    ends = {"SOURCE_ADDRESS": "10.0.0.1", "SOURCE_PORT": 1, "TARGET_ADDRESS": "10.0.0.2", "TARGET_PORT": 2}
+    jobs = {"NRG_NAME": "G", "JOB_NAME_COUNT": 1, "JOB_NAME": "000001/ANN/BATCH", "BYTES_IN": 1, "BYTES_OUT": 2}
+    system.table("QSYS2", "RDMA_CONNECTION_INFO", {**ends, **jobs})
+    pack, session, told = packs.load("culprit"), session_of(system), list[str]()
+    session.open()
+    ibmi_database.asked.clear()
+    with exporter(told) as url:
+        when = partial(Verdicts(url).raised, ODD)
+        samples = [Sample(query, 15, ODD, None, when) for query in pack.queries]
+        for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
+            told[:] = [quiet] if quiet else []
+            assert [batch for sample in samples for batch in sample.read(session)] == []
+        assert ibmi_database.asked == []
+        told.append(metrics(ODD, "CAPPED", time.time()))
+        batches = [batch for sample in samples for batch in sample.read(session)]
+        told.append(metrics(ODD, "OK", time.time()))
+        assert [batch for sample in samples for batch in sample.read(session)] == []
+    assert len(ibmi_database.asked) == 4
+    assert [batch.trouble for batch in batches] == [None] * 4
+    found = check(CONFIG.replace("[db2_mirror]", f"[culprit]\n    verdicts: {url}"), system.folder)
+    assert isinstance(found, Config)
+    (source,) = found.systems
+    records = [record for batch in batches for record in read(source, batch, {}) if isinstance(record, Record)]
+    counters = {
+        (r.fields["section"], r.fields["instance"], r.fields["counter"]): r.fields["value"]
+        for r in records
+        if r.dataset == "counter"
+    }
+    assert {key: value for key, value in counters.items() if key[2] == "LOCKS"} == {
+        ("RECORD_LOCK_INFO", "000001/ANN/BATCH UPDATE HELD APP/OR'D", "LOCKS"): 2,
+        ("RECORD_LOCK_INFO", "000002/JOE/WEB UPDATE WAITING APP/OR'D", "LOCKS"): 1,
+    }
+    assert counters["RDMA_CONNECTION_JOBS", "10.0.0.1 1 10.0.0.2 2", "BYTES_OUT"] == 2
+    texts = {
+        (r.fields["section"], r.fields["item"], r.fields["name"]): r.fields["value"]
+        for r in records
+        if r.dataset == "config"
+    }
+    assert len(texts["JOB_STATEMENT", "000001/ANN/BATCH", "SQL_STATEMENT_TEXT"]) <= 1000
+    assert texts["RDMA_CONNECTION_JOBS", "10.0.0.1 1 10.0.0.2 2", "JOB_NAME"] == "000001/ANN/BATCH"
+
+
+def test_a_pack_that_waits_for_a_verdict_needs_to_know_where_they_are(tmp_path: Path) -> None:
+    found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, culprit]"), tmp_path)
+    assert isinstance(found, list)
+    assert [(m.where, "is needed by culprit" in m.what) for m in found] == [("sources[0].verdicts", True)]
 
 
 # Questions

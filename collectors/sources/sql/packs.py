@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -111,11 +111,15 @@ class Members(_Strict):
 
 
 class Pack(_Strict):
-    """One file: questions that belong together."""
+    """One file: questions that belong together.
+
+    `when: verdict` means that `queries` are asked only while a rule has raised a verdict on the system.
+    """
 
     pack: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     text: str
     interval_s: float = Field(gt=0)
+    when: Literal["verdict"] | None = None
     queries: tuple[Query, ...] = ()
     members: Members | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.asking.session import AskError, Kind
@@ -14,8 +14,16 @@ from counterflow.collectors.sources.sql.session import Answer, Session
 class Sample:
     """One query of a pack."""
 
-    def __init__(self, query: Query, interval_s: float, system: str, committed: Cursor | None) -> None:
-        """Go on after the position that is committed."""
+    def __init__(
+        self,
+        query: Query,
+        interval_s: float,
+        system: str,
+        committed: Cursor | None,
+        when: Callable[[], bool] | None = None,
+    ) -> None:
+        """Go on after the position that is committed; nothing is asked while `when` says no."""
+        self._when = when
         self._query = query
         self._interval_s = interval_s
         self._stream = Stream(query.table, query.table, f"{system}:{query.table}", committed)
@@ -29,6 +37,8 @@ class Sample:
 
     def read(self, session: Session) -> Iterator[Batch]:
         """Ask; the first answer of a connection is only the baseline, where that is what figures are relative to."""
+        if self._when is not None and not self._when():
+            return
         began = time.monotonic()
         try:
             columns, found = self._ask(session)
