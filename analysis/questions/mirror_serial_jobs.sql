@@ -1,4 +1,4 @@
--- Which batch jobs would gain from being split? Rows changed while no other task of the name did, and what mirroring them one after the other would cost a day.
+-- Which batch jobs would gain from being split? Rows changed while no other task of the generic name did, and what mirroring them one after the other would cost a day.
 -- section: Links and Db2 Mirror
 SELECT
   system,

@@ -149,9 +149,9 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
         "job",
         # reads 1,000 rows for update, changes 100 of them, alone; commits 50 times
         job(1, odd, 1000, 1000, 0, 150, commits=50, record_locks=7),
-        # two tasks, each of which changes what it reads for update
+        # two jobs of one generic name, each of which changes what it reads for update
         job(2, "ORDERS", 500, 500, 0, 500, ts=NEXT),
-        job(3, "ORDERS", 500, 500, 0, 500, ts=NEXT),
+        job(3, "ORDERS2", 500, 500, 0, 500, ts=NEXT),
         job(4, "COPY", 2000, 0, 2000, 0),
     )
     waits = dict.fromkeys(["dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention"], 0)
@@ -171,19 +171,26 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     assert answer(admin, "mirror_serial_jobs")[0]["busiest_wait_pct"] == pytest.approx(0.4)
     locks = answer(admin, "mirror_locking")
     assert [(row["job"], row["locks_ms_per_day"]) for row in locks] == [
-        (odd, 100),
-        ("ORDERS", 100),
-    ]  # of equal ones the longer wait
+        (odd, 100),  # of equal ones the longer wait
+        ("ORDERS", 50),
+        ("ORDERS2", 50),
+    ]
     assert (locks[0]["record_locks_held_max"], locks[0]["changes_a_commit"], locks[0]["lock_wait_ms_per_day"]) == (
         7,
         2,
         2000,
     )
+    assert locks[1]["lock_wait_ms_per_day"] is None  # its waits were not collected
     [copied] = answer(admin, "mirror_copy_blocking")
     assert (copied["job"], copied["inserts_ms_per_day"]) == ("COPY", 400)
     shown = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
     drawn = admin.rows(expand(charts()["mirror_cost"].query, shown, {"system": ("ibmi",)}))
-    assert [(row["Job"], row["Cost a day"]) for row in drawn] == [("COPY", 400), ("ORDERS", 300), (odd, 120)]
+    assert [(row["Job"], row["Cost a day"]) for row in drawn] == [
+        ("COPY", 400),
+        ("ORDERS", 150),
+        ("ORDERS2", 150),
+        (odd, 120),
+    ]
 
     # a release that does not count reads for update
     insert(admin, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))

@@ -628,24 +628,29 @@ FROM
 (
   SELECT
     t.system AS system, t.job AS job, sum(t.reads) AS reads, if(sum(t.unparted) > 0, NULL, sum(t.for_update)) AS for_update,
-    sum(t.inserts) AS inserts, sum(t.updates) AS updates, sumIf(t.inserts + t.updates, t.tasks = 1) AS alone,
-    maxIf((t.inserts + t.updates) / nullIf(t.interval_s, 0), t.tasks = 1) AS busiest_per_s,
+    sum(t.inserts) AS inserts, sum(t.updates) AS updates, sumIf(t.inserts + t.updates, t.alike = 1) AS alone,
+    maxIf((t.inserts + t.updates) / nullIf(t.interval_s, 0), t.alike = 1) AS busiest_per_s,
     sum(t.commits) AS commits, sum(t.rollbacks) AS rollbacks, max(t.record_locks) AS record_locks, max(t.is_batch) AS is_batch
   FROM
   (
-    SELECT
-      system, assumeNotNull(job_name) AS job, ts, max(interval_s) AS interval_s, sum(j.logical_reads) AS reads,
-      sum(j.logical_reads_for_update) AS for_update,
-      countIf(j.logical_reads IS NOT NULL AND j.logical_reads_for_update IS NULL) AS unparted,
-      sum(j.logical_writes) AS inserts, sum(j.logical_other - if(ends <= j.logical_other, ends, 0)) AS updates,
-      countIf(j.logical_writes + j.logical_other - if(ends <= j.logical_other, ends, 0) > 0) AS tasks,
-      sum(j.commits) AS commits, sum(j.rollbacks) AS rollbacks, sum(j.record_locks) AS record_locks,
-      max(coalesce(j.job_type = 'B', false)) AS is_batch
-    FROM (SELECT *, coalesce(commits + rollbacks, 0) AS ends FROM counterflow.job FINAL) AS j
-    WHERE source = 'ibmi_tables' AND job_name IS NOT NULL
-      AND j.logical_reads + j.logical_writes + j.logical_other IS NOT NULL
-      AND j.ts > {since:DateTime64(3)} AND j.ts <= {until:DateTime64(3)}
-    GROUP BY system, job, ts
+    -- jobs of one generic name are one piece of work that is split already
+    SELECT *, sum(tasks) OVER (PARTITION BY system, left(job, 6), ts) AS alike
+    FROM
+    (
+      SELECT
+        system, assumeNotNull(job_name) AS job, ts, max(interval_s) AS interval_s, sum(j.logical_reads) AS reads,
+        sum(j.logical_reads_for_update) AS for_update,
+        countIf(j.logical_reads IS NOT NULL AND j.logical_reads_for_update IS NULL) AS unparted,
+        sum(j.logical_writes) AS inserts, sum(j.logical_other - if(ends <= j.logical_other, ends, 0)) AS updates,
+        countIf(j.logical_writes + j.logical_other - if(ends <= j.logical_other, ends, 0) > 0) AS tasks,
+        sum(j.commits) AS commits, sum(j.rollbacks) AS rollbacks, sum(j.record_locks) AS record_locks,
+        max(coalesce(j.job_type = 'B', false)) AS is_batch
+      FROM (SELECT *, coalesce(commits + rollbacks, 0) AS ends FROM counterflow.job FINAL) AS j
+      WHERE source = 'ibmi_tables' AND job_name IS NOT NULL
+        AND j.logical_reads + j.logical_writes + j.logical_other IS NOT NULL
+        AND j.ts > {since:DateTime64(3)} AND j.ts <= {until:DateTime64(3)}
+      GROUP BY system, job, ts
+    )
   ) AS t
   GROUP BY system, job
 ) AS j
@@ -668,8 +673,8 @@ LEFT JOIN
 ) AS own ON own.system = j.system
 LEFT JOIN
 (
-  SELECT system, name AS job, sum(lock_contention_s) AS waited_s FROM counterflow.wait_by(grouping = 'job')
+  SELECT system, name AS job, toNullable(sum(lock_contention_s)) AS waited_s FROM counterflow.wait_by(grouping = 'job')
   WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
-COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates hold force end of data and releases, so unneeded, reads for update that no update or delete follows, is a lower bound. serial are changes in intervals in which one task alone changed rows; busiest_per_s of these. Logical I/O counts blocks under sequential-only.';
+COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates hold force end of data and releases, so unneeded, reads for update that no update or delete follows, is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; busiest_per_s of these. Logical I/O counts blocks under sequential-only.';
