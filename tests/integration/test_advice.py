@@ -115,6 +115,9 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
     adjusted = {"section": "SYSTEM_VALUE_INFO", "item": "QPFRADJ", "name": "CURRENT_CHARACTER_VALUE", "value": "1"}
     add("config", 0, ts="2026-02-01 00:00:00", **adjusted)
     add("config", 0, ts="2026-02-01 00:00:00", system="not measured", **adjusted)
+    add("manifest", 20, system="sees no journal", counted="pool", row_count=1)
+    for name in counted:
+        add("config", 1, system="sees no journal", section="JOURNALED_OBJECTS", item="", name=name, value="0")
     add("pool", 10, system="other", pool="1", pool_name="*MACHINE", size_mb=10.0, reserved_mb=10.0)
     add("pool", 10, source="nmon", pool="memory", size_mb=10.0)
     return rows
@@ -163,6 +166,12 @@ def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path)
     assert found["disk_busy", "asp 1"]["note"] == "unit DMP2"
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}
+
+
+def test_journals_of_which_none_is_seen_are_not_known(run: Run) -> None:
+    answer = run("checkup", "--system", "sees no journal", *PERIOD[2:], "--json")
+    found = {r["check"]: r for r in map(orjson.loads, answer.stdout_bytes.splitlines())}
+    assert found["journal_before_images"]["status"] == "needs input"
 
 
 def test_names_are_printed_as_they_are(run: Run) -> None:

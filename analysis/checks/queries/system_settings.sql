@@ -42,8 +42,8 @@ SELECT
   minIf(toFloat64OrNull(value), entry AND name = 'THRESHOLD') AS qdbmsrvr_threshold,
   minIf(toFloat64OrNull(value), entry AND name = 'ADDITIONAL_JOBS') AS qdbmsrvr_adljobs,
   nullIf(maxIf(if(value = '-1', '*NOMAX', value), entry AND name = 'MAXIMUM_USES'), '') AS qdbmsrvr_maxuse,
-  CAST(files_with_open_close > 0 AS Nullable(Bool)) AS journals_open_close,
-  CAST(files_with_before_images > 0 AS Nullable(Bool)) AS journals_before_images,
+  CAST(if(journaled_files = 0, NULL, files_with_open_close > 0) AS Nullable(Bool)) AS journals_open_close,
+  CAST(if(journaled_files = 0, NULL, files_with_before_images > 0) AS Nullable(Bool)) AS journals_before_images,
   maxIf(toFloat64OrNull(value), section = 'JOURNALED_OBJECTS' AND name = 'JOURNALED_FILES') AS journaled_files,
   maxIf(toFloat64OrNull(value), section = 'JOURNALED_OBJECTS' AND name = 'FILES_WITH_OPEN_CLOSE') AS files_with_open_close,
   maxIf(toFloat64OrNull(value), section = 'JOURNALED_OBJECTS' AND name = 'FILES_WITH_BEFORE_IMAGES')
