@@ -25,6 +25,8 @@ NOT_TOLD = {
     *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
     # no locks of single jobs, no job that inserts what it reads, none that changes rows alone
     *("lock_holders", "mirror_copy_blocking", "mirror_serial_jobs"),
+    # no synchronous I/O of RMF
+    "sync_io_links",
     # no pages moved, no processor taken away
     *("cpu_taken_away", "paging"),
 }

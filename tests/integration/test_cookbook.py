@@ -35,7 +35,7 @@ ONE: dict[str, Any] = {"String": "one", "UInt64": 1, "Int64": 1, "Float64": 20.0
 REASONS = {"missing", "final"}
 """Columns that are null where all is well."""
 SEPARATE = {
-    *("configuration_changes", "link_skew", "provisional_results", "resync_progress"),
+    *("configuration_changes", "link_skew", "provisional_results", "resync_progress", "sync_io_links"),
     *("lock_holders", "mirror_copy_blocking", "mirror_open_for_update"),
 }
 """Questions about a difference, or about settings, of which these rows have none."""
@@ -190,8 +190,105 @@ def test_a_gap_is_what_no_interval_covers(admin: ClickHouse, reader: ClickHouse)
     assert (row["gap_s"], row["intervals_lacking"]) == (2700, 3)
 
 
-SEPARATE = {
-    *("configuration_changes", "link_skew", "provisional_results", "resync_progress"),
-    *("lock_holders", "mirror_copy_blocking", "mirror_open_for_update"),
-}
-"""Questions about a difference, or about settings, of which these rows have none."""
+def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHouse, reader: ClickHouse) -> None:
+    common = {"system": "worked", "source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
+
+    def state(at: str, state: str, detail: str) -> None:
+        setting = {**common, "ts": f"2026-06-01T{at}Z", "section": "MIRROR_INFO", "item": "*SYSBAS"}
+        named = {"REPLICATION_STATE": state, "REPLICATION_DETAIL": detail}
+        insert(admin, "config", *({**setting, "name": name, "value": value} for name, value in named.items()))
+
+    def listed(at: str, pending: int, failed: int = 0) -> None:
+        sample = {**common, "ts": f"2026-06-01T{at}Z", "section": "RESYNC_STATUS", "instance": ""}
+        counts = {"PENDING_ENTRIES": pending, "FAILED_ENTRIES": failed}
+        insert(admin, "counter", *({**sample, "counter": name, "value": value} for name, value in counts.items()))
+
+    def asked(until: str) -> list[Any]:
+        [row] = worked(reader, "resync_progress", "2026-06-01 00:00:00", f"2026-06-01 {until}")
+        figures = ("pending_entries", "progress_pct", "processed_per_s", "ends_at", "tracked_per_s", "reason")
+        return [row[name] for name in figures]
+
+    state("08:00:00", "ACTIVE", "REPLICATING")
+    assert asked("08:00:30") == [None, None, None, None, None, "RESYNC_STATUS was not sampled since then"]
+    listed("08:01:00", 0)
+    assert asked("08:01:30") == [0, None, None, None, None, "nothing is resynchronized"]
+    state("09:00:00", "TRACKING", "SUSPENDED")
+    listed("09:00:00.500", 0)
+    listed("09:10:00", 600)
+    assert asked("09:10:00") == [600, None, None, None, 1.0, "suspended: changes are tracked"]
+    listed("09:59:30", 1000)
+    state("10:00:00", "ACTIVE", "SYNCHRONIZING")
+    assert asked("10:00:00")[-1] == "RESYNC_STATUS was not sampled since then"
+    listed("10:00:10", 1000)
+    assert asked("10:00:30") == [1000, 0, None, None, None, "no entry was processed yet"]
+    listed("10:05:00", 250, failed=2)
+    # 750 of 1,000 in 300 s: 250 more take 100 s
+    assert asked("10:05:00") == [250, 75, 2.5, "2026-06-01 10:06:40.000", None, ""]
+    state("10:07:00", "ACTIVE", "REPLICATING")
+    listed("10:08:00", 0)
+    assert asked("10:08:30")[-1] == "nothing is resynchronized"
+
+
+def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: ClickHouse) -> None:
+    common = {"source": "qrep_monitor", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
+    queue = {**common, "component": "capture_queue", "queue": "S1"}
+    put = {"mq_messages": 600.0, "mq_bytes": 1.2e6, "mq_put_ms": 3000.0, "queue_full_errors": 1.0}
+    unknown = {**queue, **put, "mq_messages": 10.0, "mq_bytes": None, "interval_s": None}
+    insert(admin, "replication", {**result(TIMES[0]), **queue, **put} | {"interval_s": 30.0})
+    insert(admin, "replication", {**result(TIMES[1]), **unknown})
+    [row] = [row for row in worked(reader, "mq_cost") if row["queue"] == "S1"]
+    assert (row["messages_per_s"], row["mb_per_s"], row["bytes_per_message"]) == (20, 0.04, 2000)
+    assert row["put_ms_per_message"] == pytest.approx(6000 / 610, abs=1e-4)
+    assert (row["put_pct_of_time"], row["commit_pct_of_time"], row["queue_full_errors_total"]) == (10, None, 2)
+
+
+def test_reads_and_writes_of_a_link_are_told_apart(admin: ClickHouse, reader: ClickHouse) -> None:
+    common = {"source": "rmf_dds", "agent_id": "a", "collected_at": TIMES[2], "seq": 0, "interval_s": 60}
+    link = {**common, "section": "PCIE_CPC", "instance": "0000000ABC12/00"}
+    function = {**common, "section": "PCIE", "instance": "0018"}
+    reports = ((TIMES[0], 300.0, 100.0, 100.0, 99.0), (TIMES[1], 100.0, 300.0, 300.0, 91.0))
+    for ts, reads, writes, requests, successful in reports:
+        of_link = {"PCIETRRC": reads, "PCIETWRC": writes, "PCIETBPC": 12.5}
+        of_function = {"PCIERRT": requests, "PCIESRR": successful}
+        for of, counters in ((link, of_link), (function, of_function)):
+            named = ({"counter": name, "value": value} for name, value in counters.items())
+            insert(admin, "counter", *({"system": "worked", "ts": ts, **of, **counter} for counter in named))
+    one, other = worked(reader, "sync_io_links")
+    assert (one["seen_as"], one["request_rate_avg"], one["successful_pct_avg"], one["read_pct"]) == (
+        "function",
+        200,
+        93,  # 100 of 99 % and 300 of 91 %
+        None,
+    )
+    assert (other["seen_as"], other["read_rate_avg"], other["write_rate_avg"]) == ("link", 200, 200)
+    assert (other["read_pct"], other["busy_pct_max"], other["request_rate_avg"]) == (50, 12.5, None)
+
+
+def test_disk_operations_are_told_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
+    common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
+    for ts, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
+        at = {**result(f"2026-07-01T{ts}:00Z")}
+        pools = ({"pool": pool, "size_mb": gigabytes * 512.0} for pool in ("1", "2"))
+        insert(admin, "pool", *({**common, **at, **pool} for pool in pools))
+        insert(admin, "disk_load", {**at, "disk": "*", "leaf": True, "transfers_per_s": operations})
+    rows = worked(reader, "disk_operations_by_memory", "2026-07-01 00:00:00")
+    assert [(row["memory_gb"], row["intervals"], row["transfers_per_s_avg"]) for row in rows] == [
+        (6, 1, 900),
+        (18, 2, 400),
+    ]
+
+
+def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -> None:
+    def locks(ts: str, job: str, status: str, value: float, thing: str = "APP/OR'D X") -> dict[str, Any]:
+        common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 1}
+        of = {"section": "RECORD_LOCK_INFO", "instance": f"{job} UPDATE {status} {thing}", "counter": "LOCKS"}
+        return {"ts": ts, "interval_s": 15, "system": "worked", **common, **of, "value": value}
+
+    rows = [locks(ts, "1/ANN/BATCH", "HELD", value) for ts, value in zip(TIMES[:2], (3.0, 9.0), strict=True)]
+    rows += [locks(TIMES[0], "2/JOE/WEB", "WAITING", 1.0), locks(TIMES[1], "3/JOE/WEB", "WAITING", 1.0)]
+    # waits for itself, and holds what nobody wants
+    rows += [locks(TIMES[0], "1/ANN/BATCH", status, 1.0, "APP/OTHER") for status in ("HELD", "WAITING")]
+    insert(admin, "counter", *rows)
+    [row] = worked(reader, "lock_holders")
+    assert (row["object"], row["holder"], row["locks_held_max"]) == ("APP/OR'D X", "1/ANN/BATCH", 9)
+    assert (row["waiting_jobs"], row["samples"]) == (["2/JOE/WEB", "3/JOE/WEB"], 2)

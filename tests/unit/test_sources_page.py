@@ -8,6 +8,7 @@ import pytest
 
 from counterflow.analysis.checks import checks
 from counterflow.analysis.queries import queries
+from counterflow.collectors.sources.sql import packs
 from counterflow.dashboards.definition import boards
 from counterflow.schemas.definition import datasets
 from counterflow.simulate import cases
@@ -34,6 +35,12 @@ ROWS = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if re.mat
 @pytest.mark.parametrize(("kind", "name"), sorted(set(NAMED)))
 def test_what_the_page_names_exists(kind: str, name: str) -> None:
     assert name in EXISTING[kind]
+
+
+def test_every_other_name_of_a_row_is_one_of_ours() -> None:
+    columns = {column for dataset in datasets().values() for column in dataset.columns}
+    ours = {*columns, *packs.names()}.union(*EXISTING.values())
+    assert {name for row in ROWS for name in re.findall(r"`([^`]+)`", row)} - ours == set()
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8")))))
