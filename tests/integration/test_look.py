@@ -128,3 +128,37 @@ def test_a_folder_that_is_no_database_is_named(tmp_path: Path) -> None:
     done = counterflow("sql", "systems", "--on", tmp_path, home=tmp_path)
     assert done.returncode == 2
     assert f"{tmp_path} is no folder of `look`" in done.stderr
+
+
+SHORT = {
+    "ADDRESS_SPACE_TYPE": "ADDR_TYPE",
+    "SOURCE_ADDRESS": "SRC_ADDR",
+    "TARGET_ADDRESS": "TGT_ADDR",
+    "LINK_STATE": "STATE",
+    "LINK_PRIORITY": "PRIORITY",
+    "LINK_IN_USE": "IN_USE",
+}
+"""System names of columns of NRG_LINK_INFO and RDMA_LINK_INFO (IBM documentation, Db2 Mirror for i services)."""
+
+
+@pytest.mark.parametrize("names", ["long", "short"])
+def test_captures_of_both_headings_tell_the_cap_with_the_hmc_and_what_is_missing_without(
+    names: str, tmp_path: Path
+) -> None:
+    files, kept = tmp_path / "files", tmp_path / "kept"
+    made = counterflow("simulate", "sriov-story", "--out", files, home=tmp_path)
+    assert made.returncode == 0, made.stderr
+    for path in files.glob("*/*_LINK_INFO.csv") if names == "short" else ():
+        heading, _, rows = path.read_text(encoding="utf-8").partition("\n")
+        cells = [SHORT.get(cell.strip('"'), cell) for cell in heading.split(",")]
+        path.write_text("\n".join([",".join(cells), rows]), encoding="utf-8")
+    for system in ("SRIOVA", "SRIOVB", "NEIGHA", "NEIGHB"):
+        done = counterflow("look", files / system, "--system", system, "--keep", kept, "--json", home=tmp_path)
+        assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not [one for one in found if "was CAPPED" in one["finding"]]
+    assert [one["name"] for one in found if one["system"] == "NEIGHA"] == ["not_judged"]
+    done = counterflow("look", files / "HMC", "--keep", kept, "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was CAPPED for 3 min" in one["finding"]]
+    assert {(one["system"], one["severity"]) for one in capped} == {("SRIOVA", "limit"), ("SRIOVB", "limit")}
