@@ -86,7 +86,7 @@ def command(
         comparison = compare([run_of(client, name) for name in runs]) if runs else None
         first, last = _range(client, systems, begin, end, comparison)
         report = collect(client, first, last, systems, wanted)
-        if not report.records:
+        if not report.records and comparison is None:
             raise _nothing(client, f"from {first:%F %T} to {last:%F %T} UTC")
         report = report._replace(findings=findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
     if comparison:
