@@ -229,7 +229,11 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
 
     rates = (*state.rates, rate)[-p.flat_window :]
     limit = None if i.ceiling_mb_s else learned(p, state)
-    learnt = _learnt(p, state, i, rate)
+    pressure, waiting, median, pressed = _pressure(p, state.quiet_ms, i)
+    cpu_free = _cpu_free(p, i)
+    # only a log that threads wait for, beside free processors, shows the most of its path
+    shows_most = pressure and cpu_free and state.path is not None and not _fallen_back(p, i)
+    learnt = state.learned.plus(rate) if shows_most else state.learned
     ceiling = i.ceiling_mb_s or (limit.value if limit and limit.usable else None)
     if not ceiling:
         state = State(
@@ -251,8 +255,6 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     in_a_row = state.near_in_a_row + 1 if near else 0
     window = (*state.near, near)[-p.warn_window :]
     variation = _variation(rates) if len(rates) == p.flat_window else None
-    pressure, waiting, median, pressed = _pressure(p, state.quiet_ms, i)
-    cpu_free = _cpu_free(p, i)
     figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, median, pressure, cpu_free)
     signal, rule = _signal(p, i, figures)
     reason = _reason(p, i, figures, len(window), pressed)
@@ -296,13 +298,6 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
 def learned(parameters: Parameters, state: State) -> Limit | None:
     """Return the ceiling in MB/s of one copy that was learned for the state's path and configuration, if any."""
     return state.learned.highest(parameters.learn_least, parameters.learn_spread)
-
-
-def _learnt(p: Parameters, state: State, i: Interval, rate: float) -> Learned:
-    """Return what is learned with this interval: only a log that threads wait for shows the most of its path."""
-    if state.path is None or not _cpu_free(p, i) or not _pressure(p, state.quiet_ms, i)[0] or _fallen_back(p, i):
-        return state.learned
-    return state.learned.plus(rate)
 
 
 def _learning(p: Parameters, limit: Limit) -> str:
