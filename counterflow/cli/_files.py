@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,6 +16,7 @@ from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Item, Reason, Record, Reject
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _LOST = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
 """Where a file with such a reject gives configuration alone, what was measured is lost."""
@@ -38,13 +39,18 @@ class Zone(click.ParamType[ZoneInfo]):
             self.fail(f"`{value}` is not an IANA time zone; try `Europe/Berlin` or `UTC`", param, ctx)
 
 
-def file_options(command: F) -> F:
-    """Give a command FILE…, --zone, --date-order and --system."""
+def reading_options(command: F) -> F:
+    """Give a command --zone, --date-order and --system."""
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
-    command = click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
+    return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
+
+
+def file_options(command: F) -> F:
+    """Give a command FILE… and the options of reading it."""
+    command = reading_options(command)
     return click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))(command)
 
 
@@ -61,12 +67,17 @@ def recordings(paths: tuple[Path, ...]) -> list[Path]:
 
 def each(paths: list[Path]) -> Iterator[Path]:
     """Yield the paths; on a terminal, several get a progress bar."""
+    return with_progress(paths, len(paths), lambda path: path.name)
+
+
+def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> Iterator[T]:
+    """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
     bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=errors, transient=True, disable=len(paths) < 2 or not sys.stderr.isatty()) as progress:
-        task = progress.add_task("files", total=len(paths))
-        for path in paths:
-            progress.update(task, description=path.name)
-            yield path
+    with Progress(*bar, console=errors, transient=True, disable=total < 2 or not sys.stderr.isatty()) as progress:
+        task = progress.add_task("files", total=total)
+        for item in items:
+            progress.update(task, description=named(item))
+            yield item
             progress.advance(task)
 
 

@@ -17,13 +17,12 @@ from zoneinfo import ZoneInfo
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._files import Zone, errors
+from counterflow.cli._files import errors, reading_options, with_progress
 from counterflow.cli._table import console
 
 if TYPE_CHECKING:
@@ -38,9 +37,7 @@ _SHOWN = 12
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False, allow_dash=True))
-@click.option("--zone", type=Zone(), default="UTC", show_default=True, help="IANA time zone of local times.")
-@click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help="Order of ambiguous dates.")
-@click.option("--system", help="Name of the system, instead of the one in the files.")
+@reading_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write report.html into this folder.")
 @click.option("--open", "opened", is_flag=True, help="Show the report in the browser; without --out it is temporary.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep the database; read what is new.")
@@ -73,7 +70,8 @@ def command(
         if not files:
             raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
         with Database(keep or folder / "database") as database:
-            read = list(_progress(database.read(files, spool, zone, date_order, system), len(files)))
+            reads = database.read(files, spool, zone, date_order, system)
+            read = list(with_progress(reads, len(files), lambda one: one.path.name))
             period = database.compute()
             if period is None:
                 _report_unread(read)
@@ -110,15 +108,6 @@ def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
             yield from sorted(file for file in path.rglob("*") if file.is_file())
         else:
             yield path
-
-
-def _progress(reads: Iterator[Read], total: int) -> Iterator[Read]:
-    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("reading", total=total)
-        for one in reads:
-            progress.update(task, advance=1, description=one.path.name)
-            yield one
 
 
 def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], found: list[Finding]) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import on_option, reader
+from counterflow.cli._reader import F, on_option, reader
 from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
@@ -53,6 +53,13 @@ _settings = click.option(
 )
 
 
+def _intervals(command: F) -> F:
+    """Give a command RULE, where its intervals come from, and the parameters to set."""
+    for option in (_settings, _end, _begin, _source, _rule, on_option):
+        command = option(command)
+    return command
+
+
 @click.group()
 def command() -> None:
     """List and show the verdict rules, and replay one over intervals before it pages anyone."""
@@ -74,12 +81,7 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 
 
 @command.command()
-@on_option
-@_rule
-@_source
-@_begin
-@_end
-@_settings
+@_intervals
 @click.option(
     "--score", "spells", type=click.Path(path_type=Path), help="Compare with the labelled spells of this file."
 )
@@ -124,12 +126,7 @@ def replay(
 
 
 @command.command()
-@on_option
-@_rule
-@_source
-@_begin
-@_end
-@_settings
+@_intervals
 @click.option("--site", type=click.Path(path_type=Path), help="Write each learned ceiling into this site file.")
 @_json
 def learn(
