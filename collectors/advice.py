@@ -30,10 +30,6 @@ _BINARIES = (
     (b"\x7fELF", "a program", "run it, and keep what it writes"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, and give the files in it"),
     (b"Rar!\x1a\x07", "a RAR archive", "unpack it, and give the files in it"),
-    (b"\x1f\x8b", "a gzip file", "unpack it: gzip -d"),
-    (b"BZh", "a bzip2 file", "unpack it: bzip2 -d"),
-    (b"\xfd7zXZ\x00", "an xz file", "unpack it: xz -d"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file", "unpack it: zstd -d"),
     (b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
     (b"\x96\xd5", "a data file of sar", f"it is not read: {_RECORD}"),
 )
@@ -137,8 +133,6 @@ def advice(head: bytes) -> str:
         return "zeros or blanks alone: there is nothing in it, copy it again"
     if head.startswith(b"PK\x03\x04"):
         return _zip(head)
-    if head[257:262] == b"ustar":
-        return "a tar archive: unpack it, and give the files in it"
     for magic, looks, way_out in _BINARIES:
         if head.startswith(magic):
             return f"{looks}: {way_out}"

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import tzinfo
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
+from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
+from counterflow.collectors.text.lines import read_head
 
 HEAD_BYTES = 65_536
+
+
+class Contained(NamedTuple):
+    """One file within another, or the file itself: its name, the format that recognises it (or None), what it holds."""
+
+    name: str
+    format: str | None
+    items: Iterator[Item]
 
 
 def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None) -> Iterator[Item]:
     """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
 
-    `date_order` is the order of ambiguous dates (see `Context`).
+    `date_order` is the order of ambiguous dates (see `Context`). The members of a compressed or packed file are read
+    one after the other.
 
     A file that no format recognises yields one `Reject` with its first bytes.
 
@@ -25,15 +39,45 @@ def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: s
     ------
     OSError : the file cannot be opened or read.
     """
-    with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
-        stream.seek(0)
-        form = recognise(head)
-        if form is None:
-            yield unrecognised(head)
+    for contained in read_each(path, zone, system, date_order):
+        yield from contained.items
+
+
+def read_each(
+    path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None
+) -> Iterator[Contained]:
+    """Yield each file within the one at `path`; as `read_file` otherwise.
+
+    The caller reads the items of one before it takes the next.
+    """
+    with path.open("rb") as raw:
+        if wrapping(raw.read(HEAD_BYTES)) is None:
+            yield _contained(raw, Context(str(path), zone, system, date_order=date_order, beside=beside(path)))
             return
-        context = Context(str(path), zone, system, date_order=date_order, beside=beside(path))
-        yield from form.parse(stream, context)
+        for member, stream, fault in contents(raw):
+            name = name_within(path, member)
+            context = Context(name, zone, system, date_order=date_order, beside=beside_content(path, member))
+            faults = [fault] if fault else []
+            if stream is None:
+                yield Contained(name, None, iter(faults))
+                continue
+            with stream:
+                found = _contained(stream, context)
+                yield found._replace(items=chain(faults, found.items))
+
+
+def _contained(stream: BinaryIO, context: Context) -> Contained:
+    stream.seek(0)
+    head = read_head(stream, HEAD_BYTES)
+    stream.seek(0)
+    form = recognise(head)
+    items: Iterator[Item] = iter((unrecognised(head),)) if form is None else form.parse(stream, context)
+    return Contained(context.file, form.name if form else None, items)
+
+
+def name_within(path: Path, member: str) -> str:
+    """Return the name of a member of the file at `path`; that of what was compressed alone is the file's."""
+    return f"{path}{WITHIN}{member}" if member else str(path)
 
 
 def beside(
@@ -46,17 +90,66 @@ def beside(
     """
 
     def neighbour(own: str, other: str) -> Neighbour | None:
-        found = re.search(re.escape(own), path.name, re.IGNORECASE)
-        if found is None:
+        name = _other(path.name, own, other)
+        if name is None:
             return None
-        name = other.lower() if found[0].islower() else other
-        file = path.with_name(path.name[: found.start()] + name + path.name[found.end() :])
+        file = path.with_name(name)
         try:
-            return Neighbour(file.open("rb"), read_alone(file))
+            stream: BinaryIO = file.open("rb")
+            if wrapping(stream.read(HEAD_BYTES)) is not None:
+                with stream:
+                    unpacked = _content(stream, "")
+                if unpacked is None:
+                    return None
+                stream = unpacked
+            stream.seek(0)
+            return Neighbour(stream, read_alone(file))
         except OSError:
             return None
 
     return neighbour
+
+
+def beside_content(
+    path: Path, member: str, read_alone: Callable[[Path], bool] = lambda path: False
+) -> Callable[[str, str], Neighbour | None]:
+    """Return what opens the neighbour of a member of the file at `path`: another member, else as `beside`."""
+    if not member:
+        return beside(path, read_alone)
+
+    def neighbour(own: str, other: str) -> Neighbour | None:
+        folder, slash, file = member.rpartition("/")
+        name = _other(file, own, other)
+        if name is None:
+            return None
+        wanted = f"{folder}{slash}{name}"
+        try:
+            with path.open("rb") as raw:
+                stream = _content(raw, wanted)
+        except OSError:
+            return None
+        return None if stream is None else Neighbour(stream)
+
+    return neighbour
+
+
+def _content(stream: BinaryIO, member: str) -> BinaryIO | None:
+    """Return one member of a wrapped file."""
+    with closing(contents(stream, member.__eq__)) as found:
+        for content in found:
+            if content.stream is not None and content.member == member:
+                return content.stream
+            if content.stream is not None:
+                content.stream.close()
+    return None
+
+
+def _other(name: str, own: str, other: str) -> str | None:
+    """Return a name with `other` in place of `own`, in the same letter case; None where `own` is not in it."""
+    found = re.search(re.escape(own), name, re.IGNORECASE)
+    if found is None:
+        return None
+    return name[: found.start()] + (other.lower() if found[0].islower() else other) + name[found.end() :]
 
 
 def unrecognised(head: bytes) -> Reject:

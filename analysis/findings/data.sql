@@ -10,4 +10,5 @@ SELECT
 FROM counterflow.quality AS q FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND system != 'unknown' -- a file that gave no system is named where it is read
 GROUP BY system, reason

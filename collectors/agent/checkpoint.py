@@ -1,8 +1,8 @@
 """What the agent commits with its records, and how it is read back.
 
 Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`),
-one a file (key `agent_id/device:inode`) and one a stream of a system (`agent_id/stream/source/system/stream`). They are
-the agent's only memory: it needs no local disk.
+one a file (key `agent_id/device:inode`, of a member of a packed file with `!/` and its name behind) and one a stream of
+a system (`agent_id/stream/source/system/stream`). They are the agent's only memory: it needs no local disk.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.records import Position
 from counterflow.collectors.sources.files import FileId
+from counterflow.collectors.sources.wrapped import WITHIN
 from counterflow.schemas.definition import CHECKPOINTS
 
 
@@ -39,8 +40,8 @@ class Checkpoint:
     """How far one file is published.
 
     `head_bytes` and `fingerprint` confirm that the file is still the one that was read. `format` is None where no
-    format knew it. `size` is the size at which the file was read to its end as complete, None where it was not.
-    `read_at` is in seconds since 1970.
+    format knew it. `is_read`: something of the file was published, from itself or with a file beside it. `size` is the
+    size at which the file was read to its end as complete, None where it was not. `read_at` is in seconds since 1970.
     """
 
     source: str
@@ -51,13 +52,15 @@ class Checkpoint:
     fingerprint: str
     format: str | None
     position: Position
+    is_read: bool
     size: int | None
     read_at: float
+    member: str = ""
 
     @property
     def id(self) -> FileId:
         """Identity of the file."""
-        return FileId(self.device, self.inode)
+        return FileId(self.device, self.inode, self.member)
 
 
 class StreamId(NamedTuple):
@@ -118,8 +121,8 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
     match of:
         case None:
             return agent_id.encode()
-        case FileId(device, inode):
-            return f"{agent_id}/{device}:{inode}".encode()
+        case FileId(device, inode, member):
+            return f"{agent_id}/{device}:{inode}{member}".encode()
         case StreamId(source, system, stream):
             return f"{agent_id}/stream/{source}/{system}/{stream}".encode()
 
@@ -204,8 +207,9 @@ def _add(found: Committed, own: bytes, k: bytes, value: bytes | None) -> None:
             is_stream = k[len(own) + 1 :].startswith(b"stream/")
             found.add((_STREAM if is_stream else _CHECKPOINT).validate_json(value))
         else:
-            device, inode = k[len(own) + 1 :].split(b":")
-            found.files.pop(FileId(int(device), int(inode)), None)
+            device, _, rest = k[len(own) + 1 :].decode().partition(":")
+            inode, within, member = rest.partition(WITHIN)
+            found.files.pop(FileId(int(device), int(inode), within + member), None)
     except (ValidationError, ValueError) as error:
         raise CounterflowError(
             f"the checkpoint `{k.decode(errors='replace')}` in {CHECKPOINTS} is not understood: {error}",

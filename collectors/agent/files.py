@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Event
-from typing import cast
+from typing import BinaryIO, cast
 
 import structlog
 
@@ -23,9 +25,10 @@ from counterflow.collectors.agent.reading import Reading, resumable
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.agent.watched import Seen, Watched
 from counterflow.collectors.formats.ibmi_tables import read_alone
-from counterflow.collectors.reading import HEAD_BYTES, unrecognised
-from counterflow.collectors.records import Position, Record, Reject
+from counterflow.collectors.reading import HEAD_BYTES, name_within, unrecognised
+from counterflow.collectors.records import Position, Reason, Record, Reject
 from counterflow.collectors.sources.files import FileId, ends_at_line_end, fingerprint, unicode
+from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 
 log = structlog.get_logger()
 
@@ -104,9 +107,14 @@ class Files:
                 return
             seen.read_to = size
             try:
-                self._publish(Reading.begin(source, path, fd, stat, known), seen, complete)
-            except OSError:
+                kind = wrapping(os.pread(fd, HEAD_BYTES, 0))
+                if kind is None:
+                    self._publish(Reading.begin(source, path, file, fd, size, known), seen, complete)
+                elif complete:
+                    self._publish_members(source, path, raw, file, seen, kind)
+            except OSError as error:
                 seen.retry_at = time.monotonic() + RETRY_S
+                error.filename = error.filename or str(path)
                 raise
             self._transaction.failures.pop(str(path), None)
 
@@ -120,7 +128,11 @@ class Files:
 
     def _unchanged(self, known: Checkpoint | None, fd: int, size: int, path: Path) -> Checkpoint | None:
         """Return the checkpoint where the file is still the one that was read."""
-        if known is None or (self._again and known.id not in self._transaction.files):
+        if known is None:
+            return None
+        # a second back-fill may name the system, zone or order of dates without which the first gave nothing
+        gave_nothing = not self._take_turns and known.size is not None and not known.is_read
+        if (self._again or gave_nothing) and known.id not in self._transaction.files:
             return None
         at = known.position.byte_offset
         if at <= size and fingerprint(fd, known.head_bytes, at) == known.fingerprint:
@@ -134,7 +146,7 @@ class Files:
             return False
         if known.format is None:
             self._transaction.failures[str(path)] = unrecognised(os.pread(fd, HEAD_BYTES, 0)).detail
-        elif known.id not in self._transaction.files:
+        elif known.id not in self._transaction.files and not known.member:
             self.skipped.add(path)
         return True
 
@@ -151,20 +163,56 @@ class Files:
         if reading.known is None:
             origin = reading.origin
             log.info("reading", source=reading.source.name, file=origin.file, format=origin.format)
-        size = reading.stat.st_size
+        size = reading.size
         if not self._send(reading, seen, complete):
             self.unfinished, seen.read_to = True, -1
             return
         if complete and not reading.covered:
             reading.position = Position(size, reading.position.line, reading.position.state)
+        if complete and not reading.is_read and (reading.format is None or not self._take_turns):
+            why = reading.why_not or "no record found"
+            self._transaction.not_published(reading.source, reading.origin.file, why)
         if complete or reading.position is not reading.counted or reading.known is None:
             self._cover(reading, size if complete else None)
-        if self._progress:
+        if self._progress and not reading.id.member:
             self._progress(reading.path, size, size)
+
+    def _publish_members(self, source: Source, path: Path, raw: BinaryIO, file: FileId, seen: Seen, kind: str) -> None:
+        """Publish what a compressed or packed file holds, each member with a checkpoint of its own, the file last.
+
+        The members that a stopped process has published are unpacked and skipped.
+        """
+        all_read = True
+        for member, content, fault in contents(raw):
+            within = file._replace(member=WITHIN + member)
+            with content or TemporaryFile() as stream:
+                stream.flush()
+                fd = stream.fileno()
+                size = os.fstat(fd).st_size
+                name = Path(name_within(path, member))
+                known = self._unchanged(self._known(within, name), fd, size, name)
+                if known and self._is_done(known, name, fd, size):
+                    all_read &= known.is_read
+                    continue
+                reading = Reading.begin(source, path, within, fd, size, known)
+                if fault is not None:
+                    reading.why_not = fault.detail
+                    self._transaction.reject(fault, source, reading.origin)
+                if content is None:
+                    self._transaction.not_published(source, reading.origin.file, reading.why_not or "")
+                    self._cover(reading, size)
+                else:
+                    self._publish(reading, seen, complete=True)
+                all_read &= reading.is_read
+        whole = Reading.begin(source, path, file, raw.fileno(), seen.size, None)
+        whole.is_read = all_read
+        self._transaction.open.checkpoints[file] = replace(whole.checkpoint(seen.size), format=kind)
+        if self._progress:
+            self._progress(path, seen.size, seen.size)
 
     def _send(self, reading: Reading, seen: Seen, complete: bool) -> bool:
         """Send items up to the end; return False where the file is left for others to have their turn."""
-        transaction, source, origin, path = self._transaction, reading.source, reading.origin, reading.path
+        transaction, source, origin = self._transaction, reading.source, reading.origin
         items = reading.items(complete, self._read_alone)
         items = iter(items if complete and not seen.careful else resumable(items))
         transaction.envelope.collected_at = utc_now()
@@ -177,11 +225,13 @@ class Files:
             if item is None:
                 return True
             if type(item) is Record:
-                reading.covered = False
+                reading.covered, reading.is_read = False, True
                 transaction.send(item, source, origin, reading.position)
             elif type(item) is Reject:
                 reading.covered = False
-                transaction.reject(item, source, origin, path)
+                reading.why_not = reading.why_not or item.detail
+                reading.is_read |= item.reason is Reason.READ_WITH_ANOTHER
+                transaction.reject(item, source, origin)
             else:
                 reading.position, reading.covered = cast(Position, item), True
                 # an offset of 0 is a sorted file, which would be indexed anew at every turn
@@ -200,11 +250,11 @@ class Files:
         """Commit at a position; return whether files take turns."""
         self._cover(reading)
         self._commit()
-        if self._progress:
-            self._progress(reading.path, reading.position.byte_offset, reading.stat.st_size)
+        if self._progress and not reading.id.member:
+            self._progress(reading.path, reading.position.byte_offset, reading.size)
         if self._stop.is_set():
             raise Stopped
-        return self._take_turns
+        return self._take_turns and not reading.id.member  # whose file would be unpacked anew at every turn
 
     def _cover(self, reading: Reading, size: int | None = None) -> None:
         tally = self._transaction.open

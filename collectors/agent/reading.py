@@ -17,49 +17,55 @@ from counterflow.collectors.agent.checkpoint import Checkpoint
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
-from counterflow.collectors.reading import HEAD_BYTES, beside, unrecognised
+from counterflow.collectors.reading import HEAD_BYTES, beside_content, name_within, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
+from counterflow.collectors.sources.wrapped import WITHIN
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class Reading:
-    """An open file and how far it is read.
+    """An open file, or a member of a packed one, and how far it is read.
 
-    `known` is its checkpoint, None where it is read from its beginning; `format` is None where no format knows it.
-    `position` is the last one that the format yielded, `counted` the one up to which bytes were counted. `covered`:
-    nothing was sent behind `position`.
+    `path` is that of the file, `fd` and `size` are of what is read: of a member, its content. `known` is its
+    checkpoint, None where it is read from its beginning; `format` is None where no format knows it. `position` is the
+    last one that the format yielded, `counted` the one up to which bytes were counted. `covered`: nothing was sent
+    behind `position`. `is_read` is as in the checkpoint, `why_not` the detail of the first reject.
     """
 
     source: Source
     path: Path
+    id: FileId
     fd: int
-    stat: os.stat_result
+    size: int
     known: Checkpoint | None
     format: Format | None
     position: Position
     counted: Position
     covered: bool = True
+    is_read: bool = False
+    why_not: str | None = None
 
     @classmethod
-    def begin(cls, source: Source, path: Path, fd: int, stat: os.stat_result, known: Checkpoint | None) -> Reading:
+    def begin(cls, source: Source, path: Path, file: FileId, fd: int, size: int, known: Checkpoint | None) -> Reading:
         """Return the reading of an open file behind its checkpoint; one without a format is read anew."""
         known = known if known and known.format else None
         position = known.position if known else Position(0, 0)
-        return cls(source, path, fd, stat, known, _format(source, fd, known), position, position)
+        is_read = known is not None and known.is_read
+        return cls(source, path, file, fd, size, known, _format(source, fd, known), position, position, True, is_read)
 
     @property
-    def id(self) -> FileId:
-        """Identity of the file."""
-        return FileId.of(self.stat)
+    def member(self) -> str:
+        """Name of the member within its file; empty where the file is not packed or holds only one."""
+        return self.id.member.removeprefix(WITHIN)
 
     @property
     def origin(self) -> Origin:
         """Where the items come from."""
         name = self.format.name if self.format else "agent"
-        return Origin(unicode(str(self.path)), name, self.source.system, self.source.run)
+        return Origin(unicode(name_within(self.path, self.member)), name, self.source.system, self.source.run)
 
     def items(self, complete: bool, read_alone: Callable[[Path], bool]) -> Iterator[Item]:
         """Yield what the format finds behind the known position; `read_alone` is of the files beside this one.
@@ -72,29 +78,31 @@ class Reading:
             return iter((unrecognised(os.pread(self.fd, HEAD_BYTES, 0)),))
         source = self.source
         context = Context(
-            unicode(str(self.path)),
+            self.origin.file,
             ZoneInfo(source.zone),
             source.system,
             complete,
             date_order=source.date_order,
             columns=source.columns,
-            beside=beside(self.path, read_alone),
+            beside=beside_content(self.path, self.member, read_alone),
         )
-        stream = window(self.fd, self.stat.st_size)
+        stream = window(self.fd, self.size)
         return _parse(self.format, stream, context, self.known.position if self.known else None)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
         """Return the checkpoint at `position`; `size` is that of the file where it was read to its end."""
-        head = min(HEAD_BYTES, self.stat.st_size)  # a short file may be edited anywhere without a change of its size
+        head = min(HEAD_BYTES, self.size)  # a short file may be edited anywhere without a change of its size
         return Checkpoint(
             source=self.source.name,
-            path=unicode(str(self.path)),
-            device=self.stat.st_dev,
-            inode=self.stat.st_ino,
+            path=self.origin.file,
+            device=self.id.device,
+            inode=self.id.inode,
+            member=self.id.member,
             head_bytes=head,
             fingerprint=fingerprint(self.fd, head, self.position.byte_offset),
             format=self.format.name if self.format else None,
             position=self.position,
+            is_read=self.is_read,
             size=size,
             read_at=time.time(),
         )

@@ -97,7 +97,7 @@ class Runner:
         log.info("started", agent_id=envelope.agent_id, last_seq=envelope.seq, files=len(files))
         by_name = {source.name: source for source in sources}
         for file, checkpoint in files.items():
-            if source := by_name.get(checkpoint.source):
+            if (source := by_name.get(checkpoint.source)) and not file.member:
                 self.files.watched.expect(file, source, Path(checkpoint.path))
 
     def round(self, sources: Iterable[Source]) -> None:
@@ -139,6 +139,8 @@ class Runner:
         """
         try:
             self.files.read(source, path, path.stat())
+        except FileNotFoundError:
+            self.transaction.failures[str(path)] = "no such file; check the path"
         except OSError as error:
             self.transaction.cannot_read(source, error)
 
@@ -187,7 +189,8 @@ class Runner:
         self.files.watched.let_go(file)
         known = self.transaction.committed.files.get(file)
         if known and time.time() - known.read_at > FORGET_S:
-            self.transaction.open.forgotten.append(file)
+            members = (other for other in self.transaction.committed.files if other[:2] == file[:2])
+            self.transaction.open.forgotten += members
         done = known is not None and known.size is not None and known.size >= seen.size
         if not done and (known or seen.size > 0):
             gone = OSError(0, "gone before it was read to its end", str(seen.path))

@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event
 
 import structlog
@@ -104,14 +103,16 @@ class Transaction:
         tally.records[source.name, record.dataset] += 1
         self._publisher.send(message)
 
-    def reject(self, reject: Reject, source: Source | System, origin: Origin, path: Path | None = None) -> None:
-        """Send the account of a reject; one of the whole file `path` is a failure, too."""
+    def reject(self, reject: Reject, source: Source | System, origin: Origin) -> None:
+        """Send the account of a reject."""
         self.open.rejects[source.name, reject.reason.value] += 1
-        if path and reject.line == 0 and reject.reason in (Reason.NOT_THIS_FORMAT, Reason.EMPTY_FILE):
-            self.open.failures[str(path)] = reject.detail
-            log.error("not published", source=source.name, file=str(path), error=reject.detail)
         for account in refused(reject, origin):
             self.send(account, source, origin)
+
+    def not_published(self, source: Source, file: str, why: str) -> None:
+        """Note that a file gave nothing."""
+        self.open.failures[file] = why
+        log.warning("not published", source=source.name, file=file, error=why)
 
     def cannot_read(self, source: Source, error: OSError) -> None:
         """Reject a file or folder that cannot be read, once for each reason."""
@@ -120,7 +121,7 @@ class Transaction:
             return
         self.open.failures[path] = why
         self._metrics.file_errors.labels(source.name).inc()
-        log.error("cannot be read", source=source.name, file=path, error=why)
+        log.warning("cannot be read", source=source.name, file=path, error=why)
         origin = Origin(unicode(path), "agent", source.system, source.run)
         self.reject(Reject(Reason.UNREADABLE, why, "none"), source, origin)
 

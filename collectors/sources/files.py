@@ -24,10 +24,14 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 class FileId(NamedTuple):
-    """What names a file on one machine while it exists, whatever its path."""
+    """What names a file on one machine while it exists, whatever its path.
+
+    `member` is empty; of what is in a compressed or packed file it is the name behind that of the file, with `!/`.
+    """
 
     device: int
     inode: int
+    member: str = ""
 
     @classmethod
     def of(cls, stat: os.stat_result) -> FileId:

@@ -12,7 +12,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from counterflow.cli._table import console
-from counterflow.collectors.reading import read_file
+from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Item, Reason, Record, Reject
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -91,27 +91,33 @@ def read_all(
     """Pass every item of every file to `take`; report each file without figures, and return their number."""
     unread = 0
     for path in each(paths):
-        records, measured, first, lost = 0, 0, None, None
         try:
-            for item in read_file(path, zone, system, date_order):
-                if isinstance(item, Record):
-                    records += 1
-                    measured += item.dataset != "config"
-                elif isinstance(item, Reject):
-                    first = first or item
-                    lost = lost or (item if item.reason in _LOST else None)
-                take(path, item)
+            for found in read_each(path, zone, system, date_order):
+                unread += not _is_read(found.name, found.items, take)
         except OSError as error:
             unread += 1
             errors.print(f"error: {path}: {why(error)}", markup=False)
-            continue
-        if not records or (lost and not measured):
-            unread += 1
-            why_not = first if not records else lost
-            what = "no record found" if why_not is None else why_not.detail
-            place = f"{path}:{why_not.line}" if why_not is not None and why_not.line else str(path)
-            errors.print(f"error: {place}: {what}", markup=False)
     return unread
+
+
+def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None]) -> bool:
+    """Pass every item to `take`; report a file without figures."""
+    records, measured, first, lost = 0, 0, None, None
+    for item in items:
+        if isinstance(item, Record):
+            records += 1
+            measured += item.dataset != "config"
+        elif isinstance(item, Reject):
+            first = first or item
+            lost = lost or (item if item.reason in _LOST else None)
+        take(Path(name), item)
+    if records and (measured or not lost):
+        return True
+    told = lost if records else first
+    what = "no record found" if told is None else told.detail
+    place = f"{name}:{told.line}" if told is not None and told.line else name
+    errors.print(f"error: {place}: {what}", markup=False)
+    return False
 
 
 def why(error: OSError) -> str:

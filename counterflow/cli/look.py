@@ -132,7 +132,7 @@ def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], fo
 def _report_unread(read: list[Read]) -> int:
     unread = [one for one in read if one.error]
     for one in unread[:_SHOWN]:
-        errors.print(inert(f"error: {one.path}: {one.error}"), markup=False)
+        errors.print(inert(f"error: {one.name}: {one.error}"), markup=False)
     if len(unread) > _SHOWN:
         errors.print(f"error: {len(unread) - _SHOWN:,} more files gave no record")
     return len(unread)

@@ -32,8 +32,8 @@ def command(
 ) -> None:
     """Publish whole recordings; those of a directory sorted by name.
 
-    A killed run resumes at its last commit; files already published are skipped. Exit status 1: a file could not be
-    published; the others were.
+    A killed run resumes at its last commit; files already published are skipped. Exit status 1: a file gave no record;
+    the others were published.
     """
     import logging
     import re
@@ -45,6 +45,7 @@ def command(
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
     from rich.table import Table
 
+    from counterflow.base.inert import inert
     from counterflow.base.logs import configure
     from counterflow.cli._table import console
     from counterflow.collectors.agent import publish_files
@@ -54,7 +55,7 @@ def command(
 
     if not re.match(AGENT_ID, agent_id):
         raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
-    configure(logging.WARNING)
+    configure(logging.ERROR)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -107,4 +108,6 @@ def command(
         out.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
         if published.skipped:
             out.print(f"{len(published.skipped)} files were already published under `{agent_id}`; --again repeats them")
+    for path, why in published.failures.items():
+        errors.print(inert(f"error: {path}: {why}"), markup=False)
     ctx.exit(1 if published.failures else 0)

@@ -59,10 +59,12 @@ class Database:
         """Read the files that are new or changed since they were read, and yield what each gave."""
         fresh = [path for path in paths if self._known.get(str(path.resolve())) != _stamp(path)]
         first = len(self._known)
+        unread: set[Path] = set()
         for one in read(fresh, self.client, spool, zone=zone, date_order=date_order, system=system, first=first):
-            if not one.error:
-                self._known[str(one.path.resolve())] = _stamp(one.path)
+            if one.error:
+                unread.add(one.path)
             yield one
+        self._known |= {str(path.resolve()): _stamp(path) for path in fresh if path not in unread}
         if self._folder is not None:
             (self._folder / _FILES).write_text(json.dumps(self._known), encoding="utf-8")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +17,7 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.collectors.agent.envelope import Envelope, Message, Origin, Refused, invalid, refused, utc_now
-from counterflow.collectors.formats import recognise
-from counterflow.collectors.reading import HEAD_BYTES, read_file
+from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Position, Reason, Record, Reject
 from counterflow.collectors.sources.files import unicode
 
@@ -40,11 +40,12 @@ SETTINGS: Settings = {
 
 @dataclass
 class Read:
-    """What one file gave.
+    """What one file gave, or one member of an archive.
 
     Parameters
     ----------
-    path : the file.
+    path : the file, or the archive.
+    name : the file as text, of a member behind that of its archive.
     format : that recognised it; None where none did.
     rows : number of rows by dataset.
     anomalies : number of rejects by reason.
@@ -52,6 +53,7 @@ class Read:
     """
 
     path: Path
+    name: str
     format: str | None = None
     rows: Counter[str] = field(default_factory=Counter)
     anomalies: Counter[str] = field(default_factory=Counter)
@@ -69,6 +71,8 @@ def read(
     first: int = 0,
 ) -> Iterator[Read]:
     """Read files on all cores and insert their rows; yields what each gave, in the order in which they end.
+
+    A compressed or packed file yields an outcome a member.
 
     `spool` is an empty folder for the rows on their way; `first` numbers the files, so that no two rows have one
     number.
@@ -95,12 +99,12 @@ def _land(spool: Path, client: ClickHouse, least: int) -> None:
 
 
 def _on_all_cores(
-    work: Callable[[tuple[int, Path]], Read], jobs: list[tuple[int, Path]], meanwhile: Callable[[], None]
+    work: Callable[[tuple[int, Path]], list[Read]], jobs: list[tuple[int, Path]], meanwhile: Callable[[], None]
 ) -> Iterator[Read]:
-    """Yield the outcome of each job as it ends; `meanwhile` is called again and again."""
+    """Yield the outcomes of each job as it ends; `meanwhile` is called again and again."""
     size = sum(path.stat().st_size for _, path in jobs if path.is_file())
     if size < _SMALL:
-        yield from map(work, jobs)
+        yield from chain.from_iterable(map(work, jobs))
         return
     # forked processes would share the engine's threads, which do not survive
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(jobs)), mp_context=get_context("spawn")) as pool:
@@ -108,7 +112,7 @@ def _on_all_cores(
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             meanwhile()
-            yield from (one.result() for one in done)
+            yield from chain.from_iterable(one.result() for one in done)
 
 
 @cache
@@ -117,28 +121,30 @@ def _envelope() -> Envelope:
     return Envelope(AGENT)
 
 
-def _spooled(job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None) -> Read:
+def _spooled(
+    job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
+) -> list[Read]:
     number, path = job
-    found = Read(path)
     envelope = _envelope()
     envelope.seq = number << 32
     envelope.collected_at = utc_now()
+    reads: list[Read] = []
     try:
-        with path.open("rb") as stream:
-            form = recognise(stream.read(HEAD_BYTES))
-        found.format = form.name if form else None
-        origin = Origin(unicode(str(path)), found.format or "agent", system)
-        rows = _Rows(envelope, origin, found, spool / str(number))
-        for item in read_file(path, zone, system, date_order):
-            rows.take(item)
-        rows.close()
+        for name, form, items in read_each(path, zone, system, date_order):
+            reads.append(found := Read(path, name, form))
+            rows = _Rows(
+                envelope, Origin(unicode(name), form or "agent", system), found, spool / f"{number}-{len(reads)}"
+            )
+            for item in items:
+                rows.take(item)
+            rows.close()
+            if not found.rows.keys() - {"quality", "deadletter"}:
+                first = rows.first
+                if first is None or first.reason is not Reason.READ_WITH_ANOTHER:
+                    found.error = first.detail if first else "no record found"
     except OSError as error:
-        found.error = error.strerror or str(error)
-    if not found.error and not found.rows.keys() - {"quality", "deadletter"}:
-        first = rows.first
-        if first is None or first.reason is not Reason.READ_WITH_ANOTHER:
-            found.error = first.detail if first else "no record found"
-    return found
+        reads.append(Read(path, str(path), error=error.strerror or str(error)))
+    return reads or [Read(path, str(path), error="an archive without files")]
 
 
 class _Rows:

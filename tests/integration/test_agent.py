@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import gzip
 import itertools
 import os
 import random
@@ -12,8 +13,10 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +30,7 @@ import pytest
 import yaml
 
 from counterflow.collectors.agent import publish_files
+from counterflow.collectors.agent.publisher import Stopped
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file, unrecognised
@@ -268,13 +272,13 @@ def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings,
         str(bad[1]): "Permission denied",
         str(bad[2]): advised(bad[2]),
         str(bad[3]): "the file is empty",
-        str(bad[4]): "No such file or directory",
+        str(bad[4]): "no such file; check the path",
     }
     rows = published(broker, name)
     assert_exactly_once(rows, good.path)
     reasons = {row["file"]: row["reason"] for row in rows if row["dataset"] == "quality"}
-    assert [reasons[str(path)] for path in bad] == [
-        "unreadable", "unreadable", "not_this_format", "empty_file", "unreadable",
+    assert [reasons.get(str(path)) for path in bad] == [
+        "unreadable", "unreadable", "not_this_format", "empty_file", None,
     ]  # fmt: skip
     (dead,) = [row for row in rows if row["dataset"] == "deadletter"]
     assert (dead["origin"], dead["payload_bytes"]) == (f"{bad[2]}:0", 19)
@@ -295,6 +299,51 @@ def test_a_file_is_published_once_unless_told_again(broker: StackSettings, name:
     assert again["records"] == first["records"]
     rows = published(broker, name)
     assert [row["seq"] for row in rows] == list(range(1, 2 * sum(first["records"].values()) + 1))
+
+
+def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_stopped(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    members = [Recording(tmp_path / f"host{n}.nmon", host=f"host{n}") for n in range(3)]
+    for member in members:
+        member.append(3_000)
+    archive = tmp_path / "month.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("a/one.nmon", members[0].path.read_bytes())
+        out.writestr("two.nmon.gz", gzip.compress(members[1].path.read_bytes()))
+        out.write(members[2].path, "three.nmon")
+    stop = threading.Event()
+    threading.Timer(1.2, stop.set).start()
+    with pytest.raises(Stopped):
+        publish_files([archive], kafka=broker.kafka("agent"), agent_id=name, stop=stop)
+    assert committed(broker, name).seq > 0
+    done = publish_files([archive], kafka=broker.kafka("agent"), agent_id=name)
+    assert (done.failures, done.skipped) == ({}, [])
+    assert_exactly_once(published(broker, name), *(member.path for member in members))
+    assert publish_files([archive], kafka=broker.kafka("agent"), agent_id=name).skipped == [archive]
+
+
+def test_a_file_that_gave_nothing_is_read_again_and_a_path_that_is_none_leaves_no_row(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
+    """The first two tries give no order of dates, the third does."""
+    [screen] = (Path(__file__).parents[1] / "golden/wrkdsksts/date_in_two_readings").glob("input*")
+    packed = tmp_path / "screens.tar"
+    with tarfile.open(packed, "w") as out:
+        out.add(screen, "screen.txt")
+    for _ in range(2):
+        refused = publish(broker, name, packed)
+        assert refused.returncode == 1
+        assert orjson.loads(refused.stdout)["failures"].keys() == {f"{packed}!/screen.txt"}
+        assert f"error: {packed}!/screen.txt: " in refused.stderr
+    corrected = publish(broker, name, packed, "--date-order", "dmy")
+    assert corrected.returncode == 0, corrected.stderr
+    assert orjson.loads(corrected.stdout)["records"]["disk"]
+
+    before = len(published(broker, name))
+    missing = publish(broker, name, tmp_path / "typo.nmon")
+    assert (missing.returncode, missing.stderr) == (1, f"error: {tmp_path}/typo.nmon: no such file; check the path\n")
+    assert len(published(broker, name)) == before
 
 
 def test_an_edit_that_leaves_size_and_ends_is_published_again(broker: StackSettings, name: str, tmp_path: Path) -> None:

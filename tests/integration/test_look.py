@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,18 @@ def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> No
         (tmp_path / "files" / name).mkdir(parents=True)
         (tmp_path / "files" / name / LINUX.name).write_bytes(LINUX.read_bytes())
     assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
+
+
+def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
+    archive = tmp_path / "case.zip"
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
+        written.writestr("linux/vm.nmon", LINUX.read_bytes())
+        written.writestr("notes.txt", "to do\n")
+    done = counterflow("look", archive, "--json", home=tmp_path)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == findings(AIX, LINUX, home=tmp_path)
+    assert done.returncode == 1
+    assert f"{archive}!/notes.txt: not read, this is" in done.stderr
 
 
 def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_path: Path) -> None:

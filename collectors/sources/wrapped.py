@@ -1,0 +1,381 @@
+"""What is in a file that was compressed or packed: known by its content, unpacked to files without a name.
+
+gzip, bzip2, xz, zstd, zip and tar, in each other. What is unpacked is bounded: by the size of what was packed, by
+number and by depth.
+"""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import lzma
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+
+import zstandard
+
+from counterflow.collectors.records import Reason, Reject
+
+HEAD_BYTES = 512
+"""So much of a file shows how it is wrapped."""
+FREE_BYTES = 256 << 20
+MAX_RATIO = 500
+"""What is unpacked of a file in all may be so many times its size, above `FREE_BYTES`; recordings shrink to 1/100."""
+MAX_DEPTH = 4
+MAX_MEMBERS = 10_000
+WITHIN = "!/"
+"""Between a file and a member of it, and between that and a member of that."""
+_XZ_MEMORY = 256 << 20
+_BLOCK = 1 << 18
+_ZSTD_BLOCK = 1 << 10
+"""Of packed bytes: four may become 128 KiB."""
+_PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
+
+_COMPRESSED = (
+    ("gzip", re.compile(rb"\x1f\x8b\x08")),
+    ("bzip2", re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")),
+    ("xz", re.compile(rb"\xfd7zXZ\0")),
+    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),
+)
+_DOCUMENT = re.compile(r"\[Content_Types\]\.xml|mimetype|META-INF/manifest\.xml")
+"""Members of workbooks and documents, which are zip archives."""
+_DAMAGED = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zstandard.ZstdError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+
+
+class TooMuch(Exception):  # noqa: N818 - not an error of the program
+    """What is packed would unpack to more than is allowed."""
+
+
+class Read(Protocol):
+    """What unpacks."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+        ...
+
+
+class Content(NamedTuple):
+    """One file of a wrapped one.
+
+    `member` is its name within, empty where the file was compressed alone. `fault` is what is wrong with it, or with
+    the wrapping behind it; `stream` is None where nothing of it is read. Whoever takes it closes the stream.
+    """
+
+    member: str
+    stream: BinaryIO | None
+    fault: Reject | None = None
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What may still be unpacked of one file."""
+
+    packed: int
+    unpacked: int = 0
+    members: int = 0
+
+    def take(self, size: int) -> None:
+        self.unpacked += size
+        if self.unpacked > max(FREE_BYTES, MAX_RATIO * self.packed):
+            raise TooMuch(f"it unpacks to more than {MAX_RATIO} times its {self.packed} bytes")
+
+    def count(self) -> None:
+        self.members += 1
+        if self.members > MAX_MEMBERS:
+            raise TooMuch(f"it holds more than {MAX_MEMBERS} files")
+
+
+def wrapping(head: bytes) -> str | None:
+    """Return how a file that begins with `head` is wrapped, None where it is not."""
+    for name, magic in _COMPRESSED:
+        if magic.match(head):
+            return name
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if _is_tar(head) else None
+
+
+def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
+    """Yield what is in the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
+
+    Hidden members, and those that macOS adds, are left out as hidden files are. A file that is damaged is read as far
+    as it goes, with the fault. A stream is unpacked when its turn comes.
+    """
+    budget = _Budget(stream.seek(0, 2))
+    try:
+        yield from _Wrapped(budget, wanted).contents(stream, "", 0)
+    except TooMuch as bomb:
+        yield Content("", None, Reject(Reason.UNREADABLE, f"the rest is not unpacked: {bomb}", "none"))
+
+
+@dataclass(slots=True)
+class _Wrapped:
+    """One reading of one wrapped file."""
+
+    budget: _Budget
+    wanted: Callable[[str], bool]
+
+    def contents(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
+        stream.seek(0)
+        kind = wrapping(stream.read(HEAD_BYTES))
+        stream.seek(0)
+        if kind is not None and depth >= MAX_DEPTH:
+            stream.close()
+            detail = f"a {kind} within {depth} others is not unpacked"
+            yield Content(member, None, Reject(Reason.UNREADABLE, detail, "none"))
+        elif kind == "zip":
+            yield from self._zip(stream, member, depth)
+        elif kind == "tar":
+            yield from self._tar(stream, member, depth)
+        elif kind is not None:
+            yield from self._compressed(kind, stream, member, depth)
+        else:
+            yield Content(member, stream)
+
+    def _compressed(self, kind: str, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
+        try:
+            out, fault = self._unpacked(kind, lambda: _reader(kind, stream))
+        finally:
+            if depth:
+                stream.close()
+        if fault is not None and fault.kept == "none":
+            out.close()
+            yield Content(member, None, fault)
+            return
+        for content in self.contents(out, member, depth + 1):
+            if fault is not None and content.fault is None:
+                yield content._replace(fault=fault)
+                fault = None
+            else:
+                yield content
+        if fault is not None:
+            yield Content(member, None, fault)
+
+    def _unpacked(self, kind: str, opened: Callable[[], Any]) -> tuple[BinaryIO, Reject | None]:
+        """Return what is unpacked, and what is wrong with it."""
+        out = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - whoever takes the content closes it
+        size = 0
+        try:
+            reader: Read = opened()
+            while block := reader.read(_BLOCK):
+                self.budget.take(len(block))
+                size += out.write(block)
+        except _DAMAGED as error:
+            if _is_of_machine(error):
+                out.close()
+                raise
+            detail = (
+                f"the {kind} file is cut or damaged after {size} bytes of its content ({_why(error)}): copy it again"
+            )
+            return out, Reject(Reason.CUT_FILE, detail, "part" if size else "none")
+        except BaseException:
+            out.close()
+            raise
+        return out, None
+
+    def _zip(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
+        kept = depth == 0
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                entries = archive.infolist()
+                if any(_DOCUMENT.fullmatch(entry.filename) for entry in entries):
+                    kept = True
+                    stream.seek(0)
+                    yield Content(member, stream)
+                    return
+                for entry in entries:
+                    name = _within(member, entry.filename)
+                    if entry.is_dir() or not self._wants(name):
+                        continue
+                    if entry.flag_bits & 1:
+                        detail = "encrypted: unpack it, and give the file"
+                        yield Content(name, None, Reject(Reason.UNREADABLE, detail, "none"))
+                        continue
+                    yield from self._member("zip", partial(archive.open, entry), name, depth)
+        except _DAMAGED as error:
+            if _is_of_machine(error):
+                raise
+            detail = f"the zip archive is cut or damaged ({_why(error)}): copy it again"
+            yield Content(member, None, Reject(Reason.CUT_FILE, detail, "none"))
+        finally:
+            if not kept:
+                stream.close()
+
+    def _tar(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
+        try:
+            with tarfile.open(fileobj=stream, mode="r:", errorlevel=1) as archive:
+                while (entry := archive.next()) is not None:
+                    archive.members = []  # type: ignore[attr-defined]  # else it keeps them all
+                    name = _within(member, entry.name)
+                    if entry.isdir() or not self._wants(name):
+                        continue
+                    if not entry.isreg():
+                        detail = "a link or device, which is not followed: pack the file itself"
+                        yield Content(name, None, Reject(Reason.UNREADABLE, detail, "none"))
+                        continue
+                    whole = partial(_Slice, stream, entry.offset_data, entry.size)
+                    opened = partial(archive.extractfile, entry) if entry.issparse() else whole
+                    yield from self._member("tar", opened, name, depth)
+                stream.seek(archive.offset)
+                end = stream.read(HEAD_BYTES)
+                if end != bytes(HEAD_BYTES):
+                    raise tarfile.ReadError("what follows is no member" if end.strip(b"\0") else "it has no end mark")
+        except _DAMAGED as error:
+            if _is_of_machine(error):
+                raise
+            detail = f"the tar archive is cut or damaged ({_why(error)}): copy it again"
+            yield Content(member, None, Reject(Reason.CUT_FILE, detail, "part"))
+        finally:
+            if depth:
+                stream.close()
+
+    def _wants(self, name: str) -> bool:
+        self.budget.count()
+        parts = name.replace(WITHIN, "/").split("/")
+        hidden = parts[-1].startswith(".") or "__MACOSX" in parts
+        # an archive within may hold what is wanted: only what it is called decides, as it is not unpacked to look
+        return not hidden and (self.wanted(name) or name.lower().endswith(_PACKED))
+
+    def _member(self, kind: str, opened: Callable[[], Any], name: str, depth: int) -> Iterator[Content]:
+        out, fault = self._unpacked(kind, opened)
+        if fault is not None and fault.kept == "none":
+            out.close()
+            if self.wanted(name):
+                yield Content(name, None, fault)
+            return
+        for content in self.contents(out, name, depth + 1):
+            if not self.wanted(content.member):
+                if content.stream is not None:
+                    content.stream.close()
+                continue
+            if fault is not None and content.fault is None:
+                content, fault = content._replace(fault=fault), None
+            yield content
+
+
+def _reader(kind: str, stream: BinaryIO) -> Read:
+    if kind == "gzip":
+        return cast(Read, gzip.GzipFile(fileobj=stream))
+    if kind == "bzip2":
+        return cast(Read, bz2.BZ2File(stream))
+    if kind == "xz":
+        return _Xz(stream)
+    return _Zstd(stream)
+
+
+class _Xz:
+    """Streams of xz behind each other, in bounded memory."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Begin with the first stream."""
+        self._stream = stream
+        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+        while True:
+            if self._unpacker.eof:
+                rest = self._unpacker.unused_data or self._stream.read(_BLOCK)
+                while rest and not (rest := rest.lstrip(b"\0")):  # padding
+                    rest = self._stream.read(_BLOCK)
+                if not rest:
+                    return b""
+                self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+                found = self._unpacker.decompress(rest, size)
+            else:
+                packed = self._stream.read(_BLOCK) if self._unpacker.needs_input else b""
+                if self._unpacker.needs_input and not packed:
+                    raise EOFError("it ends before its end")
+                found = self._unpacker.decompress(packed, size)
+            if found:
+                return found
+
+
+class _Zstd:
+    """Frames of zstd behind each other; unlike the reader of the library it knows where one ends too early."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Begin with the first frame."""
+        self._stream = stream
+        self._unpacker = self._new()
+        self._rest = b""
+        self._within = False
+
+    def _new(self) -> zstandard.ZstdDecompressionObj:
+        return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end; they may be more than `size`."""
+        while packed := self._rest or self._stream.read(_ZSTD_BLOCK):
+            found = self._unpacker.decompress(packed)
+            self._rest, self._within = b"", True
+            if self._unpacker.eof:
+                self._rest, self._within = self._unpacker.unused_data, False
+                self._unpacker = self._new()
+            if found:
+                return found
+        if self._within:
+            raise EOFError("it ends before its end")
+        return b""
+
+
+class _Slice:
+    """A part of a file that may end too early: what is there is read."""
+
+    def __init__(self, stream: BinaryIO, offset: int, size: int) -> None:
+        """Begin at `offset`."""
+        self._stream = stream
+        self._left = size
+        stream.seek(offset)
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+        found = self._stream.read(min(size, self._left))
+        self._left -= len(found)
+        if not found and self._left:
+            raise EOFError("it ends before its end")
+        return found
+
+
+def _within(outer: str, name: str) -> str:
+    name = name.encode("utf-8", "backslashreplace").decode()
+    return f"{outer}{WITHIN}{name}" if outer else name
+
+
+def _is_tar(head: bytes) -> bool:
+    """Return whether `head` is the header of a member: its checksum is its own proof."""
+    if len(head) < 512 or not head[0]:
+        return False
+    with suppress(ValueError):
+        told = int(head[148:156].strip(b" \0") or b"x", 8)
+        return told == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+    return False
+
+
+def _is_of_machine(error: BaseException) -> bool:
+    """Return whether the disk is at fault and not the file, which may be read later then."""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)  # what zipfile seeks to
+
+
+def _why(error: BaseException) -> str:
+    return (str(error) or type(error).__name__)[:120]

@@ -1,0 +1,183 @@
+"""Files that were compressed or packed give what the file itself gives; what is damaged or a bomb gives its reason."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from counterflow.collectors.reading import read_each, read_file
+from counterflow.collectors.records import Item, Position, Reason, Record, Reject
+from counterflow.collectors.sources import wrapped
+from counterflow.collectors.sources.wrapped import contents, wrapping
+
+SAMPLE = Path(__file__).parents[1] / "golden/nmon/defect_file_twice/input.nmon"
+PLAIN = SAMPLE.read_bytes()
+COLLECTION = Path(__file__).parents[1] / "golden/ibmi_tables/jobs_joined"
+
+
+def tar(*files: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, content in files:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def zipped(*files: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+WRAPPED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstandard.compress,
+    "zip": lambda content: zipped(("a.nmon", content)),
+    "tar": lambda content: tar(("a.nmon", content)),
+}
+COMPRESSED = ("gzip", "bzip2", "xz", "zstd")
+
+
+def items(path: Path, content: bytes, name: str = "file") -> list[Item]:
+    file = path / name
+    file.write_bytes(content)
+    return [item for item in read_file(file, UTC) if not isinstance(item, Position)]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> list[Item]:
+    return items(tmp_path_factory.mktemp("plain"), PLAIN)
+
+
+@pytest.mark.parametrize("outer", [None, *WRAPPED])
+@pytest.mark.parametrize("inner", WRAPPED)
+def test_each_within_each_is_what_the_file_is(tmp_path: Path, plain: list[Item], inner: str, outer: str | None) -> None:
+    content = WRAPPED[inner](PLAIN)
+    assert wrapping(content) == inner
+    assert items(tmp_path, WRAPPED[outer](content) if outer else content) == plain
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_pieces_that_were_compressed_by_themselves_are_one_file(tmp_path: Path, plain: list[Item], kind: str) -> None:
+    half = len(PLAIN) // 2
+    assert items(tmp_path, WRAPPED[kind](PLAIN[:half]) + WRAPPED[kind](PLAIN[half:])) == plain
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_what_is_cut_anywhere_is_read_as_far_as_it_goes_and_said(tmp_path: Path, kind: str) -> None:
+    content = WRAPPED[kind](PLAIN)
+    end = 512 * (len(PLAIN) // 512 + 3) if kind == "tar" else len(content)  # the rest is zeros
+    for cut in range(min(600, end // 2), end, max(1, end // 23)):
+        found = items(tmp_path, content[:cut])
+        rejects = [item for item in found if isinstance(item, Reject)]
+        assert any(reject.reason is Reason.CUT_FILE and kind in reject.detail for reject in rejects), cut
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_what_is_damaged_raises_nothing(tmp_path: Path, kind: str) -> None:
+    content = WRAPPED[kind](PLAIN)
+    for at in range(0, len(content), max(1, len(content) // 61)):
+        damaged = bytearray(content)
+        damaged[at] ^= 0xFF
+        assert items(tmp_path, bytes(damaged)) != []
+
+
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_bomb_is_not_unpacked(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wrapped, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(wrapped, "MAX_RATIO", 50)
+    bomb = gzip.compress(bytes(8 << 20)) if kind == "tar" else bytes(8 << 20)
+    (found,) = items(tmp_path, WRAPPED[kind](bomb))
+    assert isinstance(found, Reject)
+    assert found.reason is Reason.UNREADABLE
+    assert "it unpacks to more than 50 times its" in found.detail
+
+
+def test_nesting_and_number_of_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = PLAIN
+    for _ in range(5):
+        content = gzip.compress(content)
+    (found,) = items(tmp_path, content)
+    assert isinstance(found, Reject)
+    assert found.detail == "a gzip within 4 others is not unpacked"
+    monkeypatch.setattr(wrapped, "MAX_MEMBERS", 2)
+    *_, last = items(tmp_path, zipped(*((f"{n}.nmon", b"") for n in range(3))))
+    assert isinstance(last, Reject)
+    assert "more than 2 files" in last.detail
+
+
+def test_members_are_files_of_their_own_and_what_is_none_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "a.zip"
+    inner = gzip.compress(tar(("b.nmon", PLAIN)))
+    file.write_bytes(zipped(("x/a.nmon", PLAIN), ("x/.hidden", b"?"), ("README", b"hello\n"), ("in.tgz", inner)))
+    found = {name: list(found) for name, _, found in read_each(file, UTC)}
+    assert list(found) == [f"{file}!/x/a.nmon", f"{file}!/README", f"{file}!/in.tgz!/b.nmon"]
+    (readme,) = found[f"{file}!/README"]
+    assert isinstance(readme, Reject)
+    assert readme.detail.startswith("not read, this is text that begins with `hello`")
+    assert found[f"{file}!/x/a.nmon"] == found[f"{file}!/in.tgz!/b.nmon"]
+
+
+def test_encrypted_members_and_links_are_said(tmp_path: Path) -> None:
+    content = bytearray(zipped(("a.nmon", PLAIN)))
+    content[6] |= 1
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    (found,) = items(tmp_path, bytes(content))
+    assert isinstance(found, Reject)
+    assert found.detail == "encrypted: unpack it, and give the file"
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        link = tarfile.TarInfo("a.nmon")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    (found,) = items(tmp_path, out.getvalue())
+    assert isinstance(found, Reject)
+    assert found.detail.startswith("a link")
+
+
+@pytest.mark.parametrize("dress", ["gzip", "zip", "tgz"])
+def test_tables_beside_each_other_are_found_in_the_same_dress(tmp_path: Path, dress: str) -> None:
+    """QAPMJOBMI is read together with QAPMJOBOS, compressed beside it or in the same archive."""
+    files = {path.name: path.read_bytes() for path in COLLECTION.glob("*.csv")}
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for name, content in files.items():
+        (plain / name).write_bytes(content)
+    expected = [item for item in read_file(plain / "QAPMJOBMI.csv", UTC, "SYSA") if isinstance(item, Record)]
+    assert any("logical_reads" in item.fields for item in expected)
+    if dress == "gzip":
+        for name, content in files.items():
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
+        found = list(read_file(tmp_path / "QAPMJOBMI.csv.gz", UTC, "SYSA"))
+    else:
+        packed = [(f"x/{name}", content) for name, content in files.items()]
+        content = zipped(*packed) if dress == "zip" else gzip.compress(tar(*packed))
+        (tmp_path / "all").write_bytes(content)
+        each = {name: list(items) for name, _, items in read_each(tmp_path / "all", UTC, "SYSA")}
+        found = each[f"{tmp_path}/all!/x/QAPMJOBMI.csv"]
+    assert [item for item in found if isinstance(item, Record)] == expected
+
+
+def test_streams_are_unpacked_when_their_turn_comes() -> None:
+    found = contents(io.BytesIO(zipped(("a", b"1"), ("b", b"2"))))
+    first = next(found)
+    assert first.stream is not None
+    with first.stream:
+        assert (first.member, first.stream.read()) == ("a", b"1")
+    found.close()
