@@ -158,11 +158,9 @@ def _zip(head: bytes) -> str:
 
 
 def _encodings(head: bytes) -> list[tuple[str, str, str]]:
-    """Return codec, name and way out of a text in UTF-16 or UTF-32; none where it is neither."""
+    """Return codec, name and way out of a text in UTF-32, or UTF-16 without a mark; none where it is neither."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return [("utf-32", "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8")]
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return [("utf-16", "UTF-16", "convert it: iconv -f UTF-16 -t UTF-8")]
     pairs = len(head) // 2
     for codec, name, zeros in (("utf-16-le", "UTF-16LE", head[1::2]), ("utf-16-be", "UTF-16BE", head[::2])):
         if pairs >= 4 and zeros.count(0) > 0.8 * pairs:

@@ -1,12 +1,13 @@
 """What is in a file that was compressed or packed: known by its content, unpacked to files without a name.
 
-gzip, bzip2, xz, zstd, zip and tar, in each other. What is unpacked is bounded: by the size of what was packed, by
-number and by depth.
+gzip, bzip2, xz, zstd, zip and tar, in each other; text in UTF-16 becomes UTF-8 in the same way. What is unpacked is
+bounded: by the size of what was packed, by number and by depth.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import errno
 import gzip
 import lzma
@@ -45,6 +46,7 @@ _COMPRESSED = (
     ("bzip2", re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")),
     ("xz", re.compile(rb"\xfd7zXZ\0")),
     ("zstd", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),
+    ("utf-16", re.compile(rb"\xff\xfe(?!\0\0)|\xfe\xff")),
 )
 _DOCUMENT = re.compile(r"\[Content_Types\]\.xml|mimetype|META-INF/manifest\.xml")
 """Members of workbooks and documents, which are zip archives."""
@@ -280,7 +282,7 @@ def _reader(kind: str, stream: BinaryIO) -> Read:
         return cast(Read, bz2.BZ2File(stream))
     if kind == "xz":
         return _Xz(stream)
-    return _Zstd(stream)
+    return _Utf16(stream) if kind == "utf-16" else _Zstd(stream)
 
 
 class _Xz:
@@ -309,6 +311,22 @@ class _Xz:
                 found = self._unpacker.decompress(packed, size)
             if found:
                 return found
+
+
+class _Utf16:
+    """Text in UTF-16 as UTF-8: its mark says in which order its bytes are."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Begin with the mark."""
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end; they may be more than `size`."""
+        while packed := self._stream.read(size):
+            if text := self._decoder.decode(packed):
+                return text.encode()
+        return self._decoder.decode(b"", final=True).encode()
 
 
 class _Zstd:

@@ -9,13 +9,20 @@ from decimal import Decimal
 from typing import Any
 
 _COMMA = re.compile(r"[-+]?\d*,\d+")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)")
+_EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+
+
+class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
+    """A number whose comma separates thousands or decimals: the text alone does not decide."""
 
 
 def number_of(value: object) -> float | None:
-    """Return a number however it was exported, None for none.
+    """Return a number however it was exported, None for none: with a decimal comma, or commas between thousands.
 
     Raises
     ------
+    Ambiguous : `1,234` is 1.234 or 1234.
     ValueError : it is no number, or not a finite one.
     """
     if value is None:
@@ -24,7 +31,9 @@ def number_of(value: object) -> float | None:
         text = value.strip()
         if not text:
             return None
-        number = float(text.replace(",", ".") if _COMMA.fullmatch(text) else text)
+        if "," in text:
+            text = _without_commas(text)
+        number = float(text)
     elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = float(value)
     else:
@@ -32,6 +41,15 @@ def number_of(value: object) -> float | None:
     if not math.isfinite(number):
         raise ValueError(f"expected a number, found {number}")
     return number
+
+
+def _without_commas(text: str) -> str:
+    if _EITHER.fullmatch(text):
+        plain = text.replace(",", "")
+        raise Ambiguous(f"{text!r} is {plain} or {text.replace(',', '.')}: export it without separators of thousands")
+    if _THOUSANDS.fullmatch(text):
+        return text.replace(",", "")
+    return text.replace(",", ".") if _COMMA.fullmatch(text) else text
 
 
 def numbers_of(values: Sequence[Any]) -> tuple[float, ...]:

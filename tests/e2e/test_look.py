@@ -14,8 +14,10 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import datasets
+from counterflow.stack.account import wait_computed, wait_landed
 from tests.e2e.conftest import Case, Run
 
+SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 STORIES = ("sriov-story", "log-ceiling-story", "q-replication", "figure2-1", "nvme-story", "end-of-day-story")
 RESULTS = [name for name, dataset in datasets().items() if dataset.role == "result"]
 RECOMPUTED_LATER = {"verdict": {"n"}}
@@ -49,22 +51,16 @@ def rows(client: ClickHouse, dataset: str, systems: list[str]) -> Iterator[dict[
     yield from client.rows(sql, {"param_systems": systems})
 
 
-@pytest.mark.parametrize("story", STORIES)
-def test_look_gives_the_results_of_the_line(
-    story: str, published: Callable[[str], Case], counterflow: Run, reader: ClickHouse, tmp_path: Path
-) -> None:
-    published(story)
-    made = counterflow("simulate", story, "--out", tmp_path / "files", "--json")
-    assert made.returncode == 0, made.stderr
-    looked_at(counterflow, tmp_path / "files", tmp_path / "kept", tmp_path / "out")
+def assert_same_results(out: Path, reader: ClickHouse, systems: set[str]) -> None:
+    """Every result that `look` exported to `out` is that of the line, and the line has no other of these systems."""
     compared = 0
     for dataset in RESULTS:
         key = datasets()[dataset].key
-        path = tmp_path / "out" / f"{dataset}.parquet"
+        path = out / f"{dataset}.parquet"
         found = pyarrow.parquet.read_table(path).to_pylist() if path.exists() else []
-        systems = sorted({path.name for path in (tmp_path / "files").iterdir()} | {row["system"] for row in found})
+        of = sorted(systems | {row["system"] for row in found})
         here = {tuple(plain(row[name]) for name in key): row for row in found}
-        there = {tuple(row[name] for name in key): row for row in rows(reader, dataset, systems)}
+        there = {tuple(row[name] for name in key): row for row in rows(reader, dataset, of)}
         assert here.keys() == there.keys(), dataset
         for place, row in here.items():
             left_out = RECOMPUTED_LATER.get(dataset, set())
@@ -76,3 +72,35 @@ def test_look_gives_the_results_of_the_line(
             assert not different, (dataset, place)
             compared += 1
     assert compared > 0
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_look_gives_the_results_of_the_line(
+    story: str, published: Callable[[str], Case], counterflow: Run, reader: ClickHouse, tmp_path: Path
+) -> None:
+    published(story)
+    made = counterflow("simulate", story, "--out", tmp_path / "files", "--json")
+    assert made.returncode == 0, made.stderr
+    looked_at(counterflow, tmp_path / "files", tmp_path / "kept", tmp_path / "out")
+    assert_same_results(tmp_path / "out", reader, {path.name for path in (tmp_path / "files").iterdir()})
+
+
+def test_look_gives_the_results_of_the_line_for_every_sample(
+    counterflow: Run, reader: ClickHouse, tmp_path: Path
+) -> None:
+    """Each sample is a system of its own, since some are of one machine."""
+    samples = {f"look-{path.stem}": path for path in sorted(SAMPLES.iterdir()) if path.suffix in (".nmon", ".json")}
+    assert len(samples) == 6
+    records = 0
+    for system, path in samples.items():
+        sent = counterflow("publish", path, "--system", system, "--agent-id", "look-samples", "--json")
+        assert sent.returncode == 0, sent.stderr
+        records += sum(json.loads(sent.stdout)["records"].values())
+        looked = counterflow(
+            "look", path, "--system", system, "--keep", tmp_path / "kept", "--export", tmp_path / "out"
+        )
+        assert looked.returncode == 0, looked.stderr
+    landed = wait_landed(reader, "look-samples", records)
+    assert (landed.lost, landed.duplicates, landed.deadletter) == (0, 0, 0)
+    assert wait_computed(reader, "look-samples") == 0
+    assert_same_results(tmp_path / "out", reader, set(samples))

@@ -51,6 +51,8 @@ WRAPPED: dict[str, Callable[[bytes], bytes]] = {
     "zip": lambda content: zipped(("a.nmon", content)),
     "tar": lambda content: tar(("a.nmon", content)),
 }
+DRESSED = WRAPPED | {"utf-16": lambda content: content.decode().encode("utf-16")}
+"""What a file may be in; text in UTF-16 holds no archive."""
 COMPRESSED = ("gzip", "bzip2", "xz", "zstd")
 
 
@@ -66,9 +68,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[Item]:
 
 
 @pytest.mark.parametrize("outer", [None, *WRAPPED])
-@pytest.mark.parametrize("inner", WRAPPED)
+@pytest.mark.parametrize("inner", DRESSED)
 def test_each_within_each_is_what_the_file_is(tmp_path: Path, plain: list[Item], inner: str, outer: str | None) -> None:
-    content = WRAPPED[inner](PLAIN)
+    content = DRESSED[inner](PLAIN)
     assert wrapping(content) == inner
     assert items(tmp_path, WRAPPED[outer](content) if outer else content) == plain
 
@@ -89,9 +91,15 @@ def test_what_is_cut_anywhere_is_read_as_far_as_it_goes_and_said(tmp_path: Path,
         assert any(reject.reason is Reason.CUT_FILE and kind in reject.detail for reject in rejects), cut
 
 
-@pytest.mark.parametrize("kind", WRAPPED)
+def test_text_in_utf_16_that_ends_within_a_character_is_read_up_to_it(tmp_path: Path) -> None:
+    first, *_ = items(tmp_path, DRESSED["utf-16"](PLAIN)[:-1])
+    assert isinstance(first, Reject)
+    assert (first.reason, first.kept) == (Reason.CUT_FILE, "part")
+
+
+@pytest.mark.parametrize("kind", DRESSED)
 def test_what_is_damaged_raises_nothing(tmp_path: Path, kind: str) -> None:
-    content = WRAPPED[kind](PLAIN)
+    content = DRESSED[kind](PLAIN)
     for at in range(0, len(content), max(1, len(content) // 61)):
         damaged = bytearray(content)
         damaged[at] ^= 0xFF

@@ -15,7 +15,7 @@ from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canon
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
-from counterflow.collectors.text.numbers import number_of, numbers_of
+from counterflow.collectors.text.numbers import Ambiguous, number_of, numbers_of
 from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
@@ -348,6 +348,8 @@ class Reader:
             number: float | None = None
             try:
                 number = number_of(value)
+            except Ambiguous as either:
+                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {either}")
             except ValueError:
                 refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
             if number is not None and described.overflow is not None and number >= described.overflow:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ _MARK = re.compile(
     rb"|ZZZZ[,;]T\d{4,16}[,;])",
     re.MULTILINE,
 )
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Nmon:
@@ -27,28 +25,20 @@ class Nmon:
     name = "nmon"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a file that begins with `head` is an nmon recording, in UTF-16 too."""
-        if head.startswith(_UTF16):
-            head = head.decode("utf-16", "ignore").encode()
+        """Return whether a file that begins with `head` is an nmon recording."""
         return _MARK.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Return the records of each snapshot when it is whole, its manifest rows, and a position to resume at."""
-        if position is None:
-            head = read_head(stream)
-            if not head or head.startswith(_UTF16):
-                return iter(_unreadable(stream, head, context))
+        if position is None and not read_head(stream):
+            return iter(_empty(stream, context))
         return order.parse(stream, context, position)
 
 
-def _unreadable(stream: BinaryIO, head: bytes, context: Context) -> list[Item]:
+def _empty(stream: BinaryIO, context: Context) -> list[Item]:
     if not context.complete:
         return []
-    if not head:
-        reject = Reject(Reason.EMPTY_FILE, "the file is empty", "none")
-    else:
-        detail = "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8"
-        reject = Reject(Reason.WRONG_ENCODING, detail, "none", line=1, raw=head)
+    reject = Reject(Reason.EMPTY_FILE, "the file is empty", "none")
     return [reject, Position(stream.seek(0, os.SEEK_END), 0, Parser(context).state())]
 
 
