@@ -278,7 +278,7 @@ def test_only_expressions_over_fields_are_translated(code: str) -> None:
 
 
 def test_what_cannot_be_read_at_all_says_why() -> None:
-    (unknown,) = read("QAPMNONE", ("A",), ("1",))
+    (unknown,) = read("NO_TABLE", ("A",), ("1",))
     assert isinstance(unknown, Reject)
     assert "QAPMDISK" in unknown.detail
     (unnamed,) = read_rows("QAPMDISK", ("DSDRN",), [], Context("test", BERLIN), {})

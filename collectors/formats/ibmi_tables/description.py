@@ -20,6 +20,11 @@ FOLDER = Path(__file__).parent / "tables"
 TIME_FIELDS = ("INTNUM", "DTETIM", "INTSEC", "DTECEN", "DTCEN", "DATETIME", "UTCTIME", "SAMPLE_TIME")
 """Columns that place a row in time, by these names in every table. SAMPLE_TIME is ours: UTC, in exports of views."""
 
+_TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
+
+MEMBER = re.compile(r"QAPM[A-Z][A-Z0-9]{1,5}")
+"""Name of a file of Collection Services."""
+
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _NUMBER = re.compile(r"(number|PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
@@ -91,7 +96,7 @@ class Description(_Strict):
     source: str
     recognised_by: tuple[str, ...] = ()
     instance: str = "''"
-    time: tuple[str, ...] = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
+    time: tuple[str, ...] = _TIME
     complete: bool = False
     joins: tuple[str, ...] = ()
     zeros: bool = True
@@ -109,6 +114,15 @@ class Description(_Strict):
 def tables() -> dict[str, Description]:
     """Return every description by the name of its table, sorted."""
     return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def description(name: str) -> Description | None:
+    """Return the description of a table; a member of Collection Services without one has all columns introspected."""
+    known = tables().get(name)
+    if known or not MEMBER.fullmatch(name):
+        return known
+    time = ("DATETIME",) if name.startswith("QAPMSM") else _TIME
+    return Description(table=name, text="Not described: every column is introspected.", source="the export", time=time)
 
 
 def _load(path: Path) -> Description:

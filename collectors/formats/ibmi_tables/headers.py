@@ -9,7 +9,7 @@ import csv
 import re
 from collections.abc import Sequence
 
-from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
+from counterflow.collectors.formats.ibmi_tables.description import MEMBER, TIME_FIELDS, Description, description, tables
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Reason
@@ -22,13 +22,15 @@ _BEGINNING = re.compile(
     r'|"?\s{0,4}"?[,;\t]"?1 ?"?[,;\t]"?\d{7}\s*"?$'  # QAPMCONF, key 1
 )
 
+_MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
+
 
 def table_of(cells: Sequence[str], file: str) -> Description | None:
     """Return the table whose header the cells are; the name of the file decides between tables with equal columns."""
     if len(cells) < 2:
         return None
     known = tables()
-    by_name = known.get(table_in(file) or "")
+    by_name = description(table_in(file) or "")
     found = [table for table in known.values() if table.recognised_by and _has(table, cells)]
     if by_name is not None and by_name.joins and any(table.table in by_name.joins for table in found):
         return by_name
@@ -55,7 +57,9 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     found = ", ".join(cells[:8])[:200]
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
-        return Unusable(f"expected the columns of {table_in(file) or 'a table of IBM i'}, found {found}")
+        table = table_in(file)
+        hint = "" if table else "; name the file after its table, as QAPMTCP.csv"
+        return Unusable(f"expected the columns of {table or 'a table of IBM i'}, found {found}{hint}")
     if _BEGINNING.match(",".join(cells)):
         detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
         return Unusable(detail, Reason.NO_HEADER)
@@ -69,7 +73,8 @@ def table_in(file: str) -> str | None:
         at = name.find(table)
         if at >= 0 and not name[at - 1 : at].isalnum() and not name[at + len(table) :][:1].isalnum():
             return table
-    return None
+    member = _MEMBER_ALONE.search(name)
+    return member[0] if member else None
 
 
 def recognise(head: bytes) -> bool:

@@ -19,7 +19,13 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Described, Description, Filled, tables
+from counterflow.collectors.formats.ibmi_tables.description import (
+    TIME_FIELDS,
+    Described,
+    Description,
+    Filled,
+    description,
+)
 from counterflow.collectors.formats.ibmi_tables.expression import Translation
 from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
@@ -117,7 +123,8 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     ------
     Unusable : a column that names the instance is missing.
     """
-    table = tables()[table_name]
+    table = description(table_name)
+    assert table is not None  # noqa: S101 - its header was found
     columns = canonical(table, columns)
     places = {name: place for place, name in enumerate(columns)}
     forms = {name: table.fields[name].form for name in columns if name in table.fields}

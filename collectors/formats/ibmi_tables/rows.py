@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
-from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
@@ -82,7 +82,7 @@ class Reader:
         ------
         Unusable : the table is unknown, lacks a column that names its instances, or nothing names the system.
         """
-        if table not in tables():
+        if description(table) is None:
             raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
         self._system = system(context)
         found = _for_update(table, columns)
@@ -410,10 +410,10 @@ def _for_update(table: str, columns: Sequence[str]) -> list[str]:
 
     The name of the field was published nowhere: it is known by its label, or because the site names it.
     """
-    description = tables()[table]
-    if not any("logical_reads" in filled.columns for filled in description.records):
+    known = description(table)
+    if known is None or not any("logical_reads" in filled.columns for filled in known.records):
         return []
-    undescribed = [column for column in canonical(description, columns) if column not in description.fields]
+    undescribed = [column for column in canonical(known, columns) if column not in known.fields]
     return [column for column in undescribed if "UPDATE" in column and "READ" in column]
 
 
