@@ -22,6 +22,9 @@ TIME_FIELDS = ("INTNUM", "DTETIM", "INTSEC", "DTECEN", "DTCEN", "DATETIME", "UTC
 
 _TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
 
+_LOCAL_TIME = dict.fromkeys(("TS", "CURRENT_TIMESTAMP", "CURRENT TIMESTAMP"), "DATETIME")
+"""Names of a column that a query fills with CURRENT_TIMESTAMP, local time on IBM i."""
+
 MEMBER = re.compile(r"QAPM[A-Z][A-Z0-9]{1,5}")
 """Name of a file of Collection Services."""
 
@@ -106,8 +109,9 @@ class Description(_Strict):
 
     @property
     def names(self) -> dict[str, str]:
-        """The name of a field by each of its names."""
-        return {also: name for name, field in self.fields.items() for also in (*field.also, name)}
+        """The name of a field by each of its names; in a view without a time, also what queries call the local time."""
+        local = {} if self.time else _LOCAL_TIME
+        return local | {also: name for name, field in self.fields.items() for also in (*field.also, name)}
 
 
 @cache
