@@ -26,6 +26,17 @@ _EXTRAS = {
 """The extra of the distribution that installs an optional module."""
 
 
+_SECTIONS = {
+    "Look at files": ("look", "summary", "parse"),
+    "Run the line": ("demo", "watch", "up", "status", "down", "publish", "agent", "simulate"),
+    "Ask": ("sql", "report", "culprit", "checkup", "rules"),
+    "Study": ("study", "whatif"),
+    "Keep it healthy": ("doctor", "audit", "deadletter", "jobs", "backup", "restore"),
+}
+"""Commands by what they are for, in the order of use; all others are for who operates or builds on the parts."""
+_OTHERS = "Operate and build on the parts"
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
@@ -36,6 +47,26 @@ class _Commands(click.Group):
         module = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an error names those that are spelt like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write every command with its whole first sentence, by what it is for."""
+        left = self.list_commands(ctx)
+        named = {name for names in _SECTIONS.values() for name in names}
+        sections = {**_SECTIONS, _OTHERS: tuple(name for name in left if name not in named)}
+        width = max(map(len, left))
+        for title, names in sections.items():
+            found = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), c.get_short_help_str(1_000)) for name, c in found if c])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -71,7 +71,7 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
         with _kept(folder, exit_code) as client:
             yield client
         return
-    settings = StackSettings.load()
+    settings = StackSettings.running()
     try:
         client = settings.clickhouse(user)
     except CounterflowError as error:

@@ -84,7 +84,7 @@ def _accounts() -> list[Account]:
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 
-    kafka = StackSettings.load().kafka("reader")
+    kafka = StackSettings.running().kafka("reader")
     try:
         acked = committed({**kafka.client, "log_level": 0, "error_cb": lambda _: None}, 10)
         behind = under_way(kafka, [d.topic for d in datasets().values() if d.role == "counter"])

@@ -16,4 +16,4 @@ def command(name: str) -> None:
     from counterflow.stack.backup import backup
     from counterflow.stack.settings import StackSettings
 
-    click.echo(backup(StackSettings.load(), name))
+    click.echo(backup(StackSettings.running(), name))

@@ -117,7 +117,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
 
     if not (ids or since or reason):
         raise click.UsageError("give IDs of letters, --since or --reason")
-    settings = StackSettings.load()
+    settings = StackSettings.running()
     with connected("lander", exit_code=1) as client:
         found = _found(client, ids, since, reason)
         try:

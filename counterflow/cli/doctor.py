@@ -35,7 +35,7 @@ def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, a
     from counterflow.stack.examination import parts
     from counterflow.stack.settings import StackSettings
 
-    troubles = [] if kept() else list(parts(StackSettings.load()))
+    troubles = [] if kept() else list(parts(StackSettings.running()))
     findings: list[Finding] = []
     if not any(trouble.part == "clickhouse" for trouble in troubles):
         with reader() as client:

@@ -160,4 +160,4 @@ def _cluster(home: Path | None) -> Cluster:
     from counterflow.stack.jobs import cluster
     from counterflow.stack.settings import StackSettings
 
-    return cluster(StackSettings.load(home=home))
+    return cluster(StackSettings.running(home=home))

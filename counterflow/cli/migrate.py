@@ -21,7 +21,7 @@ def command(url: str | None, user: str, password_file: Path | None, cluster: str
     from counterflow.schemas.migrations import migrate
     from counterflow.stack.settings import StackSettings
 
-    settings = StackSettings.load()
+    settings = StackSettings.load() if url else StackSettings.running()
     if url is None:
         url, password = settings.clickhouse_url, settings.clickhouse_password(user)
     else:

@@ -80,7 +80,7 @@ def command(
         try:
             published = publish_files(
                 paths,
-                kafka=StackSettings.load().kafka("agent"),
+                kafka=StackSettings.running().kafka("agent"),
                 agent_id=agent_id,
                 zone=zone.key,
                 date_order=date_order,

@@ -7,14 +7,18 @@ import click
 
 @click.command()
 @click.argument("name")
-@click.confirmation_option(prompt="All tables will be replaced by those of the copy. Continue?")
-def command(name: str) -> None:
+@click.option("--yes", is_flag=True, help="Confirm the action without prompting.")
+def command(name: str, yes: bool) -> None:
     """Restore the tables of the running stack from the copy NAME, and land what arrived since.
 
     Later records are landed again from Kafka, as far as it still has them; `counterflow audit` shows any loss.
     """
-    from counterflow.stack.backup import restore
+    from counterflow.stack.backup import offsets, restore
     from counterflow.stack.settings import StackSettings
 
-    again = restore(StackSettings.load(), name)
+    settings = StackSettings.running()
+    offsets(settings, name)  # what is wrong with the copy is known before anybody is asked
+    if not yes:
+        click.confirm("All tables will be replaced by those of the copy. Continue?", abort=True)
+    again = restore(settings, name)
     click.echo(f"{name} is restored; landing {again:,} Kafka offsets again. Next: counterflow audit")

@@ -67,7 +67,7 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
     from counterflow.stack.kafka_users import USERS, set_grants, set_passwords
     from counterflow.stack.settings import StackSettings
 
-    settings = StackSettings.load()
+    settings = StackSettings.running()
     kafka = settings.kafka(user)
     admin = AdminClient({**kafka.client, "sasl.mechanism": mechanism, "log_level": 0})
     wanted = topics(partitions)

@@ -67,12 +67,7 @@ def restore(settings: StackSettings, name: str) -> int:
     The current tables are dropped. Raises `CounterflowError` where the copy does not exist, before anything is dropped,
     or where a server refuses or does not answer.
     """
-    path = _folder(settings, name) / "landed.json"
-    try:
-        landed = _offsets.validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
-        raise CounterflowError(f"{path} {what}", hint="counterflow backup NAME makes one", exit_code=2) from None
+    landed = offsets(settings, name)
     with _at_rest(settings), _said("the tables are dropped: restore another copy, or this one again"):
         with settings.clickhouse("admin", timeout_s=_LONGEST_S) as client:
             client.post("DROP DATABASE IF EXISTS counterflow SYNC")
@@ -84,6 +79,19 @@ def restore(settings: StackSettings, name: str) -> int:
         # the copy has nothing of a partition that had no offset then
         _go_back(settings, {place: had.get(place, 0) for place in {*had, *since}})
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
+
+
+def offsets(settings: StackSettings, name: str) -> list[Landed]:
+    """Return up to where each partition had landed when the copy `name` was made.
+
+    Raises `CounterflowError` where there is no such copy, or it cannot be read.
+    """
+    path = _folder(settings, name) / "landed.json"
+    try:
+        return _offsets.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+        raise CounterflowError(f"{path} {what}", hint="counterflow backup NAME makes one", exit_code=2) from None
 
 
 def _folder(settings: StackSettings, name: str) -> Path:

@@ -138,6 +138,21 @@ class StackSettings(BaseModel):
                 exit_code=2,
             ) from None
 
+    @classmethod
+    def running(cls, *, home: Path | None = None) -> Self:
+        """Return the settings of the stack running in this home, or of servers elsewhere.
+
+        Raises `CounterflowError` where neither is there: before anything is asked of a server.
+        """
+        settings = cls.load(home=home)
+        if settings.stack_file.exists() or settings.elsewhere:
+            return settings
+        raise CounterflowError(
+            f"no stack is running in {settings.home}",
+            hint="counterflow up starts one; counterflow look FILE needs none",
+            exit_code=2,
+        )
+
     @property
     def elsewhere(self) -> list[str]:
         """The settings that point to servers outside this stack."""
