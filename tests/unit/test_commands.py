@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -26,3 +30,21 @@ def test_a_misspelt_command_is_answered_with_the_nearest(typed: str, meant: str)
     answer = CliRunner().invoke(cli, [typed])
     assert answer.exit_code == 2
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in answer.output
+
+
+def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
+    programs = Path(sys.executable).parent
+    environment = {"HOME": str(tmp_path), "PATH": f"{programs}:{os.environ['PATH']}"}
+
+    def bash(script: str) -> list[str]:
+        done = subprocess.run(
+            ["bash", "--norc", "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout.split()
+
+    [script] = bash("counterflow completion bash --install")
+    assert script == str(tmp_path / ".local/share/bash-completion/completions/counterflow")
+    complete = f"source {script}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _counterflow_completion counterflow"
+    completed = f"{complete}; echo ${{COMPREPLY[@]}}"
+    assert bash(f"COMP_WORDS=(counterflow dea); {completed}") == ["deadletter"]
+    assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
