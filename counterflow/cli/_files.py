@@ -94,6 +94,8 @@ def read_all(
         try:
             for found in read_each(path, zone, system, date_order):
                 unread += not _is_read(found.name, found.items, take)
+        except BrokenPipeError:
+            raise  # whoever reads the output has enough of it
         except OSError as error:
             unread += 1
             errors.print(f"error: {path}: {why(error)}", markup=False)

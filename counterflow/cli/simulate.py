@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -32,10 +33,12 @@ def command(case: str | None, out: Path | None, seed: int, start: datetime, list
     if list_cases:
         _list(as_json)
         return
+    if case is not None and case not in cases():
+        near = get_close_matches(case, cases(), 1)
+        hint = f"{f'did you mean {near[0]}? ' if near else ''}one of {', '.join(cases())}"
+        raise CounterflowError(f"there is no case `{case}`", hint=hint, exit_code=2)
     if case is None or out is None:
         raise click.UsageError("needs CASE and --out DIR, or --list")
-    if case not in cases():
-        raise CounterflowError(f"there is no case `{case}`", hint=f"one of {', '.join(cases())}", exit_code=2)
     try:
         simulated = simulate(case, out, seed, start)
     except OSError as error:

@@ -48,3 +48,17 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
     completed = f"{complete}; echo ${{COMPREPLY[@]}}"
     assert bash(f"COMP_WORDS=(counterflow dea); {completed}") == ["deadletter"]
     assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
+
+
+def test_parse_ends_quietly_where_nobody_reads_on() -> None:
+    sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon"
+    script = 'set -o pipefail; "$0" -m counterflow parse "$1" | head -n 1'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+def test_a_misspelt_case_is_answered_with_the_nearest() -> None:
+    answer = CliRunner().invoke(cli, ["simulate", "sriov-stroy"])
+    assert "did you mean sriov-story?" in str(answer.exception.hint)  # type: ignore[union-attr]
