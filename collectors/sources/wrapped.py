@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -121,11 +122,18 @@ def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: Tr
     """Yield what is in the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
 
     Hidden members, and those that macOS adds, are left out as hidden files are. A file that is damaged is read as far
-    as it goes, with the fault. A stream is unpacked when its turn comes.
+    as it goes, with the fault. A stream is unpacked when its turn comes. The second file of a name is `name#2`:
+    `tar -r` adds such.
     """
     budget = _Budget(stream.seek(0, 2))
+    times = Counter[str]()
     try:
-        yield from _Wrapped(budget, wanted).contents(stream, "", 0)
+        for content in _Wrapped(budget, wanted).contents(stream, "", 0):
+            times[content.member] += content.stream is not None
+            again = content.stream is not None and times[content.member] > 1
+            if again:
+                content = content._replace(member=f"{content.member}#{times[content.member]}")
+            yield content
     except TooMuch as bomb:
         yield Content("", None, Reject(Reason.UNREADABLE, f"the rest is not unpacked: {bomb}", "none"))
 

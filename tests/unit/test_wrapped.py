@@ -130,6 +130,12 @@ def test_nesting_and_number_of_files_are_bounded(tmp_path: Path, monkeypatch: py
     assert "more than 2 files" in last.detail
 
 
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "a.tar"
+    file.write_bytes(tar(("a.nmon", PLAIN), ("a.nmon", PLAIN)))
+    assert [found.name for found in read_each(file, UTC)] == [f"{file}!/a.nmon", f"{file}!/a.nmon#2"]
+
+
 def test_members_are_files_of_their_own_and_what_is_none_is_said(tmp_path: Path) -> None:
     file = tmp_path / "a.zip"
     inner = gzip.compress(tar(("b.nmon", PLAIN)))
