@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 import yaml
@@ -20,9 +19,11 @@ from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.definition import FOLDER, boards, metrics_of
 
 ALERTS = FOLDER / "alerts"
-PROMETHEUS = FOLDER / "prometheus" / "rules.yml"
-GRAFANA = FOLDER / "grafana" / "provisioning" / "alerting" / "counterflow.yaml"
-GENERATED = (PROMETHEUS, GRAFANA)
+EXAMPLES = FOLDER / "prometheus"
+"""Configuration of Prometheus and Alertmanager, to be changed by a site."""
+
+PROMETHEUS = "prometheus/rules.yml"
+GRAFANA = "grafana/provisioning/alerting/counterflow.yaml"
 
 _HEAD = "# Made of dashboards/alerts/ by `counterflow dashboards build`.\n"
 _DATASOURCE = "counterflow-ch"
@@ -164,9 +165,10 @@ def alerts() -> dict[str, Alert]:
     return found
 
 
-def files(site: Site = ONE_MACHINE) -> dict[Path, str]:
-    """Return what is generated: the text of each file."""
-    return {PROMETHEUS: _HEAD + _yaml(prometheus(site)), GRAFANA: _HEAD + _yaml(grafana(site))}
+def files(site: Site = ONE_MACHINE) -> dict[str, str]:
+    """Return the text of each generated file, and of the examples that name them, by its path."""
+    examples = {f"prometheus/{path.name}": path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.yml"))}
+    return {PROMETHEUS: _HEAD + _yaml(prometheus(site)), GRAFANA: _HEAD + _yaml(grafana(site)), **examples}
 
 
 def prometheus(site: Site = ONE_MACHINE) -> Json:

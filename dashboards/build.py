@@ -14,7 +14,6 @@ from typing import Any
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards import alerting, provisioning
 from counterflow.dashboards.definition import (
-    FOLDER,
     Board,
     Chart,
     Drawing,
@@ -33,12 +32,9 @@ Json = dict[str, Any]
 
 TITLE = "Counterflow / "
 TAG = "counterflow"
-GENERATED = FOLDER / "grafana" / "dashboards"
-PROVISIONING = FOLDER / "grafana" / "provisioning"
-_PROVISIONED = {
-    "datasources/counterflow.yaml": provisioning.datasources(),
-    "dashboards/counterflow.yaml": provisioning.provider(),
-}
+DASHBOARDS = "grafana/dashboards"
+DATASOURCES = "grafana/provisioning/datasources/counterflow.yaml"
+PROVIDER = "grafana/provisioning/dashboards/counterflow.yaml"
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
 PROMETHEUS = {"type": "prometheus", "uid": "${prometheus}"}
 
@@ -62,8 +58,8 @@ LIMIT 500"""
 """The newest changes of configuration in the range."""
 
 
-def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[Path, str]:
-    """Return what is generated: the text of each file; alerts lead to the addresses of `site`.
+def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
+    """Return the text of each file that Grafana and Prometheus read, by its path; alerts lead to `site`.
 
     Raises
     ------
@@ -71,8 +67,20 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[Path, str]:
     """
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
-    made = {GENERATED / f"{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
-    return made | {PROVISIONING / name: text for name, text in _PROVISIONED.items()} | alerting.files(site)
+    made = {
+        f"{DASHBOARDS}/{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()
+    }
+    provisioned = {DATASOURCES: provisioning.datasources(), PROVIDER: provisioning.provider()}
+    return made | provisioned | alerting.files(site)
+
+
+def write(folder: Path, below: str = "", site: alerting.Site = alerting.ONE_MACHINE) -> int:
+    """Write the files whose paths begin with `below` into a folder, and return how many."""
+    made = {folder / path: text for path, text in files(site).items() if path.startswith(below)}
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return len(made)
 
 
 def dashboard(board: Board) -> Json:
@@ -438,9 +446,3 @@ def _annotations(board: Board) -> Iterator[Json]:
         target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
         shown = {"name": name, "enable": True, "hide": False, "iconColor": colours[name]}
         yield {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": sql}}
-
-
-def written() -> Mapping[Path, str]:
-    """Return what stands in the folders of generated files now."""
-    paths = [*GENERATED.glob("*.json"), *(PROVISIONING / name for name in _PROVISIONED), *alerting.GENERATED]
-    return {path: path.read_text(encoding="utf-8") for path in sorted(paths) if path.exists()}

@@ -1,7 +1,7 @@
 """What a Grafana reads when it starts: where ClickHouse and Prometheus are, and where the dashboards are.
 
 Grafana puts variables of its environment and `$__file{path}` into every value (grafana/grafana,
-pkg/services/provisioning/values). The repository's files leave all that differs to variables, the stack's own name it.
+pkg/services/provisioning/values). The files for a site leave all that differs to variables, the stack's own name it.
 """
 
 from __future__ import annotations

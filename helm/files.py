@@ -49,12 +49,14 @@ def files() -> Iterator[tuple[str, str]]:
     yield "topics.yaml", _yaml({"topics": list(_topics())})
     yield "users.yaml", _yaml({"users": list(_users())})
     yield "log4j-console.properties", flink.LOG4J
-    yield "rules.yml", alerting.PROMETHEUS.read_text()
-    yield "grafana-alerts.yaml", alerting.GRAFANA.read_text()
-    yield "alertmanager.example.yml", alerting.PROMETHEUS.with_name("alertmanager.example.yml").read_text()
-    yield "datasources.yaml", (build.PROVISIONING / "datasources/counterflow.yaml").read_text()
-    for path in sorted(build.GENERATED.glob("*.json")):
-        yield f"dashboards/{path.name}", path.read_text()
+    made = build.files()
+    yield "rules.yml", made[alerting.PROMETHEUS]
+    yield "grafana-alerts.yaml", made[alerting.GRAFANA]
+    yield "alertmanager.example.yml", made["prometheus/alertmanager.example.yml"]
+    yield "datasources.yaml", made[build.DATASOURCES]
+    for path, text in made.items():
+        if path.startswith(build.DASHBOARDS):
+            yield f"dashboards/{Path(path).name}", text
 
 
 def _jobs() -> Iterator[dict[str, Any]]:

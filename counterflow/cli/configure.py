@@ -9,18 +9,12 @@ import click
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
-@click.option(
-    "--dashboards",
-    type=click.Path(path_type=Path),
-    default=Path("/dashboards"),
-    show_default=True,
-    help="Where Grafana will find the dashboards.",
-)
-def command(home: Path | None, dashboards: Path) -> None:
-    """Write passwords and configuration of Kafka, ClickHouse and Grafana, without starting them, as for compose.yaml.
+def command(home: Path | None) -> None:
+    """Write passwords and what Kafka, ClickHouse, Grafana and Prometheus read, without starting them, for compose.yaml.
 
     `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
+    from counterflow.dashboards import build
     from counterflow.stack import clickhouse, grafana, kafka
     from counterflow.stack.secret import secret
     from counterflow.stack.settings import StackSettings
@@ -28,7 +22,8 @@ def command(home: Path | None, dashboards: Path) -> None:
     settings = StackSettings.from_environment(home=home)
     kafka.configure(settings)
     clickhouse.configure(settings)
-    grafana.provision(settings, dashboards)
+    grafana.provision(settings)
+    build.write(settings.home, below="prometheus/")
     secret(settings, "grafana-admin")
     for folder in ("checkpoints", "savepoints"):
         (settings.flink_home / folder).mkdir(parents=True, exist_ok=True)

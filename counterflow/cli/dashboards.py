@@ -21,41 +21,34 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--check", is_flag=True, help="Write nothing; fail if a file differs from its definition.")
-@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Write below this folder instead.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a definition is wrong or a board breaks a rule.")
+@click.option(
+    "--to",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".counterflow/dashboards"),
+    show_default=True,
+    help="The folder to write below.",
+)
 @click.option("--grafana", help="Address of the Grafana that alerts link to.  [default: http://127.0.0.1:13000]")
 @click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: docs/runbooks/{alert}.md]")
-def build(check: bool, to: Path | None, grafana: str | None, runbooks: str | None) -> None:
-    """Write dashboards/grafana/ and dashboards/prometheus/rules.yml from charts, boards and alerts.
+def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> None:
+    """Write what Grafana and Prometheus read, made of charts, boards and alerts.
 
-    A site whose Grafana and runbooks have other addresses writes its files elsewhere, with --to.
+    In the folder: grafana/dashboards/, to import or to provision; grafana/provisioning/; and prometheus/, the rules
+    beside examples of configuration. A site names the addresses of its Grafana and its runbooks.
     """
     from counterflow.dashboards.alerting import Site
-    from counterflow.dashboards.build import files, written
-    from counterflow.dashboards.definition import FOLDER
+    from counterflow.dashboards.build import dashboard, write
+    from counterflow.dashboards.definition import boards, unknown
+    from counterflow.dashboards.lint import lint
 
-    addresses = {name: text for name, text in (("grafana", grafana), ("runbooks", runbooks)) if text}
-    if to:
-        made = {to / path.relative_to(FOLDER): text for path, text in files(Site(**addresses)).items()}
-        for path, text in made.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        click.echo(f"{len(made)} files below {to}")
-        return
-    if addresses:
-        raise click.UsageError("--grafana and --runbooks are site-specific: give the target folder with --to")
-    wanted, found = files(), written()
-    differs = sorted(path.name for path in {*wanted, *found} if wanted.get(path) != found.get(path))
     if check:
-        if differs:
-            raise CounterflowError(f"not as defined: {', '.join(differs)}", hint="counterflow dashboards build")
+        broken = unknown() or [f"{uid}: {said}" for uid, said in lint([dashboard(one) for one in boards().values()])]
+        if broken:
+            raise CounterflowError("\n".join(broken), hint="see docs/dashboards.md", exit_code=1)
         return
-    for path in found.keys() - wanted.keys():
-        path.unlink()
-    for path, text in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    click.echo(f"{len(wanted)} files, {len(differs)} changed")
+    addresses = {name: text for name, text in (("grafana", grafana), ("runbooks", runbooks)) if text}
+    click.echo(f"{write(to, site=Site(**addresses))} files below {to}")
 
 
 @command.command()
@@ -71,10 +64,8 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
     """
     from counterflow.cli._metrics import told
     from counterflow.cli._reader import reader
-    from counterflow.dashboards.build import files, written
     from counterflow.dashboards.check import check as checked
 
-    wanted = files()
     with reader() as client:
         found = checked(client, told())
     if as_json:
@@ -84,11 +75,8 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
         sys.stdout.buffer.writelines(lines)
     else:
         _print(found, bad=("error", "empty") if require_rows else ("error",))
-    stale = wanted != written()
-    if stale:
-        click.echo("error: the generated files are not as defined\nhint: counterflow dashboards build", err=True)
     failing = {"error", "empty"} if require_rows else {"error"}
-    ctx.exit(1 if stale or any(finding.state in failing for finding in found) else 0)
+    ctx.exit(1 if any(finding.state in failing for finding in found) else 0)
 
 
 def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from counterflow.dashboards.build import GENERATED, PROVISIONING
+from counterflow.dashboards import build
 from counterflow.dashboards.provisioning import READER, datasources, provider
 from counterflow.stack.part import Part
 from counterflow.stack.secret import secret
@@ -45,17 +45,21 @@ def _ready(settings: StackSettings) -> str | None:
     return f"Grafana {health.get('version', '')}" if health.get("database") == "ok" else None
 
 
-def provision(settings: StackSettings, dashboards: Path = GENERATED) -> None:
-    """Write the data sources, with the path of the password file, and the folder of the dashboards."""
-    provisioning = settings.grafana_home / "provisioning"
-    shutil.rmtree(provisioning, ignore_errors=True)
-    shutil.copytree(PROVISIONING, provisioning)
+def provision(settings: StackSettings) -> None:
+    """Write dashboards and alerts, and the data sources with the path of the password file."""
+    for written in (_dashboards(settings), settings.grafana_home / "provisioning"):
+        shutil.rmtree(written, ignore_errors=True)
+    build.write(settings.home, below="grafana/")
     password = secret(settings, f"clickhouse-{READER}")
     ca = f"$__file{{{settings.tls_ca}}}" if settings.tls_ca else None
     port, prometheus = str(settings.clickhouse_port), settings.prometheus_url
     source = datasources(settings.address, port, f"$__file{{{password}}}", prometheus, ca)
-    (provisioning / "datasources/counterflow.yaml").write_text(source)
-    (provisioning / "dashboards/counterflow.yaml").write_text(provider(str(dashboards)))
+    (settings.home / build.DATASOURCES).write_text(source)
+    (settings.home / build.PROVIDER).write_text(provider(str(_dashboards(settings))))
+
+
+def _dashboards(settings: StackSettings) -> Path:
+    return settings.home / build.DASHBOARDS
 
 
 def _prepare(settings: StackSettings) -> None:
@@ -98,7 +102,7 @@ check_for_plugin_updates = false
 news_feed_enabled = false
 
 [dashboards]
-default_home_dashboard_path = {GENERATED / "cf-fleet.json"}
+default_home_dashboard_path = {_dashboards(settings) / "cf-fleet.json"}
 
 [log]
 mode = console

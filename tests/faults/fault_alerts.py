@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from counterflow.dashboards.alerting import PROMETHEUS
+from counterflow.dashboards import alerting
 from counterflow.stack import supervision
 from counterflow.stack.settings import HOST, StackSettings
 from tests.conftest import _free_ports
@@ -26,7 +26,7 @@ def test_an_alert_outlives_its_tellers(
 ) -> None:
     url, sent = hook
     prometheus, alertmanager = (f"{HOST}:{port}" for port in _free_ports(2))
-    rules = re.sub(r"^( +for): .*$", r"\1: 1s", PROMETHEUS.read_text(), flags=re.MULTILINE)
+    rules = re.sub(r"^( +for): .*$", r"\1: 1s", alerting.files()[alerting.PROMETHEUS], flags=re.MULTILINE)
     rules = re.sub(r"^( +keep_firing_for): .*$", r"\1: 20s", rules, flags=re.MULTILINE)
     (tmp_path / "rules.yml").write_text(rules)
     exporter = {"targets": [f"{HOST}:{stack.verdicts_metrics_port}"]}

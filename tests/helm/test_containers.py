@@ -94,7 +94,11 @@ def test_configuration_is_written_for_those_who_start_the_parts(
     assert said.exit_code == 0, said.output
     named = {word for one in services.values() for word in re.findall(r"/run/counterflow/[\w/.-]+", json.dumps(one))}
     made = {f"/run/counterflow/{path.relative_to(home)}" for path in home.rglob("*")}
-    of_themselves = {"/run/counterflow/grafana/data", "/run/counterflow/grafana/plugins", "/run/counterflow/prometheus"}
+    of_themselves = {
+        "/run/counterflow/grafana/data",
+        "/run/counterflow/grafana/plugins",
+        "/run/counterflow/prometheus/data",
+    }
     assert named - of_themselves <= made
     secrets = list((home / "secrets").iterdir())
     assert {path.stat().st_mode & 0o777 for path in secrets} == {0o600}

@@ -23,7 +23,7 @@ import yaml
 from confluent_kafka import Producer
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
-from counterflow.dashboards.alerting import GRAFANA, PROMETHEUS
+from counterflow.dashboards import alerting
 from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
@@ -122,7 +122,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
     spare = new_stack()  # never started: its ports are free
     metrics, prometheus, alertmanager = (f"{HOST}:{port}" for port in list(spare.ports.values())[:3])
     create_topics(kafka, topics())
-    (tmp_path / "rules.yml").write_text(quick(PROMETHEUS.read_text()))
+    (tmp_path / "rules.yml").write_text(quick(alerting.files()[alerting.PROMETHEUS]))
     scrapes = [{"job_name": "counterflow-verdicts", "static_configs": [{"targets": [metrics]}]}]
     managers = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
     every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
@@ -207,7 +207,7 @@ def statements() -> list[tuple[str, str]]:
     found = [
         (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)
     ]
-    groups = yaml.safe_load(GRAFANA.read_text())["groups"]
+    groups = yaml.safe_load(alerting.files()[alerting.GRAFANA])["groups"]
     asked = [(rule["uid"], rule["data"][0]["model"]["rawSql"]) for group in groups for rule in group["rules"]]
     assert len(found) >= len(pages) / 2
     return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in asked]

@@ -14,7 +14,7 @@ import yaml
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.dashboards.build import GENERATED
+from counterflow.dashboards.definition import boards
 from counterflow.dashboards.provisioning import QUERY_TIMEOUT_S
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -76,9 +76,10 @@ def test_a_grafana_is_started_told_everything_and_stopped(
     assert source["jsonData"]["username"] == "reader"
     assert source["secureJsonData"]["password"] == f"$__file{{{settings.secrets / 'clickhouse-reader'}}}"
     [provider] = yaml.safe_load((provisioning / "dashboards/counterflow.yaml").read_text())["providers"]
-    assert {json.loads(path.read_text())["uid"] for path in Path(provider["options"]["path"]).glob("*.json")} == {
-        path.stem for path in GENERATED.glob("*.json")
-    }
+    assert {json.loads(path.read_text())["uid"] for path in Path(provider["options"]["path"]).glob("*.json")} == (
+        boards().keys()
+    )
+    assert Path(config["dashboards"]["default_home_dashboard_path"]).is_file()
 
     for name in ("grafana-admin", "clickhouse-reader"):
         secret = settings.secrets / name
