@@ -305,7 +305,7 @@ def _steps(chart: Drawing) -> list[Json]:
 def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     properties: list[tuple[str, Any]] = []
     if series.colour:
-        properties.append(("color", {"mode": "fixed", "fixedColor": looks().colours[series.colour]}))
+        properties.append(("color", {"mode": "fixed", "fixedColor": looks().grafana(series.colour)}))
     if series.unit:
         properties.append(("unit", looks().units[series.unit].grafana))
     if chart.over_time and series.unstacked:

@@ -31,6 +31,7 @@ from counterflow.dashboards.definition import (
     variables_of,
 )
 from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.legible import illegible
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import ask
@@ -97,8 +98,9 @@ def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[F
     httpx.TransportError : nobody answers.
     """
     broken: dict[str, list[str]] = {}
-    for uid, problem in lint([dashboard(board) for board in boards().values()]):
-        broken.setdefault(uid, []).append(problem)
+    for uid, problem in (*illegible(), *lint([dashboard(board) for board in boards().values()])):
+        for concerned in (uid,) if uid else boards():
+            broken.setdefault(concerned, []).append(problem)
     found = [
         Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
         for uid, board in boards().items()

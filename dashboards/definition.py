@@ -36,12 +36,26 @@ class Unit(_Strict):
 
 
 class Looks(_Strict):
-    """Colours by meaning, the palette of series nobody knows in advance, colours of verdict states, and units."""
+    """Colours by meaning, the palette of series nobody knows in advance, colours of verdict states, and units.
 
+    Parameters
+    ----------
+    hues : what series are drawn in, by the name of the hue.
+    documented : meanings whose colours a document prescribes, whatever their contrast.
+    themed : meanings that Grafana draws in a colour of the theme, by its name for that.
+    """
+
+    hues: dict[str, str]
+    documented: frozenset[str]
     colours: dict[str, str]
     palette: tuple[str, ...]
+    themed: dict[str, str]
     states: dict[str, str]
     units: dict[str, Unit]
+
+    def grafana(self, colour: str) -> str:
+        """Return what Grafana draws a meaning in."""
+        return self.themed.get(colour, self.colours[colour])
 
 
 @cache

@@ -40,10 +40,14 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> N
     from counterflow.dashboards.alerting import Site
     from counterflow.dashboards.build import dashboard, write
     from counterflow.dashboards.definition import boards, unknown
+    from counterflow.dashboards.legible import illegible
     from counterflow.dashboards.lint import lint
 
     if check:
-        broken = unknown() or [f"{uid}: {said}" for uid, said in lint([dashboard(one) for one in boards().values()])]
+        broken = unknown() or [
+            f"{uid}: {said}" if uid else said
+            for uid, said in (*illegible(), *lint([dashboard(one) for one in boards().values()]))
+        ]
         if broken:
             raise CounterflowError("\n".join(broken), hint="see docs/dashboards.md", exit_code=1)
         return

@@ -1,0 +1,50 @@
+"""Rules of what can be seen and understood at a glance, for the definitions of charts and boards alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from counterflow.dashboards.colour import alike, faint
+from counterflow.dashboards.definition import Chart, Looks, PrometheusChart, boards, drawings, looks
+
+ONLY = ("limit", "peak")
+"""Meanings, beside the states, whose colour nothing else has."""
+
+
+def illegible() -> Iterator[tuple[str, str]]:
+    """Yield what breaks a rule: the uid of each board it is on, empty for what concerns all, and what is wrong."""
+    for problem in looks_problems(looks()):
+        yield "", f"looks.yaml: {problem}"
+    for uid, board in boards().items():
+        for name in board.drawings:
+            for problem in chart_problems(drawings()[name], looks()):
+                yield uid, f"`{name}`: {problem}"
+
+
+def looks_problems(found: Looks) -> Iterator[str]:
+    """Yield which colours are hard to see, have two meanings, or cannot be told apart."""
+    free = {meaning: colour for meaning, colour in found.colours.items() if meaning not in found.documented}
+    yield from faint([*free.values(), *found.hues.values(), *found.palette])
+    yield from alike(found.hues.values())
+    yield from alike(found.palette)
+    states = set(found.states.values())
+    yield from alike(found.colours[meaning] for meaning in sorted(states))
+    times = Counter(free.values())
+    for meaning in sorted({*states, *ONLY}):
+        if times[found.colours[meaning]] > 1:
+            others = [other for other, colour in free.items() if colour == found.colours[meaning] and other != meaning]
+            yield f"the colour of `{meaning}` stands for {', '.join(others)}, too"
+
+
+def chart_problems(chart: Chart | PrometheusChart, found: Looks) -> Iterator[str]:
+    """Yield which series of a chart cannot be told apart, or have a colour that stands for something else."""
+    states = set(found.states.values())
+    drawn = {name: series for name, series in chart.series.items() if series.colour}
+    for name, series in drawn.items():
+        if series.colour in states:
+            yield f"{name}: `{series.colour}` is the colour of a state and of nothing else"
+        if series.dashed != (series.colour == "limit"):
+            yield f"{name}: limits are dashed and have the colour `limit`, and nothing else is or has"
+    plain = [one.colour for one in drawn.values() if one.colour and not one.dashed and one.colour not in found.themed]
+    yield from alike(found.colours[colour] for colour in plain if colour not in found.documented)

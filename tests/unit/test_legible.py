@@ -1,0 +1,81 @@
+"""Colours that can be seen and told apart, and the rules of looks and charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from counterflow.dashboards.colour import alike, contrast, distance, faint
+from counterflow.dashboards.definition import Chart, Looks, looks
+from counterflow.dashboards.legible import chart_problems, illegible, looks_problems
+
+
+def chart(**changes: Any) -> Chart:
+    written = {"name": "of the test", "title": "T", "question": "Q?", "reading": "R.", "shape": "lines", "unit": "ms"}
+    series = {"Mean": {"colour": "measured"}, "Ceiling": {"colour": "limit", "dashed": True}}
+    return Chart.model_validate({**written, "sql": "SELECT 1", "series": series, **changes})
+
+
+def changed(**changes: Any) -> Looks:
+    return Looks.model_validate({**looks().model_dump(), **changes})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ratio"),
+    [("#000000", "#FFFFFF", 21), ("#767676", "#FFFFFF", 4.54), ("#FF0000", "#FFFFFF", 4.0), ("#777777", "#777777", 1)],
+)
+def test_contrast_is_that_of_wcag(one: str, other: str, ratio: float) -> None:
+    assert contrast(one, other) == contrast(other, one) == pytest.approx(ratio, abs=0.005)
+
+
+def test_red_and_green_are_closest_for_who_lacks_green_or_red() -> None:
+    assert distance("#000000", "#FFFFFF")[0] == pytest.approx(1, abs=0.01)
+    found, who = distance("#C62828", "#4E7D00")
+    assert found < 0.1
+    assert who in ("with protanopia", "with deuteranopia")
+
+
+def test_what_is_hard_to_see_is_named_with_the_theme() -> None:
+    assert faint(["#555555"]) == ["#555555 has a contrast of 2.3:1 on dark panels, and needs 3:1"]
+    assert faint(["#F0E442"]) == ["#F0E442 has a contrast of 1.3:1 on light panels, and needs 3:1"]
+    assert alike(["#3C66AE", "#3C66B4"])[0].startswith("#3C66AE and #3C66B4 are 0.0")
+
+
+def test_the_product_keeps_the_rules() -> None:
+    assert list(illegible()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"palette": ["#F0E442"]}, "has a contrast of 1.3:1 on light panels"),
+        ({"hues": {"blue": "#3C66AE", "navy": "#3C66B4"}}, "#3C66AE and #3C66B4 are"),
+        ({"colours": {**looks().colours, "cpu": looks().colours["critical"]}}, "`critical` stands for cpu, too"),
+        ({"colours": {**looks().colours, "wait": looks().colours["limit"]}}, "`limit` stands for wait, too"),
+        ({"colours": {**looks().colours, "warning": "#C8283E"}}, "#C8283C and #C8283E are"),
+    ],
+)
+def test_looks_that_mislead_are_named(changes: dict[str, Any], said: str) -> None:
+    assert any(said in problem for problem in looks_problems(changed(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("series", "said"),
+    [
+        ({"Lost": {"colour": "critical"}}, "Lost: `critical` is the colour of a state"),
+        ({"Ceiling": {"colour": "limit"}}, "Ceiling: limits are dashed"),
+        ({"Most": {"colour": "peak", "dashed": True}}, "Most: limits are dashed"),
+        ({"Reads": {"colour": "read"}, "CPU": {"colour": "cpu"}}, "#3C66AE and #3C66AE are 0.000 apart"),
+    ],
+)
+def test_a_chart_that_misleads_is_named(series: dict[str, Any], said: str) -> None:
+    assert list(chart_problems(chart(), looks())) == []
+    assert any(said in problem for problem in chart_problems(chart(series=series), looks()))
+
+
+def test_documented_colours_stay() -> None:
+    series = {"Read only": {"colour": "read_only"}, "Read for update": {"colour": "read_for_update"}}
+    assert list(chart_problems(chart(series=series), looks())) == []
+    kept = [looks().colours[name] for name in ("read_only", "read_for_update", "insert", "other_io")]
+    assert kept == ["#E02F44", "#F2CC0C", "#37872D", "#3274D9"]
