@@ -66,10 +66,16 @@ def new_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[],
 
 
 @pytest.fixture(scope="session")
-def stack(new_stack: Callable[[], StackSettings]) -> StackSettings:
+def printed_at_start() -> list[str]:
+    """What `stack` printed while it started."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def stack(new_stack: Callable[[], StackSettings], printed_at_start: list[str]) -> StackSettings:
     """The whole stack: topics, tables, lander and jobs."""
     settings = new_stack()
-    lifecycle.up(settings, say=print)
+    lifecycle.up(settings, say=printed_at_start.append)
     return settings
 
 

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
+from counterflow.base.kafka_trouble import Trouble
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, Self, encode, key, recall
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
@@ -64,7 +65,8 @@ class Publisher:
 
     def __init__(self, kafka: Kafka, agent_id: str, stop: Event, patience_s: float | None = None) -> None:
         """Keep the settings; nothing is connected yet."""
-        self._client = {**kafka.client, "log_level": 0, "error_cb": self._on_error}
+        self._trouble = Trouble(kafka)
+        self._client = {**kafka.client, "log_level": 0, "error_cb": self._trouble}
         self._bootstrap = kafka.bootstrap
         self._agent_id = agent_id
         self._stop = stop
@@ -77,7 +79,6 @@ class Publisher:
         self._acknowledged = 0
         self._losses = 0
         self._stopping_since: float | None = None
-        self._last_error = ""
 
     def start(self) -> Committed:
         """Take over the agent's name: fence off whoever had it and return all that is committed.
@@ -203,7 +204,7 @@ class Publisher:
         self._losses += 1
         if self._patience_s is not None and self._losses > 3:
             raise CounterflowError(f"the broker at {self._bootstrap} refuses to commit: {lost}")
-        log.warning("transaction lost, going back to the last commit", error=str(lost), last_error=self._last_error)
+        log.warning("transaction lost, going back to the last commit", error=str(lost), last_error=str(self._trouble))
         self._pause(0.1 * 4 ** min(self._losses - 1, 4))
         # A transaction that outlived its time-out is fenced too, and then the name is still ours. Whoever took it
         # needs a moment to write that down.
@@ -263,7 +264,7 @@ class Publisher:
         while True:
             try:
                 result = call()
-                self._last_error = ""
+                self._trouble.clear()
                 if told != began:
                     log.info("the broker answers again", doing=doing, waited_s=round(time.monotonic() - began, 1))
                 return result
@@ -274,9 +275,11 @@ class Publisher:
                 if not (problem.retriable() or problem.code() in _AWAY):
                     raise
                 if self._producer:
-                    self._producer.poll(0)  # lets the reason in: a wrong password is reported to `_on_error` only
-                what = self._last_error or problem.str()
+                    self._producer.poll(0)  # lets the cause in: a wrong password is reported to `_trouble` only
+                what = str(self._trouble) or problem.str()
             waited = time.monotonic() - began
+            if self._patience_s is not None and self._trouble.lasting:
+                raise CounterflowError(f"Kafka refuses while {doing}: {what}", hint="docs/agent.md#kafka-refuses")
             if self._patience_s is not None and waited > self._patience_s:
                 raise CounterflowError(
                     f"the broker at {self._bootstrap} does not answer while {doing}: {what}",
@@ -284,8 +287,7 @@ class Publisher:
                 )
             if told == began or time.monotonic() - told > 10:
                 told = time.monotonic()
-                said = {"error": problem.str(), "last_error": self._last_error}
-                log.warning("waiting for the broker", bootstrap=self._bootstrap, doing=doing, **said)
+                log.warning("waiting for the broker", bootstrap=self._bootstrap, doing=doing, error=what)
             self._pause(0.25)
 
     def _pause(self, seconds: float) -> None:
@@ -298,6 +300,3 @@ class Publisher:
             self._stopping_since = self._stopping_since or now
             if now - self._stopping_since > _STOP_WITHIN_S:
                 raise Stopped
-
-    def _on_error(self, error: Any) -> None:
-        self._last_error = error.str()

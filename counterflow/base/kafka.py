@@ -89,6 +89,17 @@ class Kafka(Strict):
         raise_all({name: text for name, value in settings.items() if (text := _property_mistake(name, value))})
         return settings
 
+    @model_validator(mode="after")
+    def _can_log_in(self) -> Kafka:
+        given = {name for name in (*self.settings, *self.secrets) if name.startswith("sasl.")}
+        missing = {"settings": "sasl.username", "secrets": "sasl.password"}
+        if not str(self.settings.get("security.protocol", "")).upper().startswith("SASL_"):
+            text = "sasl.… has no effect without security.protocol: SASL_PLAINTEXT, or SASL_SSL with TLS"
+            raise_all({"settings": text} if given else {})
+        elif str(self.settings.get("sasl.mechanism", "")).upper().startswith(("PLAIN", "SCRAM")):
+            raise_all({place: f"{name} is missing" for place, name in missing.items() if name not in given})
+        return self
+
     @property
     def described(self) -> dict[str, Any]:
         """The connection as in a configuration file: with the places of secrets, without the secrets."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 def command(home: Path | None, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine; the first start installs them."""
     from counterflow.cli._table import console
+    from counterflow.stack.agent_config import FILE, INBOX, other_broker
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
@@ -54,8 +55,11 @@ def command(home: Path | None, **ports: int | None) -> None:
         f"  Flink       {settings.flink_url}\n"
         f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}\n"
         f"  Health      http://127.0.0.1:{settings.health_port}/healthz\n"
-        f"  Grafana     {_grafana(settings)}"
+        f"  Grafana     {_grafana(settings)}\n"
+        f"  Agent       counterflow agent run --config {settings.home / FILE}: files in {settings.home / INBOX}"
     )
+    if broker := other_broker(settings):
+        out.print(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
 
 
 def _grafana(settings: StackSettings) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +40,7 @@ _JARS = ("kafka", "flink-connector")
 _JARS_AT_ONCE = 4
 _FLINK_PYTHONS = ("3.11", "3.12")  # those that PyFlink's own pins have wheels for
 _LOCK = _CHECKOUT / "uv.lock"
+_FULL_BYTES = 16 << 20
 _PACKAGES = {  # what to install by hand where a runtime cannot be fetched: package by package manager
     "java": {"apt-get": "openjdk-17-jre-headless", "dnf": "java-17-openjdk-headless"},
     "maven": {"apt-get": "maven", "dnf": "maven"},
@@ -150,10 +151,6 @@ def _fetch_jar(parts: Path, folder: Path, jar: str) -> None:
 
 
 def _fetch_clickhouse(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
-    if (sys.platform, platform.machine()) != ("linux", "x86_64") or platform.libc_ver()[0] != "glibc":
-        raise CounterflowError(
-            f"the ClickHouse engine is built for Linux x86_64 with glibc, this is {sys.platform} {platform.machine()}"
-        )
     provide("node")
     folder.mkdir(exist_ok=True)
     for pin in (_PINS / "clickhouse").iterdir():
@@ -211,12 +208,13 @@ def _fetch_library(name: str, reason: str, folder: Path) -> None:
 
 
 def _uv() -> tuple[str | Path, ...]:
-    """Find uv, named by `UV`, on PATH or beside the interpreter, or install it there."""
-    if found := os.environ.get("UV") or shutil.which("uv"):
+    """Find uv: named by `UV`, on PATH, where `make setup` put it, or beside the interpreter, else installed there."""
+    made = Path(os.environ.get("COUNTERFLOW_HOME", _CHECKOUT / ".counterflow")) / "uv/bin/uv"
+    if found := os.environ.get("UV") or shutil.which("uv") or shutil.which(made):
         return (found,)
     beside = (sys.executable, "-m", "uv")
     if not _succeeds(*beside, "--version") and not _succeeds(sys.executable, "-m", "pip", "install", "--quiet", "uv"):
-        raise CounterflowError("uv is missing", hint="python3 -m pip install uv")
+        raise CounterflowError("uv is missing", hint="make setup installs it")
     return beside
 
 
@@ -232,19 +230,26 @@ def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
 
 
 def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, str] | None = None) -> None:
-    """Run a program, with `environment` beside ours; raises `CounterflowError` with what it said of a failure."""
+    """Run a program, with `environment` beside ours; raises `CounterflowError` with what it reports of a failure."""
     ours = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     env = ours | (environment or {})
     result = subprocess.run(
         command, cwd=cwd, env=env, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if result.returncode:
-        lines = result.stdout.strip().splitlines() or ["it said nothing"]
-        reasons = [line.strip() for line in lines if re.search("error|cause", line, re.IGNORECASE)]
+        full = [f"the disk of {p} is full" for p in _places(cwd, command) if shutil.disk_usage(p).free < _FULL_BYTES]
+        lines = [*full, *result.stdout.strip().splitlines()] or ["it printed nothing"]
+        reasons = [line.strip() for line in lines if re.search("error|cause|is full", line, re.IGNORECASE)]
         raise CounterflowError(
             f"{Path(command[0]).name} ended with status {result.returncode}: {'; '.join(reasons[:3] or lines[-1:])}",
             hint=" ".join(str(word) for word in command),
         )
+
+
+def _places(cwd: Path | None, command: Sequence[str | Path]) -> set[Path]:
+    """Return the folders that a command works in or names, as far as they exist."""
+    named = {Path(str(word).rpartition("=")[2]) for word in (cwd or ".", tempfile.gettempdir(), *command)}
+    return {next(one for one in (path, *path.parents) if one.exists()) for path in named if path.is_absolute()}
 
 
 @contextmanager

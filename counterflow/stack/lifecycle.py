@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import psutil
 
@@ -17,27 +14,19 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.schemas import topics
 from counterflow.schemas.migrations import migrate
-from counterflow.stack import supervision
+from counterflow.stack import agent_config, preflight, supervision
 from counterflow.stack.install import Say, exclusive, install
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.launch import STABLE_S
 from counterflow.stack.part import Part
 from counterflow.stack.parts import all_parts
-from counterflow.stack.settings import HOST, StackSettings
+from counterflow.stack.settings import StackSettings
 
 _CANCEL_S = 20
 """Seconds for which `down` waits for jobs to end by themselves."""
 _UNKNOWN = supervision.State("STOPPED")
 """State of a part that did not exist yet when the supervisor was started."""
-
-
-class Listener(NamedTuple):
-    """A listening TCP socket; `pid` only where the kernel reveals its owner."""
-
-    address: str
-    port: int
-    pid: int | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,8 @@ class PartStatus:
 def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
     """Start every part that is not running; returns the seconds of each phase.
 
-    Raises `CounterflowError` when a phase fails; a stack that was not running before is then stopped again.
+    Raises `CounterflowError` with all that this machine lacks, or when a phase fails; a stack that was not running
+    before is then stopped again.
     """
     steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, say)),
@@ -72,14 +62,18 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
         ("plan", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", say=say)),
-        ("jobs", lambda: start(settings, "jobs", "health", say=say)),
+        ("jobs", lambda: start(settings, "jobs", say=say)),
         *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
+        ("health", lambda: start(settings, "health", say=say)),  # last: it reports who does not answer
+        ("agent", lambda: agent_config.write(settings)),
     ]
     seconds = {}
+    if any(preflight.unwritable(settings)):
+        preflight.require_none([*preflight.machine(settings), *preflight.ports(settings)])
     with exclusive(settings.home / ".lock"):
         fresh = not (supervision.alive(settings) or orphaned(settings))
         if fresh:
-            _clear(settings)
+            _clear(settings, preflight.machine(settings))
         try:
             for phase, step in steps:
                 began = time.monotonic()
@@ -221,18 +215,12 @@ def _resident(pid: int, *, children: bool) -> int:
 def _answer(part: Part, state: supervision.State) -> str | None:
     """Query a part, but only if its own process listens on its ports: another server could answer there as well."""
     try:
-        listening = {listener.port for listener in _listeners(psutil.Process(state.pid).net_connections("tcp"))}
+        listening = {
+            listener.port for listener in preflight.listeners(psutil.Process(state.pid).net_connections("tcp"))
+        }
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
     return part.ready(listening) if listening.issuperset(part.ports) else None
-
-
-def _listeners(connections: Sequence[Any]) -> list[Listener]:
-    return [
-        Listener(connection.laddr.ip, connection.laddr.port, getattr(connection, "pid", None))
-        for connection in connections
-        if connection.status == psutil.CONN_LISTEN
-    ]
 
 
 def _failed(settings: StackSettings, part: Part, what: str) -> CounterflowError:
@@ -241,44 +229,11 @@ def _failed(settings: StackSettings, part: Part, what: str) -> CounterflowError:
     return CounterflowError(f"{part.name} {what}: {lines[-1] if lines else 'no output'}", hint=f"its log: {log}")
 
 
-def _clear(settings: StackSettings) -> None:
+def _clear(settings: StackSettings, lacking: Iterable[preflight.Problem] = ()) -> None:
     """Create the home, private to its owner; remove leftovers of an earlier stack and check that every port is free."""
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     supervision.sweep(settings)
-    ports: dict[int, str] = {}
-    for name, port in settings.ports.items():
-        option = f"--{name.replace('_', '-')}"
-        if port in ports:
-            raise CounterflowError(f"{ports[port]} and {option} are both {port}", hint=f"counterflow up {option} ...")
-        ports[port] = option
-        if not _is_free(port):
-            raise CounterflowError(
-                f"port {port} ({name.removesuffix('_port').replace('_', ' ')}) is taken by {_owner(port)}",
-                hint=f"counterflow up {option} <another port>, or set COUNTERFLOW_{name.upper()}",
-            )
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignore TIME_WAIT of closed connections
-        try:
-            probe.bind((HOST, port))
-            probe.listen()
-        except OSError as error:
-            if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                return False
-            raise
-    return True
-
-
-def _owner(port: int) -> str:
-    try:
-        for listener in _listeners(psutil.net_connections("tcp")):
-            if listener.port == port and listener.pid:
-                return f"pid {listener.pid} ({psutil.Process(listener.pid).name()})"
-    except psutil.Error:
-        pass
-    return "a process of another user"
+    preflight.require_none([*lacking, *preflight.ports(settings)])
 
 
 def _down(settings: StackSettings) -> int:

@@ -129,7 +129,7 @@ class StackSettings(BaseModel):
         settings = cls.from_environment(environment, home=home)
         try:
             return cls.model_validate_json(settings.stack_file.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return settings
         except ValidationError as error:
             raise CounterflowError(

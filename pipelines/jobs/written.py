@@ -10,24 +10,28 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
+from counterflow.base.kafka_trouble import Trouble
 
 
 def ends(kafka: Kafka, topic: str) -> dict[int, int]:
     """Return the end offset of each partition; raises `CounterflowError` when the broker does not answer."""
-    consumer = _consumer(kafka)
+    trouble = Trouble(kafka)
+    consumer = _consumer(kafka, trouble)
     try:
         partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
         marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10) for p in partitions}
         return {partition: high for partition, (_, high) in marks.items()}
     except KafkaException as error:
-        raise CounterflowError(f"Kafka at {kafka.bootstrap}, topic {topic}: {error.args[0].str()}") from None
+        consumer.poll(0)  # lets the cause in
+        why = str(trouble) or error.args[0].str()
+        raise CounterflowError(f"Kafka at {kafka.bootstrap}, topic {topic}: {why}") from None
     finally:
         consumer.close()
 
 
 def keys_since(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """Yield each distinct key written since these offsets, up to now."""
-    consumer = _consumer(kafka)
+    consumer = _consumer(kafka, Trouble(kafka))
     seen: set[bytes] = set()
     try:
         consumer.assign([TopicPartition(topic, partition, offset) for partition, offset in offsets.items()])
@@ -46,7 +50,7 @@ def keys_since(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> Iterator
         consumer.close()
 
 
-def _consumer(kafka: Kafka) -> Consumer:
+def _consumer(kafka: Kafka, trouble: Trouble) -> Consumer:
     return Consumer(
         {
             **kafka.client,
@@ -56,5 +60,6 @@ def _consumer(kafka: Kafka) -> Consumer:
             "isolation.level": "read_committed",
             "auto.offset.reset": "error",
             "log_level": 0,  # relevant errors are raised
+            "error_cb": trouble,
         }
     )

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import orjson
@@ -25,6 +25,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
+from counterflow.base.kafka_trouble import Trouble
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored
@@ -79,9 +80,11 @@ class Lander:
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
         self._stopped: dict[str, str] = {}
         """Topics with too many rejects, and the error of the last batch."""
-        self._admin = AdminClient(kafka.client)
+        self._trouble = Trouble(kafka)
+        told: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
+        self._admin = AdminClient({**kafka.client, **told})
         self._connected = True
-        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": _report, "stats_cb": self._look})
+        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": self._report, "stats_cb": self._look})
         self._partitions: dict[Key, Partition] = {}
         self._inserts: dict[Key, Future[Landed]] = {}
         self._read_at = time.monotonic()
@@ -134,7 +137,7 @@ class Lander:
             if p.attempts and p.topic not in self._stopped
         ]
         if not self._connected:
-            found.append("Kafka does not answer")
+            found.append("Kafka does not answer" + f": {self._trouble}" * bool(str(self._trouble)))
         if (still_s := time.monotonic() - self._read_at) > _STILL_S:
             found.append(f"nothing was read for {still_s:.0f} s")
         return found
@@ -143,6 +146,15 @@ class Lander:
         """Note whether a broker is connected (librdkafka, STATISTICS.md): a blocked commit cannot be interrupted."""
         brokers = orjson.loads(statistics)["brokers"].values()
         self._connected = any(broker["state"] == "UP" for broker in brokers)
+        if self._connected:
+            self._trouble.clear()
+
+    def _report(self, error: KafkaError) -> None:
+        """Name the cause, once for each."""
+        before = str(self._trouble)
+        self._trouble(error)
+        if error.fatal() or str(self._trouble) != before:
+            log.warning("waiting for Kafka", error=str(self._trouble), fatal=error.fatal())
 
     def _read(self) -> None:
         """Read available messages; while memory is full, wait for an insert instead."""
@@ -360,6 +372,7 @@ class Lander:
             answers = self._admin.list_offsets(dict.fromkeys(partitions, latest))
             return {(p.topic, p.partition): answer.result().offset for p, answer in answers.items()}
         except KafkaException as error:
+            self._admin.poll(0)  # lets the cause in
             raise self._stopped_by(error.args[0]) from error
 
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
@@ -377,7 +390,8 @@ class Lander:
                 f"fenced: another lander started with the id {self._instance_id}: {error.str()}",
                 hint="give each lander its own --instance-id",
             )
-        return CounterflowError(f"Kafka: {error.str()}", hint="counterflow status")
+        why = str(self._trouble) or error.str()
+        return CounterflowError(f"Kafka: {why}", hint="counterflow status")
 
 
 _STOPS = {
@@ -394,6 +408,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
     return {
         **kafka.client,
         "client.id": instance_id,
+        "log_level": 0,  # what is wrong is reported by `error_cb`
         "group.id": GROUP,
         "group.instance.id": instance_id,
         "session.timeout.ms": 10_000,
@@ -423,7 +438,3 @@ def _where(partition: Partition) -> dict[str, str | int]:
         "landed": partition.landed,
         "range": covered,
     }
-
-
-def _report(error: KafkaError) -> None:
-    log.warning("kafka", error=error.str(), fatal=error.fatal())

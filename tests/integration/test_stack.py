@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -27,7 +28,9 @@ from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import AgentProcess, until
 
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
 NewStack = Callable[[], StackSettings]
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 
@@ -81,6 +84,26 @@ def test_status_shows_every_part_running(stack: StackSettings) -> None:
         assert part["rss_bytes"] > 10**6
     table = counterflow(stack, "status").stdout
     assert all(name in table for name in parts)
+
+
+def test_a_healthy_start_prints_nothing_that_reads_like_a_failure(
+    stack: StackSettings, printed_at_start: list[str]
+) -> None:
+    assert [line.split()[0] for line in printed_at_start][-2:] == ["jobs", "health"]
+    assert not [line for line in printed_at_start if re.search(r"\b(not|no|fail\w*|error|cannot)\b", line)]
+
+
+def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings, tmp_path: Path) -> None:
+    config = stack.home / "agent.yaml"
+    checked = counterflow(stack, "check-config", str(config))
+    assert checked.returncode == 0, checked.stderr
+    shutil.copy(SAMPLE, stack.home / "inbox")
+    log, name = tmp_path / "log", "from-the-inbox"
+    words = (sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config), "--agent-id", name)
+    with AgentProcess(words, log) as agent, as_user(stack, "reader") as reader:
+        ledger = f"SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = '{name}'"
+        until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, 60, log)
+        agent.stop()
 
 
 def test_the_exporter_tells_jobs_and_their_checkpoints(stack: StackSettings) -> None:

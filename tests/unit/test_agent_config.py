@@ -42,7 +42,7 @@ def mistakes(text: str) -> list[Mistake]:
 
 
 def test_the_example_has_no_mistakes() -> None:
-    result = CliRunner().invoke(command, [str(EXAMPLE)])
+    result = CliRunner(env={"COUNTERFLOW_KAFKA_PASSWORD": "x"}).invoke(command, [str(EXAMPLE)])
     assert result.exit_code == 0, result.output
     assert "no mistakes" in result.output
 
@@ -102,13 +102,13 @@ def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
 def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("hunter2\n")
     (tmp_path / "agent.yaml").write_text(
-        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: password}}, "
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {ssl.key.password: {file: password}}, "
         "settings: {ssl.ca.location: ca.pem, ssl.key.location: /key.pem}}\n"
         "sources: [{name: s, paths: [in/*.nmon, /abs]}]\n"
     )
     config = load(tmp_path / "agent.yaml")
     assert config.files[0].paths == (tmp_path / "in/*.nmon", Path("/abs"))
-    assert config.kafka.client["sasl.password"] == "hunter2"
+    assert config.kafka.client["ssl.key.password"] == "hunter2"
     assert config.kafka.client["ssl.ca.location"] == str(tmp_path / "ca.pem")
     assert config.kafka.client["ssl.key.location"] == "/key.pem"
     assert "hunter2" not in repr(config)
@@ -164,16 +164,35 @@ sources:
 def test_topics_are_of_the_agents_own_cluster_where_none_is_named(tmp_path: Path) -> None:
     path = tmp_path / "agent.yaml"
     path.write_text(
-        "agent_id: a\nkafka: {bootstrap: b, secrets: {sasl.password: {file: secret}}}\n"
+        "agent_id: a\nkafka: {bootstrap: b, secrets: {ssl.key.password: {file: secret}}}\n"
         "sources: [{kind: kafka, name: s, topics: [t]}]\n"
     )
     (source,) = load(path).systems
     assert isinstance(source, KafkaSource)
     assert source.connection == load(path).kafka
-    assert source.connection.secrets["sasl.password"].file == tmp_path / "secret"
+    assert source.connection.secrets["ssl.key.password"].file == tmp_path / "secret"
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"])
 def test_a_protocol_is_no_mistake_by_itself(protocol: str) -> None:
     kafka = f"{{bootstrap: b, settings: {{security.protocol: {protocol}}}}}"
     assert isinstance(check(f"agent_id: a\nkafka: {kafka}\nsources: [{{name: s, paths: [x]}}]"), Config)
+
+
+@pytest.mark.parametrize(
+    ("kafka", "line", "where", "words"),
+    [
+        ("{bootstrap: b, settings: {sasl.mechanism: PLAIN}}", 2, "kafka.settings", "SASL_PLAINTEXT, or SASL_SSL"),
+        (
+            "{bootstrap: b, settings: {security.protocol: SASL_SSL, sasl.mechanism: SCRAM-SHA-512, sasl.username: a}}",
+            2,
+            "kafka",
+            "sasl.password is missing",
+        ),
+    ],
+)
+def test_a_login_that_cannot_work_is_a_mistake(kafka: str, line: int, where: str, words: str) -> None:
+    [mistake] = mistakes(f"agent_id: a\nkafka: {kafka}\nsources: [{{name: a, paths: [x]}}]\n")
+    assert mistake.line == line
+    assert mistake.where.startswith(where)
+    assert words in mistake.what

@@ -1,0 +1,44 @@
+"""A working configuration of an agent for this stack, written once and then the user's own."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+import yaml
+
+from counterflow.stack.settings import StackSettings
+
+FILE = "agent.yaml"
+INBOX = "inbox"
+
+_HEAD = """\
+# An agent of the stack in this folder, written by the first `counterflow up`; edit it as you like.
+#   counterflow agent run --config {file}
+# Every key is explained in docs/configuration.md; `counterflow check-config {file}` names every mistake.
+"""
+
+
+def write(settings: StackSettings) -> Path:
+    """Write the file where there is none, and the folder whose files it follows; return its path."""
+    file = settings.home / FILE
+    if not file.exists():
+        (settings.home / INBOX).mkdir(exist_ok=True)
+        content = {
+            "agent_id": re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:120] or "agent",
+            "kafka": settings.kafka("agent").described,
+            "metrics_port": 19097,
+            "sources": [{"name": INBOX, "paths": [str(settings.home / INBOX)], "zone": "UTC"}],
+        }
+        file.write_text(_HEAD.format(file=file) + yaml.safe_dump(content, sort_keys=False, width=1_000))
+    return file
+
+
+def other_broker(settings: StackSettings) -> str | None:
+    """Return the broker that the file names, where it is not that of the stack."""
+    try:
+        named = yaml.safe_load((settings.home / FILE).read_text())["kafka"]["bootstrap"]
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return None
+    return None if named == settings.kafka_bootstrap else str(named)

@@ -1,0 +1,165 @@
+"""What keeps a stack from starting on this machine, found before anything is downloaded, all of it at once."""
+
+from __future__ import annotations
+
+import errno
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from counterflow.base.errors import CounterflowError
+from counterflow.stack import runtimes
+from counterflow.stack.settings import HOST, StackSettings
+
+PARTS_BYTES = 3 << 30
+"""What an installation takes: 1.6 GiB, and what package managers keep while they fetch it."""
+HOME_BYTES = 1 << 30
+"""For logs, data and checkpoints of a first day."""
+MEMORY_BYTES = 3 << 30
+"""The stack is resident with 2.75 GiB before the first record: bench/RESULTS.md."""
+
+
+class Problem(NamedTuple):
+    """Something that is missing, and the way out."""
+
+    what: str
+    hint: str
+
+
+class Listener(NamedTuple):
+    """A listening TCP socket; `pid` only where the kernel reveals its owner."""
+
+    address: str
+    port: int
+    pid: int | None
+
+
+def machine(
+    settings: StackSettings,
+    *,
+    parts_bytes: int = PARTS_BYTES,
+    home_bytes: int = HOME_BYTES,
+    memory_bytes: int = MEMORY_BYTES,
+) -> Iterator[Problem]:
+    """Yield what this machine lacks; a folder that is filled already needs no more room."""
+    if (sys.platform, platform.machine()) != ("linux", "x86_64") or platform.libc_ver()[0] != "glibc":
+        what = (
+            f"the ClickHouse engine is built for Linux x86_64 with glibc, this is {sys.platform} {platform.machine()}"
+        )
+        yield Problem(what, "counterflow look FILE needs no stack")
+    try:
+        runtimes.lack("java")
+    except CounterflowError as error:
+        yield Problem(error.message, error.hint or "")
+    yield from unwritable(settings)
+    needed: dict[int, tuple[Path, int]] = {}
+    for folder, size in ((settings.parts, parts_bytes), (settings.home, home_bytes)):
+        there = _nearest(folder)
+        device = there.stat().st_dev
+        filled = folder == settings.parts and (folder / "flink-library.installed").exists()
+        needed[device] = there, needed.get(device, (there, 0))[1] + (0 if filled else size)
+    for there, size in needed.values():
+        if (free := shutil.disk_usage(there).free) < size:
+            what = f"the disk of {there} has {_gib(free)} free, the stack takes {_gib(size)}"
+            yield Problem(what, "counterflow up --home, or COUNTERFLOW_PARTS, on a disk with room")
+    if (left := _memory()) < memory_bytes:
+        what = f"{_gib(left)} of memory are available, the stack takes {_gib(memory_bytes)}"
+        yield Problem(what, "stop what else runs, or give the machine more memory")
+
+
+def unwritable(settings: StackSettings) -> Iterator[Problem]:
+    """Yield the folders that cannot be written, made or not."""
+    for folder, option in ((settings.home, "counterflow up --home"), (settings.parts, "COUNTERFLOW_PARTS")):
+        try:
+            with tempfile.TemporaryFile(dir=_nearest(folder)):
+                pass
+        except OSError as error:
+            if not (error.errno == errno.ENOSPC or folder.parent == settings.home):  # that is said of the disk, or home
+                yield Problem(f"{folder} cannot be written: {error.strerror}", f"{option} <a folder of yours>")
+
+
+def ports(settings: StackSettings) -> Iterator[Problem]:
+    """Yield each port that is given twice or taken."""
+    given: dict[int, str] = {}
+    for name, port in settings.ports.items():
+        option = f"--{name.replace('_', '-')}"
+        if port in given:
+            yield Problem(f"{given[port]} and {option} are both {port}", f"counterflow up {option} ...")
+        elif not _is_free(port):
+            yield Problem(
+                f"port {port} ({name.removesuffix('_port').replace('_', ' ')}) is taken by {_owner(port)}",
+                f"counterflow up {option} <another port>, or set COUNTERFLOW_{name.upper()}",
+            )
+        given[port] = option
+
+
+def require_none(found: Iterable[Problem]) -> None:
+    """Raise all problems as one error, if there are any."""
+    problems = list(found)
+    if len(problems) == 1:
+        raise CounterflowError(problems[0].what, hint=problems[0].hint)
+    if problems:
+        lines = "".join(f"\n  {one.what}\n    {one.hint}" for one in problems)
+        raise CounterflowError(
+            f"the stack cannot start here, for {len(problems)} reasons:{lines}", hint="nothing was changed"
+        )
+
+
+def listeners(connections: Sequence[Any]) -> list[Listener]:
+    """Return the listening ones of psutil's connections."""
+    return [
+        Listener(connection.laddr.ip, connection.laddr.port, getattr(connection, "pid", None))
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN
+    ]
+
+
+def _nearest(folder: Path) -> Path:
+    """Return the folder, or the one above it that exists."""
+    return next((one for one in (folder, *folder.parents) if one.exists()), Path("/"))
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _memory() -> int:
+    """Return the bytes that may still be taken: of the machine, or of the control group (cgroup v2) of this process."""
+    left = psutil.virtual_memory().available + psutil.swap_memory().free
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = (group / "memory.max").read_text().strip()
+        used = (group / "memory.current").read_text().strip()
+    except OSError:
+        return left
+    return left if limit == "max" else min(left, int(limit) - int(used))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignore TIME_WAIT of closed connections
+        try:
+            probe.bind((HOST, port))
+            probe.listen()
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+            raise
+    return True
+
+
+def _owner(port: int) -> str:
+    try:
+        for listener in listeners(psutil.net_connections("tcp")):
+            if listener.port == port and listener.pid:
+                return f"pid {listener.pid} ({psutil.Process(listener.pid).name()})"
+    except psutil.Error:
+        pass
+    return "a process of another user"

@@ -1,0 +1,79 @@
+"""The first `counterflow up` of a stranger: what is missing is named together, before anything is fetched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from counterflow.base.errors import CounterflowError
+from counterflow.stack import preflight
+from counterflow.stack.install import install
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
+
+MUCH = 1 << 60
+
+
+def up(settings: StackSettings, **environment: str) -> subprocess.CompletedProcess[str]:
+    named = {f"COUNTERFLOW_{name.upper()}": str(port) for name, port in settings.ports.items()}
+    named |= {"COUNTERFLOW_HOME": str(settings.home), "COUNTERFLOW_PARTS": str(settings.parts)}
+    command = [sys.executable, "-m", "counterflow", "up"]
+    return subprocess.run(
+        command, env={**os.environ, **named, **environment}, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_all_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    settings = free_settings(file / "home", tmp_path / "parts")
+    with (
+        socket.create_server(("127.0.0.1", settings.kafka_port)),
+        socket.create_server(("127.0.0.1", settings.flink_port)),
+    ):
+        done = up(settings, JAVA_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert "the stack cannot start here, for 4 reasons:" in done.stderr
+    assert f"{file}/home cannot be written: Not a directory" in done.stderr
+    assert f"JAVA_HOME is {tmp_path}, where there is no bin/java" in done.stderr
+    assert f"port {settings.kafka_port} (kafka) is taken by pid {os.getpid()}" in done.stderr
+    assert f"port {settings.flink_port} (flink) is taken by pid {os.getpid()}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "parts").exists()
+
+
+def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path) -> None:
+    settings = free_settings(tmp_path / "home", tmp_path / "parts")
+    assert list(preflight.machine(settings, parts_bytes=0, home_bytes=0, memory_bytes=0)) == []
+    [disk, memory] = preflight.machine(settings, parts_bytes=MUCH, home_bytes=0, memory_bytes=MUCH)
+    assert disk.what.startswith(f"the disk of {tmp_path} has ")
+    assert f"{shutil.disk_usage(tmp_path).free / 2**30:.0f}" in disk.what.replace(".", " ")
+    assert "COUNTERFLOW_PARTS" in disk.hint
+    assert memory.what.endswith(f"the stack takes {MUCH / 2**30:.1f} GiB")
+
+
+def test_uv_is_found_where_make_setup_put_it(
+    bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell of a user who ran `make setup`: no uv on PATH and no variable that names it."""
+    uv = tmp_path / "uv/bin/uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text("#!/bin/sh\necho error: this uv was run\nexit 1\n")
+    uv.chmod(0o755)
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for name in ("jars", "clickhouse", "flink-library"):
+        (parts / name).symlink_to(bare.parts / name)
+        shutil.copy(bare.parts / f"{name}.installed", parts)
+    path = [folder for folder in os.environ["PATH"].split(":") if not (Path(folder) / "uv").exists()]
+    monkeypatch.setenv("PATH", ":".join(path))
+    monkeypatch.delenv("UV", raising=False)
+    monkeypatch.setenv("COUNTERFLOW_HOME", str(tmp_path))
+    with pytest.raises(CounterflowError, match="error: this uv was run"):
+        install(bare.model_copy(update={"parts": parts}), print)

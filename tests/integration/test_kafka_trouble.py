@@ -1,0 +1,89 @@
+"""Who cannot talk to Kafka names what is wrong at the first failure: password, user, mechanism, protocol, topic."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka, Secret
+from counterflow.collectors.agent import publish_files
+from counterflow.pipelines.jobs.written import ends
+from counterflow.stack.settings import StackSettings
+from tests.support.agents import AgentProcess, until
+
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+
+
+def refused(broker: StackSettings, folder: Path, case: str) -> tuple[Kafka, str]:
+    """A connection that cannot work, and the words that name why."""
+    wrong = folder / "wrong"
+    wrong.write_text("not the password")
+    works = broker.kafka("agent")
+    place = broker.kafka_bootstrap
+    change: dict[str, Any] = {}
+    match case:
+        case "password":
+            change["secrets"] = {"sasl.password": Secret(file=wrong)}
+            words = f"{place} refuses user `agent`: it does not know the user, or the password in {wrong} is another"
+        case "mechanism":
+            change["settings"] = {**works.settings, "sasl.mechanism": "SCRAM-SHA-256"}
+            words = f"{place} does not take this sasl.mechanism: Unsupported SASL mechanism: broker's supported"
+        case "tls":
+            change["settings"] = {**works.settings, "security.protocol": "SASL_SSL"}
+            words = f"{place} speaks no TLS: security.protocol is SASL_SSL here, its listener may want SASL_PLAINTEXT"
+        case _:
+            change |= {"settings": {}, "secrets": {}}
+            words = (
+                f"{place} closes every connection at once: security.protocol is PLAINTEXT here, its listener may want"
+            )
+    return works.model_copy(update=change), words
+
+
+@pytest.mark.parametrize("case", ["password", "plaintext"])
+def test_an_agent_names_it_in_its_log(kafka: StackSettings, tmp_path: Path, case: str) -> None:
+    connection, words = refused(kafka, tmp_path, case)
+    config = tmp_path / "agent.yaml"
+    source = {"name": "a", "paths": [str(SAMPLE)]}
+    config.write_text(yaml.safe_dump({"agent_id": case, "kafka": connection.described, "sources": [source]}))
+    log = tmp_path / "log"
+    with AgentProcess([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)], log) as agent:
+        until(lambda: words in log.read_text(), 30, log)
+        agent.stop()
+
+
+@pytest.mark.parametrize("case", ["password", "mechanism", "tls", "plaintext"])
+def test_publish_ends_with_it_at_once(kafka: StackSettings, tmp_path: Path, case: str) -> None:
+    connection, words = refused(kafka, tmp_path, case)
+    with pytest.raises(CounterflowError) as told:
+        publish_files([SAMPLE], kafka=connection, agent_id=f"publish-{case}")
+    assert words in told.value.message
+    assert told.value.hint
+
+
+def test_jobs_name_it_where_they_ask_for_the_ends_of_topics(kafka: StackSettings, tmp_path: Path) -> None:
+    connection, words = refused(kafka, tmp_path, "password")
+    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v1") as told:
+        ends(connection, "counterflow.disk.v1")
+    assert words in told.value.message
+
+
+def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path: Path) -> None:
+    secrets = shutil.copytree(kafka.secrets, tmp_path / "secrets")
+    (secrets / "kafka-lander").write_text("not the password")
+    (secrets / "clickhouse-lander").write_text("unused")
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(secrets)}
+    environment |= {"COUNTERFLOW_KAFKA_BOOTSTRAP": kafka.kafka_bootstrap}
+    command = [sys.executable, "-m", "counterflow", "land", "--until-caught-up"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is another"
+    assert words in done.stderr + done.stdout
+    assert "%3|" not in done.stderr
