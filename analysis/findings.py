@@ -7,7 +7,7 @@ sentence with its figures.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,3 +51,15 @@ def findings(
         for row in client.rows(statement, given):
             found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
     return sorted(found, key=lambda one: (one.system, one.rank, one.name, one.finding))
+
+
+def worst_first(found: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Return the findings by system: the one with most limits first, of equals the one with most to watch."""
+    by_system: dict[str, list[Finding]] = {}
+    for one in found:
+        by_system.setdefault(one.system, []).append(one)
+
+    def weight(system: str) -> tuple[int, ...]:
+        return tuple(-sum(one.severity == severity for one in by_system[system]) for severity in SEVERITIES[:2])
+
+    return {system: by_system[system] for system in sorted(by_system, key=lambda system: (weight(system), system))}

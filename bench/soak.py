@@ -26,8 +26,8 @@ import yaml
 
 from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.collectors.agent import publish_files
 from counterflow.collectors.agent.checkpoint import recall
+from counterflow.collectors.agent.publish import publish_files
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings

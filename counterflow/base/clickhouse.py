@@ -7,18 +7,21 @@ exception code of the response, never on the HTTP status alone.
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import httpx
 import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.loopback import is_loopback
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
 
 Settings = Mapping[str, str | int | Sequence[Any] | Mapping[str, int]]
 """Settings of a request, and, as `param_name`, values of `{name:Type}` in its statement: text, numbers, lists (Array)
@@ -52,6 +55,8 @@ class ClickHouse:
 
     def __init__(self, url: str, user: str, password: str, *, timeout_s: float = 60.0, ca: Path | None = None) -> None:
         """Open no connection yet."""
+        import httpx  # as below: an engine in this process needs none of it
+
         address = httpx.URL(url)
         if address.scheme != "https" and not is_loopback(address.host):
             raise CounterflowError(f"the password would be sent to {url} unencrypted", hint="use https://", exit_code=2)
@@ -104,6 +109,8 @@ class ClickHouse:
 
     def ping(self) -> bool:
         """Return whether the server answers at all."""
+        import httpx
+
         try:
             return self._http.get("/ping").text == "Ok.\n"
         except httpx.TransportError:
@@ -134,6 +141,8 @@ def _check(response: httpx.Response) -> None:
 
 def _pieces(response: httpx.Response) -> Iterator[bytes]:
     """Yield the body up to an exception, which the server marks with a tag of this response when it is late."""
+    import httpx
+
     tag = response.headers.get("X-ClickHouse-Exception-Tag", "").encode()
     mark = b"\r\n__exception__\r\n" + tag + b"\r\n"
     held = b""
@@ -178,6 +187,8 @@ def _literal(value: object) -> str:
 def _trust(ca: Path | None) -> ssl.SSLContext | bool:
     if ca is None:
         return True
+    import ssl
+
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from confluent_kafka import KafkaException, Producer
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -127,6 +126,8 @@ def _property_mistake(name: str, value: Any) -> str | None:
         return "counterflow sets this, its guarantees depend on it; remove the line"
     if name.startswith(("ssl.", "sasl.")) and name != "sasl.mechanism":
         return None  # librdkafka validates these together, when it connects
+    from confluent_kafka import KafkaException, Producer
+
     try:
         Producer({name: value, "log_level": 0, **_BESIDE.get(name, {})})
     except KafkaException as error:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from counterflow.cli._table import console
-from counterflow.collectors.reading import read_each
-from counterflow.collectors.records import Item, Reason, Record, Reject
+
+if TYPE_CHECKING:
+    from counterflow.collectors.records import Item
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-
-_LOST = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
-"""Where a file with such a reject gives configuration alone, what was measured is lost."""
 
 errors = console(stderr=True, soft_wrap=True)
 
@@ -72,6 +69,8 @@ def each(paths: list[Path]) -> Iterator[Path]:
 
 def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> Iterator[T]:
     """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*bar, console=errors, transient=True, disable=total < 2 or not sys.stderr.isatty()) as progress:
         task = progress.add_task("files", total=total)
@@ -89,6 +88,8 @@ def read_all(
     date_order: str | None = None,
 ) -> int:
     """Pass every item of every file to `take`; report each file without figures, and return their number."""
+    from counterflow.collectors.reading import read_each
+
     unread = 0
     for path in each(paths):
         try:
@@ -104,6 +105,10 @@ def read_all(
 
 def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None]) -> bool:
     """Pass every item to `take`; report a file without figures."""
+    from counterflow.collectors.records import Reason, Record, Reject
+
+    # where a file with such a reject gives configuration alone, what was measured is lost
+    losing = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
     records, measured, first, lost = 0, 0, None, None
     for item in items:
         if isinstance(item, Record):
@@ -111,7 +116,7 @@ def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None
             measured += item.dataset != "config"
         elif isinstance(item, Reject):
             first = first or item
-            lost = lost or (item if item.reason in _LOST else None)
+            lost = lost or (item if item.reason in losing else None)
         take(Path(name), item)
     if records and (measured or not lost):
         return True

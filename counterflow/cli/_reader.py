@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import httpx
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._times import TIME, utc
-from counterflow.stack.settings import StackSettings
+
+if TYPE_CHECKING:
+    from counterflow.base.clickhouse import ClickHouse, Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,6 +71,11 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
         with _kept(folder, exit_code) as client:
             yield client
         return
+    import httpx
+
+    from counterflow.base.clickhouse import ClickHouseError
+    from counterflow.stack.settings import StackSettings
+
     settings = StackSettings.running()
     try:
         client = settings.clickhouse(user)
@@ -89,6 +94,7 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
 
 @contextmanager
 def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
+    from counterflow.base.clickhouse import ClickHouseError
     from counterflow.base.embedded import Embedded
     from counterflow.look.database import ENGINE
 

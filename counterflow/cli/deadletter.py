@@ -17,7 +17,6 @@ from counterflow.base.inert import inert
 from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME, utc
-from counterflow.stack.settings import StackSettings
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse
@@ -114,6 +113,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
     from confluent_kafka import KafkaException
 
     from counterflow.pipelines.landing import replay as replaying
+    from counterflow.stack.settings import StackSettings
 
     if not (ids or since or reason):
         raise click.UsageError("give IDs of letters, --since or --reason")

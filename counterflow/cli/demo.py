@@ -83,7 +83,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
 def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import ask, queries
     from counterflow.cli.report import write
-    from counterflow.collectors.agent import publish_files
+    from counterflow.collectors.agent.publish import publish_files
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"

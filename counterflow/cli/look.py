@@ -9,7 +9,7 @@ import webbrowser
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import groupby
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
 """Files without any record that are named one by one."""
+_SYSTEMS = 8
+"""Systems whose findings fit a screen; a pipe gets those of all."""
+_OTHERS = "{:,} more have theirs by `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
 @click.command()
@@ -111,11 +114,15 @@ def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
 
 
 def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], found: list[Finding]) -> None:
+    from counterflow.analysis.findings import worst_first
+
     begin, end = (f"{ts:%F %T}" for ts in period)
     rows = sum((one.rows for one in read), Counter[str]())
     files = "1 file" if len(read) == 1 else f"{len(read):,} files"
     out.print(f"{files}, {rows.total():,} records, {begin} to {end} UTC\n", highlight=False)
-    for system, of in groupby(found, key=lambda one: one.system):
+    by_system = worst_first(found)
+    shown = _SYSTEMS if out.is_terminal else len(by_system)
+    for system, of in islice(by_system.items(), shown):
         out.print(Text(inert(system), "bold"))
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         for one in of:
@@ -127,6 +134,10 @@ def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], fo
                 click.echo("  ".join(word.plain for word in words))
         if out.is_terminal:
             out.print(table)
+    if more := len(by_system) - shown:
+        out.print(
+            f"\n{more:,} more systems, none worse; `--json` prints all findings, `--out` writes all into the report"
+        )
 
 
 def _report_unread(read: list[Read]) -> int:
@@ -139,11 +150,16 @@ def _report_unread(read: list[Read]) -> int:
 
 
 def _write_report(client: ClickHouse, period: tuple[datetime, datetime], found: list[Finding], folder: Path) -> Path:
+    from counterflow.analysis.findings import worst_first
     from counterflow.cli.report import write
     from counterflow.dashboards.report.collect import collect
     from counterflow.look.chapters import chapters
 
-    report = collect(client, *period, chapters=chapters(client))._replace(findings=found)
+    shown, left_out = chapters(client, list(worst_first(found)))
+    notes = (
+        [f"Charts of the {len(shown)} systems with the worst findings; {_OTHERS.format(left_out)}"] if left_out else []
+    )
+    report = collect(client, *period, chapters=shown)._replace(findings=found, notes=notes)
     for title, text in report.failed:
         errors.print(inert(f"warning: {title}: {text}"), markup=False)
     return write(report, folder, pictures=False)

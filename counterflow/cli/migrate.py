@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import httpx
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 
 
@@ -18,6 +16,9 @@ from counterflow.base.errors import CounterflowError
 @click.option("--cluster", help="Name of the cluster: creates replicated tables on all its servers.")
 def command(url: str | None, user: str, password_file: Path | None, cluster: str | None) -> None:
     """Apply the migrations of schemas/clickhouse that the server does not have yet."""
+    import httpx
+
+    from counterflow.base.clickhouse import ClickHouse, ClickHouseError
     from counterflow.schemas.migrations import migrate
     from counterflow.stack.settings import StackSettings
 

@@ -48,8 +48,8 @@ def command(
     from counterflow.base.inert import inert
     from counterflow.base.logs import configure
     from counterflow.cli._table import console
-    from counterflow.collectors.agent import publish_files
     from counterflow.collectors.agent.config import AGENT_ID
+    from counterflow.collectors.agent.publish import publish_files
     from counterflow.collectors.agent.publisher import Stopped
     from counterflow.stack.settings import StackSettings
 

@@ -14,7 +14,6 @@ import orjson
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.stack.settings import HOST, StackSettings
 
 
 @click.group()
@@ -105,6 +104,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _engine() -> Iterator[ClickHouse]:
     """Run an empty ClickHouse engine in a temporary home, with the software of the checkout's stack."""
     from counterflow.stack import lifecycle
+    from counterflow.stack.settings import HOST, StackSettings
 
     stack = StackSettings.load()
     names = [name for name in type(stack).model_fields if name.endswith("_port")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from counterflow.base.clickhouse import ClickHouse
@@ -12,19 +12,26 @@ from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
 _PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
 """Boards about many systems, or about the line, which does not run here."""
 _LAST = ("cf-configuration",)
-MOST_SYSTEMS = 40
-"""With chapters of their own; the findings are about all."""
+MOST_SYSTEMS = 10
+"""With chapters of their own, so that a browser opens the report in two seconds; the findings are about all."""
 
 
-def chapters(client: ClickHouse) -> list[Chapter]:
-    """Return a chapter for each system, the first by name, with its own range."""
-    reached = client.rows(
+def chapters(client: ClickHouse, worst: Sequence[str]) -> tuple[list[Chapter], int]:
+    """Return a chapter a system, with its own range, and the number of systems that have none.
+
+    Parameters
+    ----------
+    worst : the systems with findings, in the order in which they get a chapter; others follow by name.
+    """
+    measured = client.rows(
         "SELECT system, toUnixTimestamp64Milli(min(ts)) / 1000 - max(ifNull(interval_s, 0)) AS first, "
-        "toUnixTimestamp64Milli(max(ts)) / 1000 AS last FROM counterflow.manifest GROUP BY system ORDER BY system "
-        f"LIMIT {MOST_SYSTEMS}"
+        "toUnixTimestamp64Milli(max(ts)) / 1000 AS last FROM counterflow.manifest GROUP BY system ORDER BY system"
     )
+    order = {system: place for place, system in enumerate(worst)}
+    reached = sorted(measured, key=lambda row: order.get(row["system"], len(order)))[:MOST_SYSTEMS]
     has: dict[str, set[str]] = {}
-    for row in client.rows("SELECT DISTINCT system, counted, source FROM counterflow.manifest"):
+    sources = "SELECT DISTINCT system, counted, splitByChar('.', source)[1] AS source FROM counterflow.manifest"
+    for row in client.rows(sources):
         has.setdefault(row["system"], set()).update((row["counted"], f"{row['counted']}/{row['source']}"))
     platform: dict[str, str] = {}
     for name, named in PLATFORMS.items():
@@ -36,7 +43,7 @@ def chapters(client: ClickHouse) -> list[Chapter]:
         about = (("System", row["system"]), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
         shown = list(_boards(has[row["system"]], platform.get(row["system"])))
         found.append(Chapter(about, begin, end, [row["system"]], shown, {}))
-    return found
+    return found, len(measured) - len(reached)
 
 
 def _boards(has: set[str], platform: str | None) -> Iterator[str]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
-from counterflow.analysis.findings import Finding, findings
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.embedded import Embedded
-from counterflow.look.reading import Read, read
-from counterflow.look.results import compute
-from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
+
+if TYPE_CHECKING:
+    from counterflow.analysis.findings import Finding
+    from counterflow.look.reading import Read
 
 _FILES = "files.json"
 ENGINE = "clickhouse"
@@ -24,6 +25,8 @@ ENGINE = "clickhouse"
 
 class Database:
     """The engine with the schema of the line; use as a context manager.
+
+    The schema is made while files are read: a method imports what it needs, so that reading begins at once.
 
     Parameters
     ----------
@@ -39,8 +42,10 @@ class Database:
         self._folder = folder
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        self.client: ClickHouse = Embedded(None if folder is None else folder / ENGINE)
-        migrate(self.client)
+        self._engine = Embedded(None if folder is None else folder / ENGINE)
+        beside = ThreadPoolExecutor(1)
+        self._migrated = beside.submit(migrate, self._engine)
+        beside.shutdown(wait=False)
         self._known: dict[str, list[int]] = {}
         if folder is not None and (folder / _FILES).exists():
             self._known = json.loads((folder / _FILES).read_text(encoding="utf-8"))
@@ -51,16 +56,27 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         """Close the engine."""
-        self.client.close()
+        self._migrated.exception()
+        self._engine.close()
+
+    @property
+    def client(self) -> ClickHouse:
+        """The engine, once it has the schema."""
+        self._migrated.result()
+        return self._engine
 
     def read(
         self, paths: Sequence[Path], spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
     ) -> Iterator[Read]:
         """Read the files that are new or changed since they were read, and yield what each gave."""
+        from counterflow.look.reading import read
+
         fresh = [path for path in paths if self._known.get(str(path.resolve())) != _stamp(path)]
         first = len(self._known)
         unread: set[Path] = set()
-        for one in read(fresh, self.client, spool, zone=zone, date_order=date_order, system=system, first=first):
+        for one in read(
+            fresh, lambda: self.client, spool, zone=zone, date_order=date_order, system=system, first=first
+        ):
             if one.error:
                 unread.add(one.path)
             yield one
@@ -70,14 +86,20 @@ class Database:
 
     def compute(self) -> tuple[datetime, datetime] | None:
         """Compute all results; return the range of what landed, None where no interval did."""
+        from counterflow.look.results import compute
+
         return compute(self.client)
 
     def findings(self) -> list[Finding]:
         """Return what limited the systems, the worst first, each system's together."""
+        from counterflow.analysis.findings import findings
+
         return findings(self.client)
 
     def export(self, folder: Path) -> list[Path]:
         """Write each dataset that has rows as Parquet; return the files."""
+        from counterflow.schemas.definition import datasets
+
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for name in datasets():

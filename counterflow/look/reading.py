@@ -62,7 +62,7 @@ class Read:
 
 def read(
     paths: Sequence[Path],
-    client: ClickHouse,
+    client: Callable[[], ClickHouse],
     spool: Path,
     *,
     zone: ZoneInfo,
@@ -74,8 +74,8 @@ def read(
 
     A compressed or packed file yields an outcome a member.
 
-    `spool` is an empty folder for the rows on their way; `first` numbers the files, so that no two rows have one
-    number.
+    `client` returns the engine when it is ready. `spool` is an empty folder for the rows on their way; `first` numbers
+    the files, so that no two rows have one number.
     """
     work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, system=system)
     jobs = list(enumerate(paths, first))
@@ -83,7 +83,7 @@ def read(
     _land(spool, client, 0)
 
 
-def _land(spool: Path, client: ClickHouse, least: int) -> None:
+def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
     """Insert the complete pieces of each dataset that has at least so many bytes of them: an insert costs 30 ms."""
     pieces: dict[str, list[Path]] = {}
     for piece in sorted(spool.glob(f"*{_COMPLETE}")):
@@ -95,7 +95,7 @@ def _land(spool: Path, client: ClickHouse, least: int) -> None:
             for piece in found:
                 piece.rename(Path(together, piece.name))
             rows = f"INFILE '{together}/*{_COMPLETE}' FORMAT JSONEachRow"
-            client.post(f"INSERT INTO counterflow.{dataset} FROM {rows}", settings=SETTINGS)
+            client().post(f"INSERT INTO counterflow.{dataset} FROM {rows}", settings=SETTINGS)
 
 
 def _on_all_cores(

@@ -65,8 +65,7 @@ def _in_order(jobs: dict[str, Job]) -> Iterable[Job]:
 def _recompute(client: ClickHouse, dataset: str, begin: datetime, end: datetime) -> None:
     wire = {**_NEWEST, "final": 0, "param_from": f"{begin:%F %T.%f}"[:-3], "param_to": f"{end:%F %T.%f}"[:-3]}
     sql = recomputation(dataset)
-    there = {row["name"] for row in client.rows(f"DESCRIBE TABLE ({sql}\n)", wire)}
-    columns = ", ".join(f"`{name}`" for name in datasets()[dataset].all_columns if name in there)
+    columns = ", ".join(f"`{name}`" for name in datasets()[dataset].all_columns)
     client.post(f"INSERT INTO counterflow.{dataset} ({columns}) SELECT {columns} FROM ({sql}\n)", settings=wire)
 
 

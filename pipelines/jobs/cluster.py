@@ -12,19 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.base.kafka import Kafka
 from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
 from counterflow.pipelines.jobs.shipped import archive
-from counterflow.pipelines.jobs.written import ends, keys_since
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
+
+if TYPE_CHECKING:
+    from counterflow.base.kafka import Kafka
 
 _REHEARSED = 2  # as many as a driver plans concurrently
 _NOT_RESTORED = "JobInitializationException"
@@ -224,6 +225,8 @@ def rerun(
     it receives the results that change.
     Raises `CounterflowError` when a recomputation fails, or when no chosen job has one.
     """
+    from counterflow.pipelines.jobs.written import ends, keys_since  # Kafka's client: only this needs it
+
     if driver is None:
         with cluster.driver() as driver:
             return rerun(cluster, period, jobs, driver=driver)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
+
+if TYPE_CHECKING:
+    import httpx
 
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
 
@@ -70,6 +71,8 @@ class Flink:
 @contextmanager
 def connect(url: str) -> Iterator[Flink]:
     """Open a connection; a failure on it is raised as `CounterflowError`."""
+    import httpx
+
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
         try:
             yield Flink(http)

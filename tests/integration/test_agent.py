@@ -29,7 +29,7 @@ import psutil
 import pytest
 import yaml
 
-from counterflow.collectors.agent import publish_files
+from counterflow.collectors.agent.publish import publish_files
 from counterflow.collectors.agent.publisher import Stopped
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write

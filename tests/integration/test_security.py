@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, 
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
-from counterflow.collectors.agent import publish_files
+from counterflow.collectors.agent.publish import publish_files
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.records import accounts
 from counterflow.pipelines.landing.replay import TRANSACTIONAL_ID

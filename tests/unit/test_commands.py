@@ -62,3 +62,12 @@ def test_parse_ends_quietly_where_nobody_reads_on() -> None:
 def test_a_misspelt_case_is_answered_with_the_nearest() -> None:
     answer = CliRunner().invoke(cli, ["simulate", "sriov-stroy"])
     assert "did you mean sriov-story?" in str(answer.exception.hint)  # type: ignore[union-attr]
+
+
+def test_help_loads_no_client_and_no_engine() -> None:
+    """It answers at once: what talks to ClickHouse, Kafka or Flink is loaded by the command that needs it."""
+    shown = "import sys, counterflow.cli as c; c.cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert "click" in loaded
+    assert not loaded & {"httpx", "confluent_kafka", "pydantic", "chdb", "jinja2", "supervisor"}
