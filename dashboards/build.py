@@ -27,6 +27,7 @@ from counterflow.dashboards.definition import (
     unknown,
     variable_of,
 )
+from counterflow.dashboards.statement import MARK, OTHERS, statement
 
 Json = dict[str, Any]
 
@@ -139,12 +140,12 @@ def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
         if x + place.width > 24:
             x, y, tallest = 0, y + tallest, 0
         grid = {"h": place.height, "w": place.width, "x": x, "y": y}
-        yield {"id": number, "gridPos": grid, **panel(drawings()[place.chart], board)}
+        yield {"id": number, "gridPos": grid, **panel(drawings()[place.chart], board, place.width)}
         number, x, tallest = number + 1, x + place.width, max(tallest, place.height)
 
 
-def panel(chart: Chart | PrometheusChart, board: Board) -> Json:
-    """Return a chart as a panel of a board, without its number and place."""
+def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json:
+    """Return a chart as a panel of a board, `width` of 24 columns wide, without its number and place."""
     told = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
     if isinstance(chart, PrometheusChart):
         told.append(_WITHOUT_PROMETHEUS)
@@ -162,9 +163,13 @@ def panel(chart: Chart | PrometheusChart, board: Board) -> Json:
         "transformations": _transformations(chart),
         "fieldConfig": {
             "defaults": _defaults(chart, board),
-            "overrides": [*(_override(*one, chart, board) for one in chart.series.items()), *_hidden(chart)],
+            "overrides": [
+                *_hues(chart),
+                *(_override(*one, chart, board) for one in chart.series.items()),
+                *_hidden(chart),
+            ],
         },
-        "options": _options(chart),
+        "options": _options(chart, width),
     }
 
 
@@ -208,7 +213,7 @@ def _target(chart: Chart) -> Json:
         "queryType": "timeseries" if chart.over_time else "table",
         "format": 0 if chart.over_time else 1,
         "pluginVersion": "4.0.0",
-        "rawSql": chart.query,
+        "rawSql": statement(chart),
     }
 
 
@@ -226,13 +231,15 @@ def _defaults(chart: Drawing, board: Board) -> Json:
         "color": _colour(chart),
         "custom": _custom(chart),
         "mappings": _mappings(chart),
-        "links": [_link(link, board) for link in chart.links] if chart.shape != "table" else [],
+        "links": [_link(link, board, chart.over_time) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
     if (chart.over_time or chart.shape == "ranking") and not chart.signed:
         defaults["min"] = 0
     if chart.shape == "states" and not isinstance(chart, PrometheusChart):
         defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
+    if isinstance(chart, Chart) and chart.over_time:
+        defaults["displayName"] = "${__field.labels.series}" + ("${__field.labels.hue}" if chart.open else "")
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
     return defaults
@@ -302,6 +309,21 @@ def _steps(chart: Drawing) -> list[Json]:
     return [below, *({"color": looks().colours[limit.colour], "value": limit.at} for limit in limits)]
 
 
+_DASHES = ([10, 10], [4, 6], [20, 6])
+"""Several limits of one chart have one colour, and tell themselves apart by their dashes."""
+
+
+def _hues(chart: Drawing) -> Iterator[Json]:
+    """Yield the colours of series that are not known in advance, by the mark that the statement puts behind a name."""
+    if not (isinstance(chart, Chart) and chart.open and chart.over_time):
+        return
+    last = MARK.encode("unicode_escape").decode()
+    for hue, colour in enumerate(looks().palette, start=1):
+        matcher = {"id": "byRegexp", "options": f"/[^{last}]{last}{{{hue}}}$/"}
+        yield {"matcher": matcher, "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
+    yield _by_name(OTHERS, [("color", {"mode": "fixed", "fixedColor": looks().colours["neighbours"]})])
+
+
 def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     properties: list[tuple[str, Any]] = []
     if series.colour:
@@ -311,7 +333,11 @@ def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     if chart.over_time and series.unstacked:
         properties += [*_UNSTACKED, ("custom.spanNulls", _gaps(chart)["spanNulls"])]
     if series.dashed:
-        properties.append(("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}))
+        dashed = [other for other, found in chart.series.items() if found.dashed]
+        dash = _DASHES[dashed.index(name) % len(_DASHES)]
+        properties.append(("custom.lineStyle", {"fill": "dash", "dash": dash}))
+    if series.colour == "peak" and chart.over_time:
+        properties.append(("custom.lineWidth", 1))
     if series.right:
         unit = looks().units[series.unit or chart.unit]
         label = name if unit.text in name else f"{name} ({unit.text})"
@@ -340,11 +366,11 @@ def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
     return {"matcher": {"id": "byName", "options": name}, "properties": listed}
 
 
-def _link(link: Link, board: Board) -> Json:
+def _link(link: Link, board: Board, over_time: bool = False) -> Json:
     """Return a link that hands on the range and every variable that both boards have, but for those it sets itself."""
     reach = "from=${__data.fields.from_ms}&to=${__data.fields.to_ms}" if link.pad else "${__url_time_range}"
     kept = [name for name in boards()[link.board].variables if name in board.variables and name not in link.variables]
-    clicked = {"time": "${__value.time}", "series": "${__series.name}"}
+    clicked = {"time": "${__value.time}", "series": "${__field.labels.series}" if over_time else "${__series.name}"}
     parts = [reach, "${datasource:queryparam}", *(f"${{{name}:queryparam}}" for name in kept)]
     for name, column in link.variables.items():
         parts.append(f"var-{name}=" + clicked.get(column, f'${{__data.fields["{column}"]}}'))
@@ -352,16 +378,16 @@ def _link(link: Link, board: Board) -> Json:
 
 
 _LIST = {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []}
+_BESIDE = {
+    **{"showLegend": True, "displayMode": "table", "placement": "right", "calcs": ["mean", "max"]},
+    **{"sortBy": "Mean", "sortDesc": True},
+}
+WIDE = 18
+"""Columns from which a panel has room for a table beside its chart."""
 
 
-def _options(chart: Drawing) -> Json:
-    legend = {
-        "showLegend": True,
-        "displayMode": "table" if chart.open else "list",
-        "placement": "right" if chart.open else "bottom",
-        "calcs": ["mean", "max"] if chart.open else [],
-        **({"sortBy": "Mean", "sortDesc": True} if chart.open else {}),
-    }
+def _options(chart: Drawing, width: int) -> Json:
+    legend = _BESIDE if chart.open and width >= WIDE else _LIST
     match chart.shape:
         case "bars" | "area" | "lines":
             return {"legend": legend, "tooltip": {"mode": "multi", "sort": "desc"}}

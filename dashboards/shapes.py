@@ -35,6 +35,19 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
     yield from _links(chart, result)
 
 
+def legend(result: Result) -> Iterator[str]:
+    """Yield which series of what Grafana is sent would stand in the legend without a value."""
+    if not result.rows:
+        return
+    try:
+        fields = over_time(result).fields
+    except FrameError as error:
+        yield str(error)
+        return
+    if bare := [field.name for field in fields if all(value is None for value in field.values)]:
+        yield f"{', '.join(bare)}: in the legend, and without a value"
+
+
 def _over_time(chart: Chart, result: Result) -> Iterator[str]:
     try:
         names = [field.name for field in over_time(result).fields]

@@ -57,7 +57,7 @@ def test_a_link_hands_on_the_range_and_what_both_boards_know() -> None:
     kept = "".join(f"&${{{name}:queryparam}}" for name in target)
     assert (
         link["url"]
-        == f"/d/cf-logical-io?${{__url_time_range}}&${{datasource:queryparam}}{kept}&var-grouping=${{__series.name}}"
+        == f"/d/cf-logical-io?${{__url_time_range}}&${{datasource:queryparam}}{kept}&var-grouping=${{__field.labels.series}}"
     )
 
 

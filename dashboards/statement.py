@@ -1,0 +1,78 @@
+"""What Grafana sends for a chart, made of the chart's query: over time, a row a point with the name of its series.
+
+Grafana shows a series without any value in its legend, and has no palette of ours for series that nobody knows in
+advance. So a series without a value in the range is no row here, and a series of an open chart carries its hue.
+"""
+
+from __future__ import annotations
+
+from counterflow.dashboards.definition import Chart, looks
+
+OTHERS = "others"
+"""What is summed up of an open chart's series; it has a colour of its own."""
+MARK = "\u200b"
+"""A space of no width: a name of an open chart's series ends with as many as its hue has, which overrides match."""
+
+
+def statement(chart: Chart) -> str:
+    """Return the SQL for Grafana, with macros: `place` and `series`, or `series` and `hue`, name a row's `Value`.
+
+    Grafana orders series by these texts (grafana-plugin-sdk-go, `LongToWide`); `place` keeps the order of a stack.
+    """
+    if not chart.over_time:
+        return chart.query
+    return _open(chart) if chart.open else _known(chart)
+
+
+def _known(chart: Chart) -> str:
+    points = ",\n    ".join(
+        f"('{place:02}', '{_text(name)}', CAST(\"{name}\" AS Nullable(Float64)))"
+        for place, name in enumerate(chart.series, start=1)
+    )
+    return f"""\
+SELECT time, place, series, Value
+FROM
+(
+  SELECT time, point.1 AS place, point.2 AS series, point.3 AS Value, max(Value IS NOT NULL) OVER (PARTITION BY place) AS seen
+  FROM
+  (
+{chart.query}
+  )
+  ARRAY JOIN [
+    {points}
+  ] AS point
+)
+WHERE seen
+ORDER BY time, place"""
+
+
+def _open(chart: Chart) -> str:
+    """Give each name the hue of its hash, or the next one that no other has, as long as there is one."""
+    hues = len(looks().palette)
+    fixed = ", ".join(f"'{_text(name)}'" for name in (OTHERS, *chart.series))
+    return f"""\
+WITH
+  arrayFold(
+    (given, name) -> arrayPushBack(given, arrayFirst(
+      hue -> NOT has(given, hue) OR length(given) >= {hues},
+      arrayMap(step -> toUInt8((cityHash64(name) + step) % {hues} + 1), range({hues})))),
+    names, CAST([] AS Array(UInt8))
+  ) AS hues
+SELECT time, series, repeat(unhex('E2808B'), hues[indexOf(names, series)]) AS hue, Value
+FROM
+(
+  SELECT time, series, Value, arraySort(groupUniqArrayIf(series, series NOT IN ({fixed})) OVER ()) AS names
+  FROM
+  (
+    SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, Value
+    FROM
+    (
+{chart.query}
+    )
+  )
+)
+ORDER BY time, series"""
+
+
+def _text(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "''")

@@ -1,0 +1,81 @@
+"""What Grafana is sent for a chart over time: the series with values, in their order, each with a hue of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.frames import Result
+from counterflow.dashboards.macros import Range, expand
+from counterflow.dashboards.server import ask
+from counterflow.dashboards.shapes import legend
+from counterflow.dashboards.statement import MARK, statement
+from counterflow.stack.settings import StackSettings
+
+BEGIN = datetime(2026, 3, 2, 8, tzinfo=UTC)
+KNOWN = """\
+SELECT toDateTime('2026-03-02 08:00:00', 'UTC') + 60 * number AS time,
+  toUInt32(number) AS "Zeta", NULL AS "It's none", if(number = 1, NULL, 0.5) AS "Alpha"
+FROM numbers(4) WHERE number != 2 AND time >= $__fromTime AND time <= $__toTime ORDER BY time"""
+OPEN = """\
+SELECT toDateTime('2026-03-02 08:00:00', 'UTC') + 60 * number AS time, arrayJoin([{names}]) AS job, number AS Value
+FROM numbers(3) WHERE time >= $__fromTime AND time <= $__toTime ORDER BY time, job"""
+
+
+@pytest.fixture(scope="module")
+def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        yield client
+
+
+def sent(client: ClickHouse, begin: datetime = BEGIN, **written: Any) -> Result:
+    shared = {"name": "test", "title": "T", "question": "Q?", "reading": "R.", "shape": "lines", "unit": "ms"}
+    made = Chart.model_validate({**shared, **written})
+    return ask(client, expand(statement(made), Range(begin, begin + timedelta(hours=1), 60), {}))
+
+
+def hues(client: ClickHouse, *names: str) -> dict[str, int]:
+    listed = ", ".join(f"'{name}'" for name in names)
+    found = sent(client, sql=OPEN.replace("{names}", listed), open=True)
+    assert [column.name for column in found.columns] == ["time", "series", "hue", "Value"]
+    assert all(set(row[2]) <= {MARK} for row in found.rows)
+    return {row[1]: len(row[2]) for row in found.rows}
+
+
+def test_a_series_without_a_value_is_none_and_the_order_of_the_stack_stays(reader: ClickHouse) -> None:
+    found = sent(reader, sql=KNOWN, series={"Zeta": {}, "It's none": {}, "Alpha": {}})
+    assert [column.name for column in found.columns] == ["time", "place", "series", "Value"]
+    minutes = {row[0][11:16] for row in found.rows}
+    assert minutes == {"08:00", "08:01", "08:02", "08:03"}, "a minute without a point is a row of nulls: the line ends"
+    values = {name: [row[3] for row in found.rows if row[2] == name] for name in dict.fromkeys(r[2] for r in found.rows)}
+    assert values == {"Zeta": [0, 1, None, 3], "Alpha": [0.5, None, None, 0.5]}
+    assert sorted({(row[1], row[2]) for row in found.rows}) == [("01", "Zeta"), ("03", "Alpha")]
+    assert list(legend(found)) == []
+
+
+def test_nothing_is_drawn_as_nothing(reader: ClickHouse) -> None:
+    long_ago = datetime(2001, 1, 1, tzinfo=UTC)
+    assert sent(reader, long_ago, sql=KNOWN, series={"Zeta": {}, "It's none": {}, "Alpha": {}}).rows == []
+    assert sent(reader, long_ago, sql=OPEN.replace("{names}", "'A'"), open=True).rows == []
+
+
+def test_as_many_series_as_there_are_hues_have_one_each(reader: ClickHouse) -> None:
+    names = [f"JOB{number}" for number in range(len(looks().palette))]
+    found = hues(reader, *names, "others")
+    assert found.pop("others") == 0, "what is summed up has the colour of its name"
+    assert sorted(found.values()) == list(range(1, len(names) + 1))
+    more = hues(reader, *(f"JOB{number:02}" for number in range(30)))
+    assert set(more.values()) == set(found.values())
+
+
+def test_a_name_keeps_its_hue_when_others_go(reader: ClickHouse) -> None:
+    alone = {name: hues(reader, name)[name] for name in ("QBATCH", "TELLER", "REPORT")}
+    first = min(alone)
+    assert hues(reader, *alone)[first] == alone[first]
+    kept = [name for name in alone if list(alone.values()).count(alone[name]) == 1]
+    assert {name: hues(reader, *kept)[name] for name in kept} == {name: alone[name] for name in kept}
