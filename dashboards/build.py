@@ -378,10 +378,8 @@ def _link(link: Link, board: Board, over_time: bool = False) -> Json:
 
 
 _LIST = {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []}
-_BESIDE = {
-    **{"showLegend": True, "displayMode": "table", "placement": "right", "calcs": ["mean", "max"]},
-    **{"sortBy": "Mean", "sortDesc": True},
-}
+_TABLE = {"showLegend": True, "displayMode": "table", "placement": "right", "calcs": ["mean", "max"]}
+_BESIDE = {**_TABLE, "sortBy": "Mean", "sortDesc": True}
 WIDE = 18
 """Columns from which a panel has room for a table beside its chart."""
 
@@ -393,9 +391,9 @@ def _options(chart: Drawing, width: int) -> Json:
             return {"legend": legend, "tooltip": {"mode": "multi", "sort": "desc"}}
         case "ranking":
             bars = {"orientation": "horizontal", "stacking": "normal", "showValue": "never", "xField": "name"}
-            width = {"barWidth": 0.9, "groupWidth": 0.7, "xTickLabelMaxLength": 28, "xTickLabelRotation": 0}
+            bands = {"barWidth": 0.9, "groupWidth": 0.7, "xTickLabelMaxLength": 28, "xTickLabelRotation": 0}
             hover = {"fullHighlight": True, "tooltip": {"mode": "multi", "sort": "none"}}
-            return {**bars, **width, **hover, "legend": _LIST}
+            return {**bars, **bands, **hover, "legend": _LIST}
         case "states":
             rows = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9, "perPage": 20}
             return {**rows, "legend": _LIST, "tooltip": {"mode": "single", "sort": "none"}}

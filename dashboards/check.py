@@ -76,7 +76,7 @@ class Finding(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A query and how its results are judged; `least_s` is its shortest bucket, `sent` the statement that Grafana sends.
+    """A query and how its results are judged; `least_s` is its shortest bucket, `sent` what Grafana sends in its place.
 
     Without `rows_expected`, to have none is good news: no alert, no verdict, no record refused.
     """

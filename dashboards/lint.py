@@ -96,7 +96,7 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     field = panel["fieldConfig"]
     properties = [p for override in field["overrides"] for p in override["properties"]]
     units = [field["defaults"].get("unit"), *(p["value"] for p in properties if p["id"] == "unit")]
-    if wrong := [unit for unit in units if unit not in _UNITS]:
+    if wrong := [unit for unit in units if unit not in _UNITS and not re.match(r"(count|si|suffix):", str(unit))]:
         yield f"panel-units-rule: {', '.join(map(str, wrong))} is no unit of Grafana; see looks.yaml"
     steps = [step["value"] for step in field["defaults"]["thresholds"]["steps"]]
     if steps[:1] != [None] or steps[1:] != sorted(steps[1:]):

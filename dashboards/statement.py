@@ -33,7 +33,9 @@ def _known(chart: Chart) -> str:
 SELECT time, place, series, Value
 FROM
 (
-  SELECT time, point.1 AS place, point.2 AS series, point.3 AS Value, max(Value IS NOT NULL) OVER (PARTITION BY place) AS seen
+  SELECT
+    time, point.1 AS place, point.2 AS series, point.3 AS Value,
+    max(Value IS NOT NULL) OVER (PARTITION BY place) AS seen
   FROM
   (
 {chart.query}

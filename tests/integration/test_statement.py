@@ -52,7 +52,9 @@ def test_a_series_without_a_value_is_none_and_the_order_of_the_stack_stays(reade
     assert [column.name for column in found.columns] == ["time", "place", "series", "Value"]
     minutes = {row[0][11:16] for row in found.rows}
     assert minutes == {"08:00", "08:01", "08:02", "08:03"}, "a minute without a point is a row of nulls: the line ends"
-    values = {name: [row[3] for row in found.rows if row[2] == name] for name in dict.fromkeys(r[2] for r in found.rows)}
+    values = {
+        name: [row[3] for row in found.rows if row[2] == name] for name in dict.fromkeys(r[2] for r in found.rows)
+    }
     assert values == {"Zeta": [0, 1, None, 3], "Alpha": [0.5, None, None, 0.5]}
     assert sorted({(row[1], row[2]) for row in found.rows}) == [("01", "Zeta"), ("03", "Alpha")]
     assert list(legend(found)) == []

@@ -55,10 +55,8 @@ def test_a_link_hands_on_the_range_and_what_both_boards_know() -> None:
     [link] = panel(chart("bars"), BOARD)["fieldConfig"]["defaults"]["links"]
     target = [name for name in boards()["cf-logical-io"].variables if name in BOARD.variables and name != "grouping"]
     kept = "".join(f"&${{{name}:queryparam}}" for name in target)
-    assert (
-        link["url"]
-        == f"/d/cf-logical-io?${{__url_time_range}}&${{datasource:queryparam}}{kept}&var-grouping=${{__field.labels.series}}"
-    )
+    handed_on = f"${{__url_time_range}}&${{datasource:queryparam}}{kept}"
+    assert link["url"] == f"/d/cf-logical-io?{handed_on}&var-grouping=${{__field.labels.series}}"
 
 
 def test_lines_end_where_points_are_missing() -> None:
