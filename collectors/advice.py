@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, tables
+from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 from counterflow.collectors.text.cells import separator, split
-from counterflow.collectors.text.codepages import FROM_EBCDIC, decode, is_ebcdic
+from counterflow.collectors.text.codepages import decode, ebcdic_codec, from_ebcdic, is_ebcdic
 from counterflow.collectors.text.lines import BOM
 
 _SHOWN = 60
 _ANYTHING_ELSE = "docs/formats names the files that are read and how each is produced"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
-_NAMES = "export with column names: ADDCOLNAM(*SQL) of CPYTOIMPF, or `with column names` in ACS"
+_NAMES = f"export with column names: {NAMES}"
 
 _BINARIES = (
     (b"\x89PNG\r\n\x1a\n", "a PNG", "a picture holds no counters: get the file it was drawn from"),
@@ -140,7 +141,7 @@ def advice(head: bytes) -> str:
         text = head.decode(codec, "ignore").removeprefix("\ufeff")
         return f"{name} text ({_known(text) or 'of no format'}): {why}"
     if is_ebcdic(head):
-        text = head.translate(FROM_EBCDIC).decode("latin-1")
+        text = from_ebcdic(head, ebcdic_codec(head))
         way_out = "copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
         return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:

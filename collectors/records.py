@@ -41,6 +41,7 @@ class Reason(StrEnum):
     RESTARTED = "restarted"
     RECORDER_MESSAGE = "recorder_message"
     RECORDER_DEFECT = "recorder_defect"
+    INFERRED = "inferred"
     READ_WITH_ANOTHER = "read_with_another"
     INVALID_ENTRY = "invalid_entry"
     SCHEMA = "schema"

@@ -1,7 +1,7 @@
 """What is in a file that was compressed or packed: known by its content, unpacked to files without a name.
 
-gzip, bzip2, xz, zstd, zip and tar, in each other; text in UTF-16 becomes UTF-8 in the same way. What is unpacked is
-bounded: by the size of what was packed, by number and by depth.
+gzip, bzip2, xz, zstd, zip and tar, in each other; text in UTF-16 becomes UTF-8, and a table in another dress CSV
+(`tables`), in the same way. What is unpacked is bounded: by the size of what was packed, by number and by depth.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 import zstandard
 
 from counterflow.collectors.records import Reason, Reject
+from counterflow.collectors.sources.tables import FromEbcdic, FromJson, Sheet, sheets, table_dress
 
-HEAD_BYTES = 512
+HEAD_BYTES = 65_536
 """So much of a file shows how it is wrapped."""
+_TAR_BLOCK = 512
 FREE_BYTES = 256 << 20
 MAX_RATIO = 500
 """What is unpacked of a file in all may be so many times its size, above `FREE_BYTES`; recordings shrink to 1/100."""
@@ -77,6 +80,9 @@ class Read(Protocol):
         ...
 
 
+_DRESSED: dict[str, Callable[[BinaryIO], Read]] = {"json": FromJson, "ebcdic": FromEbcdic}
+
+
 class Content(NamedTuple):
     """One file of a wrapped one.
 
@@ -115,7 +121,7 @@ def wrapping(head: bytes) -> str | None:
             return name
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    return "tar" if _is_tar(head) else None
+    return "tar" if _is_tar(head) else table_dress(head)
 
 
 def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
@@ -157,6 +163,8 @@ class _Wrapped:
             yield from self._zip(stream, member, depth)
         elif kind == "tar":
             yield from self._tar(stream, member, depth)
+        elif kind == "workbook":
+            yield from self._workbook(stream, member, depth)
         elif kind is not None:
             yield from self._compressed(kind, stream, member, depth)
         else:
@@ -209,9 +217,10 @@ class _Wrapped:
             with zipfile.ZipFile(stream) as archive:
                 entries = archive.infolist()
                 if any(_DOCUMENT.fullmatch(entry.filename) for entry in entries):
+                    for entry in entries:
+                        self.budget.take(entry.file_size)
                     kept = True
-                    stream.seek(0)
-                    yield Content(member, stream)
+                    yield from self._workbook(stream, member, depth)
                     return
                 for entry in entries:
                     name = _within(member, entry.filename)
@@ -231,6 +240,27 @@ class _Wrapped:
             if not kept:
                 stream.close()
 
+    def _workbook(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
+        """Yield each sheet as CSV, the only one under the name of the workbook; another document as it is."""
+        stream.seek(0)
+        try:
+            found = sheets(stream)
+        except ValueError:
+            stream.seek(0)
+            yield Content(member, stream)
+            return
+        try:
+            if not found:
+                yield Content(member, None, Reject(Reason.EMPTY_FILE, "the workbook has no sheet with a cell", "none"))
+            for sheet in found:
+                name = member if len(found) == 1 else _within(member, sheet.name)
+                if self._wants(name or sheet.name) or len(found) == 1:
+                    out, fault = self._unpacked("workbook", partial(_Lines, sheet))
+                    yield Content(name, out, fault)
+        finally:
+            if depth:
+                stream.close()
+
     def _tar(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
         try:
             with tarfile.open(fileobj=stream, mode="r:", errorlevel=1) as archive:
@@ -247,8 +277,8 @@ class _Wrapped:
                     opened = partial(archive.extractfile, entry) if entry.issparse() else whole
                     yield from self._member("tar", opened, name, depth)
                 stream.seek(archive.offset)
-                end = stream.read(HEAD_BYTES)
-                if end != bytes(HEAD_BYTES):
+                end = stream.read(_TAR_BLOCK)
+                if end != bytes(_TAR_BLOCK):
                     raise tarfile.ReadError("what follows is no member" if end.strip(b"\0") else "it has no end mark")
         except _DAMAGED as error:
             if _is_of_machine(error):
@@ -290,7 +320,21 @@ def _reader(kind: str, stream: BinaryIO) -> Read:
         return cast(Read, bz2.BZ2File(stream))
     if kind == "xz":
         return _Xz(stream)
+    if kind in _DRESSED:
+        return _DRESSED[kind](stream)
     return _Utf16(stream) if kind == "utf-16" else _Zstd(stream)
+
+
+class _Lines:
+    """The lines of a sheet."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        """Begin with the first."""
+        self._lines = sheet.lines
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next lines, none at the end; they may be more than `size`."""
+        return b"".join(islice(self._lines, 1000))
 
 
 class _Xz:

@@ -6,6 +6,7 @@ import csv
 import re
 
 _DECIMAL_COMMA = re.compile(r"(?<![^;\s\"\d+-]),(?=\d)")
+_GROUPS = re.compile(r"(?<![^;\s\"+-])\d{1,3}(?:\.\d{3})+(?=,\d)")
 SEPARATORS = ",;\t"
 
 
@@ -17,12 +18,14 @@ def separator(header: str) -> str:
 def split(line: str, between: str) -> list[str]:
     """Return the cells of a line; between semicolons a comma before a digit is a decimal one.
 
+    The points before such a comma are between thousands.
+
     Raises
     ------
     csv.Error : a cell is longer than any column is.
     """
     if between == ";" and "," in line:
-        line = _DECIMAL_COMMA.sub(".", line)
+        line = _DECIMAL_COMMA.sub(".", _GROUPS.sub(lambda found: found[0].replace(".", ""), line))
     if '"' not in line:
         return line.split(between)
     parts = line.split('"')  # every second one stands between quotes

@@ -10,6 +10,7 @@ from typing import Any
 
 _COMMA = re.compile(r"[-+]?\d*,\d+")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)")
+_POINTS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3}){2,}")
 _EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 
@@ -18,7 +19,9 @@ class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
 
 
 def number_of(value: object) -> float | None:
-    """Return a number however it was exported, None for none: with a decimal comma, or commas between thousands.
+    """Return a number however it was exported, None for none.
+
+    It may have a decimal comma, or commas or points between thousands.
 
     Raises
     ------
@@ -33,6 +36,8 @@ def number_of(value: object) -> float | None:
             return None
         if "," in text:
             text = _without_commas(text)
+        elif text.count(".") > 1 and _POINTS.fullmatch(text):
+            text = text.replace(".", "")
         number = float(text)
     elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = float(value)

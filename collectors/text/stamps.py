@@ -42,7 +42,7 @@ _HOUR = 3600.0
 def local_time(time: str, date: str) -> datetime | None:
     """Return the local time that AAA,time and AAA,date or a ZZZZ line state, or None where they are malformed."""
     t, d = _TIME.fullmatch(time), _DATE.fullmatch(date)
-    if t is None or d is None or (month := _month(d[2])) is None:
+    if t is None or d is None or (of_year := month(d[2])) is None:
         return None
     hour, year = int(t[1]), int(d[3])
     if t[4]:
@@ -54,12 +54,12 @@ def local_time(time: str, date: str) -> datetime | None:
     if not 1990 <= year < 2300:  # before the recorder, or beyond what a record holds
         return None
     try:
-        return datetime(year, month, int(d[1]), hour, int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
+        return datetime(year, of_year, int(d[1]), hour, int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
     except ValueError:
         return None
 
 
-def _month(name: str) -> int | None:
+def month(name: str) -> int | None:
     """Return the number of a month in the languages that recorders speak, None where it is in none, or in two."""
     name = name.rstrip(".").upper()
     if name in _MONTHS:

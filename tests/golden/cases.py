@@ -21,8 +21,9 @@ import orjson
 import yaml
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.reading import beside, read_file
-from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.reading import HEAD_BYTES, beside, read_file
+from counterflow.collectors.records import Context, Item, Record, Reject
+from counterflow.collectors.sources.wrapped import contents, wrapping
 
 FOLDER = Path(__file__).parent
 UNRECOGNISED = "unrecognised"
@@ -71,8 +72,15 @@ class Case(NamedTuple):
             columns=given.get("columns", {}),
             beside=beside(self.input),
         )
-        with self.input.open("rb") as stream:
-            items = list(formats()[self.folder.parent.name].parse(stream, context))
+        form = formats()[self.folder.parent.name]
+        items: list[Item] = []
+        with self.input.open("rb") as raw:
+            wrapped = wrapping(raw.read(HEAD_BYTES)) is not None
+            for _, stream, fault in contents(raw) if wrapped else [("", raw, None)]:
+                items += [fault] if fault else []
+                if stream is not None:
+                    with stream:
+                        items += form.parse(stream, context)
         return _lines([item for item in items if isinstance(item, Record | Reject)])
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -15,12 +16,15 @@ import orjson
 
 from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
+from counterflow.collectors.formats.ibmi_tables.description import Description, description
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
+from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Record, Reject
 from counterflow.collectors.text.cells import separator, split
-from counterflow.collectors.text.codepages import FromEbcdic, decode, has_ebcdic, is_ebcdic
+from counterflow.collectors.text.codepages import decode, has_ebcdic
+from counterflow.collectors.text.dates import inferred, only_order
 from counterflow.collectors.text.lines import Line, read_head, read_lines
 
 __all__ = ["FORMAT", "read_alone", "read_rows"]
@@ -80,8 +84,6 @@ class _Reading:
     """One reading of one file."""
 
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
-        if is_ebcdic(read_head(stream, 64)):
-            stream = cast(BinaryIO, FromEbcdic(stream))
         self._stream = stream
         self._context = context
         self.state: dict[str, Any] = orjson.loads(orjson.dumps(position.state))
@@ -229,6 +231,7 @@ class _Reading:
             return
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
+        yield from self._learn_order(table, columns, rows)
         self.reader = Reader(table, columns, self._context, self.state)
         self._learn_ends(self.reader)
         self._open_beside()
@@ -246,6 +249,24 @@ class _Reading:
                 for _ in reading.items():
                     pass  # its records come when the file itself is read
             self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
+
+    def _learn_order(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
+        """Learn the order of dates from all of them, where nothing gives it and they do not say it themselves."""
+        self.state.pop("order", None)
+        if self._context.date_order or not self._context.complete:
+            return
+        names = canonical(cast(Description, description(table)), columns)
+        places = [place for place, name in enumerate(names) if name in ("UTCTIME", "SAMPLE_TIME", "DATETIME", "DTETIM")]
+        at = self._stream.seek(0, os.SEEK_CUR)
+        lines = read_lines(self._stream, *self._read_to)
+        behind = (decode(line.data).replace('"', "").split(self._between) for line in lines)
+        order = only_order(
+            cells[place] for cells in chain(rows, behind) for place in places if len(cells) == len(names)
+        )
+        self._stream.seek(at)
+        if order is not None:
+            self.state["order"] = order
+            yield replace(inferred(order), section=table, system=self._context.system)
 
     def _learn_ends(self, reader: Reader) -> None:
         """Read when intervals ended from another file of the collection, where this one has their numbers alone."""

@@ -7,6 +7,7 @@ which dataset they fill. Readers of files, readers of SQL and the generator of t
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,21 @@ _LOCAL_TIME = dict.fromkeys(("TS", "CURRENT_TIMESTAMP", "CURRENT TIMESTAMP"), "D
 
 MEMBER = re.compile(r"QAPM[A-Z][A-Z0-9]{1,5}")
 """Name of a file of Collection Services."""
+
+TIME_LABELS = {
+    **{name: name for name in TIME_FIELDS},
+    "INTERVAL_NUMBER": "INTNUM",
+    "DATE_TIME": "DTETIM",
+    "DATE_AND_TIME": "DTETIM",
+    "INTERVAL_DATE_AND_TIME": "DTETIM",
+    "ELAPSED_SECONDS": "INTSEC",
+    "INTERVAL_SECONDS": "INTSEC",
+    "ELAPSED_INTERVAL_SECONDS": "INTSEC",
+    "CENTURY_DIGIT": "DTECEN",
+    "CENTURY": "DTECEN",
+}
+"""Headings of the columns that place a row in time, where labels and not names are exported."""
+_SEPARATORS = re.compile(r"[\W_]+")
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _NUMBER = re.compile(r"(number|PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
@@ -112,6 +128,46 @@ class Description(_Strict):
         """The name of a field by each of its names; in a view without a time, also what queries call the local time."""
         local = {} if self.time else _LOCAL_TIME
         return local | {also: name for name, field in self.fields.items() for also in (*field.also, name)}
+
+    def named(self, heading: str) -> str | None:
+        """Return the field that a heading names: by a name, or by the label that exports have instead of it."""
+        return _by_heading(self.table).get(label(heading)) or self.names.get(heading.strip().upper())
+
+    def is_headed_by(self, labels: Set[str]) -> bool:
+        """Return whether headings, as `label` returns them, name what the table is recognised by."""
+        return bool(self.recognised_by) and all(not labels.isdisjoint(found) for found in _recognised_by(self.table))
+
+
+@cache
+def _recognised_by(table: str) -> list[frozenset[str]]:
+    """Return the labels of each column that a table is recognised by."""
+    labels = _by_heading(table)
+    return [
+        frozenset({label(name), *(heading for heading, field in labels.items() if field == name)})
+        for name in tables()[table].recognised_by
+    ]
+
+
+def label(heading: str) -> str:
+    """Return what decides of a heading: upper case, one underscore between words."""
+    return _SEPARATORS.sub("_", heading.upper()).strip("_")
+
+
+@cache
+def _by_heading(table: str) -> dict[str, str]:
+    """Return the fields of a table by their labels, where one label is of one field; names count before labels."""
+    known = tables().get(table)
+    if known is None:
+        return TIME_LABELS
+    labels: dict[str, str] = {}
+    twice: set[str] = set()
+    for name, field in known.fields.items():
+        heading = label(field.text.split(";")[0].split(":")[0])
+        if heading and labels.setdefault(heading, name) != name:
+            twice.add(heading)
+    names = {label(name): field for name, field in known.names.items()}
+    unique = {heading: name for heading, name in labels.items() if heading not in twice}
+    return {**TIME_LABELS, **unique, **names}
 
 
 @cache

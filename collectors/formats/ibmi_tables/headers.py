@@ -9,18 +9,28 @@ import csv
 import re
 from collections.abc import Sequence
 
-from counterflow.collectors.formats.ibmi_tables.description import MEMBER, TIME_FIELDS, Description, description, tables
-from counterflow.collectors.formats.ibmi_tables.layout import canonical
+from counterflow.collectors.formats.ibmi_tables.description import (
+    MEMBER,
+    TIME_FIELDS,
+    TIME_LABELS,
+    Description,
+    description,
+    label,
+    tables,
+)
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.cells import SEPARATORS, separator, split
-from counterflow.collectors.text.codepages import FROM_EBCDIC, decode, is_ebcdic
+from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.lines import BOM
 
 _BEGINNING = re.compile(
     r'"?\s*\d{1,5}\s*"?[,;\t]\s*"?(?:\d{12}|\d{4}-\d\d-\d\d[-T ]\d\d[.:]\d\d[.:]\d\d)'  # INTNUM and a time
     r'|"?\s{0,4}"?[,;\t]"?1 ?"?[,;\t]"?\d{7}\s*"?$'  # QAPMCONF, key 1
 )
+
+NAMES = "ADDCOLNAM(*SQL) of CPYTOIMPF, or `with column names` in ACS"
+"""How exports get the names of columns as headings."""
 
 _MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
 
@@ -31,7 +41,8 @@ def table_of(cells: Sequence[str], file: str) -> Description | None:
         return None
     known = tables()
     by_name = description(table_in(file) or "")
-    found = [table for table in known.values() if table.recognised_by and _has(table, cells)]
+    labels = {label(cell) for cell in cells}
+    found = [table for table in known.values() if table.is_headed_by(labels)]
     if by_name is not None and by_name.joins and any(table.table in by_name.joins for table in found):
         return by_name
     if found:
@@ -58,8 +69,10 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
         table = table_in(file)
-        hint = "" if table else "; name the file after its table, as QAPMTCP.csv"
-        return Unusable(f"expected the columns of {table or 'a table of IBM i'}, found {found}{hint}")
+        known = description(table or "")
+        which = f", {', '.join(known.recognised_by)} among them," if known else ""
+        hint = f"export with column names: {NAMES}" if table else "name the file after its table, as QAPMTCP.csv"
+        return Unusable(f"expected the columns of {table or 'a table of IBM i'}{which} found {found}: {hint}")
     if _BEGINNING.match(",".join(cells)):
         detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
         return Unusable(detail, Reason.NO_HEADER)
@@ -79,8 +92,6 @@ def table_in(file: str) -> str | None:
 
 def recognise(head: bytes) -> bool:
     """Return whether `head` begins like an export: with a header of one of the tables, or with rows of one."""
-    if is_ebcdic(head):
-        head = head.translate(FROM_EBCDIC)
     first = decode(head.removeprefix(BOM).split(b"\n", 1)[0][:32_768]).strip()
     if not any(between in first for between in SEPARATORS):
         return False
@@ -91,12 +102,8 @@ def recognise(head: bytes) -> bool:
     return table_of(cells, "") is not None or _is_header(cells) or _BEGINNING.match(first) is not None
 
 
-def _has(table: Description, cells: Sequence[str]) -> bool:
-    return set(table.recognised_by) <= set(canonical(table, cells))
-
-
 def _is_header(cells: Sequence[str], least: int = 2) -> bool:
     """Return whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
-    names = {cell.strip().upper() for cell in cells}
+    names = {TIME_LABELS.get(label(cell)) or cell.strip().upper() for cell in cells}
     least = 1 if "SAMPLE_TIME" in names or any(name.startswith("SM") for name in names) else least
     return len(names & set(TIME_FIELDS)) >= least

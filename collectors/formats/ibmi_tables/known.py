@@ -56,6 +56,9 @@ WAIT_GROUPS = {
     18: "ineligible",
 }
 
+SAVES = {"1": "IFS save", "2": "IFS restore", "3": "library save", "4": "library restore"}
+"""Meanings of JSTYPE."""
+
 YES = ("1", "Y", "YES")
 """A flag that is set."""
 
@@ -110,6 +113,7 @@ class Known:
             part,
             active_type,
             active_subtype,
+            saving,
         )
         return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
 
@@ -233,3 +237,8 @@ def active_type(code: str | None) -> str | None:
 def active_subtype(code: str | None) -> str | None:
     """Return the letter of the job subtype for the type that ACTIVE_JOB_INFO gives."""
     return ACTIVE_TYPES.get(code or "", "")[1:] or None
+
+
+def saving(code: str | None, of_task: str | None) -> str | None:
+    """Return what a job saves or restores, and its task."""
+    return " ".join(part for part in (SAVES.get(code or "", code), of_task) if part) or None

@@ -102,11 +102,9 @@ class Layout:
 
 def canonical(table: Description, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns as the description writes them; a name that stands twice gets `#2`."""
-    names = table.names
     found: dict[str, None] = {}
     for column in columns:
-        name = column.strip().upper()
-        name = names.get(name, name) or "_"
+        name = table.named(column) or column.strip().upper() or "_"
         unique, times = name, 1
         while unique in found:
             times += 1

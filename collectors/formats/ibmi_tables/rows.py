@@ -90,6 +90,7 @@ class Reader:
         self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
         self._without = _without(self.layout, named.get(FOR_UPDATE), found)
         self._zone, self._state, self._sampled_at = context.zone, state, sampled_at
+        self._order = context.date_order or state.get("order")
         self._convert = self.layout.bind(Known(state))
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}
         self._samples = {f.dataset for f in self._filled.values() if f.previous or f.difference}
@@ -226,7 +227,7 @@ class Reader:
             before = self._state.get("ts", {}).get(layout.table.table)
             after = datetime.fromisoformat(before) if before else None
             try:
-                found = stamp(dict(zip(layout.time_names, values, strict=True)), self._zone, after)
+                found = stamp(dict(zip(layout.time_names, values, strict=True)), self._zone, after, self._order)
             except (ValueError, OverflowError):
                 if strict:
                     raise

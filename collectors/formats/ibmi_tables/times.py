@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
-from counterflow.collectors.text.stamps import moment, timestamp, to_utc
+from counterflow.collectors.text.dates import local_time
+from counterflow.collectors.text.stamps import moment, to_utc
 
 _CENTURY = {"0": 1900, "1": 2000}
 _PIVOT = 70
@@ -28,8 +29,10 @@ class Stamp(NamedTuple):
     seconds: float | None = None
 
 
-def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None) -> Stamp | None:
+def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None, order: str | None = None) -> Stamp | None:
     """Return the time that the columns of a row state, None where they state none; `after` is the interval before.
+
+    `order` is that of dates which do not say it themselves.
 
     Raises
     ------
@@ -37,12 +40,14 @@ def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None) ->
     """
     utc = values.get("UTCTIME") or values.get("SAMPLE_TIME")
     if utc:
-        return Stamp(timestamp(utc).replace(tzinfo=UTC))
+        return Stamp(local_time(utc, order).replace(tzinfo=UTC))
     if local := values.get("DATETIME"):
-        return Stamp(*to_utc(timestamp(local).replace(microsecond=0), zone, after))
+        return Stamp(*to_utc(local_time(local, order).replace(microsecond=0), zone, after))
     if local := values.get("DTETIM"):
         century = str(values.get("DTECEN") or values.get("DTCEN") or "").strip()
-        return Stamp(*to_utc(_dtetim(str(local), century), zone, after))
+        of_label = not str(local).strip().isdecimal()  # a heading `Date-Time` does not tell which of the two it is
+        found = local_time(local, order).replace(microsecond=0) if of_label else _dtetim(str(local), century)
+        return Stamp(*to_utc(found, zone, after))
     return None
 
 
