@@ -28,6 +28,7 @@ from counterflow.dashboards.definition import (
     variable_of,
 )
 from counterflow.dashboards.statement import MARK, OTHERS, statement
+from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]
 
@@ -329,7 +330,8 @@ def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     if series.colour:
         properties.append(("color", {"mode": "fixed", "fixedColor": looks().grafana(series.colour)}))
     if series.unit:
-        properties.append(("unit", looks().units[series.unit].grafana))
+        text = chart.shape == "table" and series.unit == "time"  # the statement words times
+        properties.append(("unit", looks().units["text" if text else series.unit].grafana))
     if chart.over_time and series.unstacked:
         properties += [*_UNSTACKED, ("custom.spanNulls", _gaps(chart)["spanNulls"])]
     if series.dashed:
@@ -344,11 +346,40 @@ def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
         properties += [("custom.axisPlacement", "right"), ("custom.axisLabel", label)]
         if unit.grafana == "percent":
             properties.append(("custom.axisSoftMax", 100))
-    if series.state:
-        properties += [("mappings", [_verdict_words()]), ("custom.cellOptions", {"type": "color-text"})]
-    if chart.shape == "table" and chart.links and name == next(iter(chart.series)):
-        properties.append(("links", [_link(link, board) for link in chart.links]))
+    if chart.shape == "table":
+        properties += _cell(name, series, chart)
+        if chart.links and name == next(iter(chart.series)):
+            properties.append(("links", [_link(link, board) for link in chart.links]))
     return _by_name(name, properties)
+
+
+def _cell(name: str, series: Series, chart: Drawing) -> Iterator[tuple[str, Any]]:
+    """Yield how wide a column is and how its cells are drawn."""
+    width = "custom.minWidth" if name == filler(chart) else "custom.width"
+    yield width, width_px(chart, name)
+    if series.state:
+        yield "mappings", [_verdict_words(), *_several_verdicts()]
+        yield "custom.cellOptions", {"type": "color-background", "mode": "basic"}
+    if series.levels:
+        below = {"color": looks().hues["sky"] if series.bar else "text", "value": None}
+        steps = [{"color": looks().colours[colour], "value": at} for colour, at in series.levels.items()]
+        yield "thresholds", {"mode": "absolute", "steps": [below, *steps]}
+        yield "color", {"mode": "thresholds"}
+    if series.bar:
+        if not series.levels:
+            yield "color", {"mode": "fixed", "fixedColor": looks().hues["sky"]}
+        yield from (("min", 0), ("max", 100))
+        yield "custom.cellOptions", {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"}
+    elif series.levels:
+        yield "custom.cellOptions", {"type": "color-text"}
+
+
+def _several_verdicts() -> Iterator[Json]:
+    """Yield the colours of texts that list several states: that of the gravest."""
+    for index, colour in enumerate(("critical", "warning"), start=len(looks().states)):
+        named = "|".join(state for state, found in looks().states.items() if found == colour)
+        result = {"color": looks().colours[colour], "index": index}
+        yield {"type": "regex", "options": {"pattern": f"/({named})/", "result": result}}
 
 
 def _hidden(chart: Drawing) -> list[Json]:

@@ -88,6 +88,7 @@ class _Asked(NamedTuple):
     least_s: int = 1
     rows_expected: bool = True
     sent: str = ""
+    over_time: bool = False
 
 
 def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[Finding]:
@@ -125,8 +126,8 @@ def _panels() -> Iterator[_Asked]:
         chart = charts()[name]
         finding = Finding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
-        sent = statement(chart) if chart.over_time else ""
-        yield _Asked(finding, chart.query, counted, judged, chart.interval_s, not chart.quiet, sent)
+        sent = statement(chart)
+        yield _Asked(finding, chart.query, counted, judged, chart.interval_s, not chart.quiet, sent, chart.over_time)
 
 
 def _variables() -> Iterator[_Asked]:
@@ -197,6 +198,10 @@ def _condition(result: Result) -> Iterator[str]:
         yield "a Bool is no label of an alert: toString(...)"
 
 
+def _nothing(_: Result) -> Iterator[str]:
+    yield from ()
+
+
 def _count(result: Result) -> int:
     return len(result.rows)
 
@@ -226,8 +231,8 @@ class _Server:
                 finding = self._run(finding, asked, _range(asked, end, SHORT), "all")
                 if finding.rows or finding.state == "error":
                     break
-            if asked.sent:
-                drawn = asked._replace(sql=asked.sent, rows=_count, judge=legend)
+            if asked.sent and asked.sent != asked.sql:
+                drawn = asked._replace(sql=asked.sent, rows=_count, judge=legend if asked.over_time else _nothing)
                 finding = self._run(finding, drawn, _range(asked, end, SHORT), "all")._replace(rows=finding.rows)
             finding = self._run(finding, asked, _range(asked, end, LONG), "all")
             names = sorted(variables_of(asked.sql))

@@ -29,10 +29,14 @@ _HINT = "see docs/dashboards.md"
 
 
 class Unit(_Strict):
-    """A unit: `grafana` is Grafana's name for it, `text` what stands on the axis of a printed chart."""
+    """A unit: `grafana` is Grafana's name for it, `text` what stands on the axis of a printed chart.
+
+    `chars` is how many characters a value has in a table.
+    """
 
     grafana: str
     text: str
+    chars: int = 9
 
 
 class Looks(_Strict):
@@ -83,8 +87,11 @@ ColourName = Annotated[str, AfterValidator(_colour)]
 class Series(_Strict):
     """A series known in advance; its name is the column's.
 
-    `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit. `state` is a
-    column of a table whose words have the colours of verdict states.
+    `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
+
+    Of a table's column: `state`, its words have the colours of verdict states; `bar`, of 100 %; `levels`, from which
+    value on it has which colour; `chars`, the most characters in it, where the unit does not say; `fills`, it takes the
+    width that is left over, and is cut off where that is too little. Without one that fills, the first does.
     """
 
     colour: ColourName | None = None
@@ -93,6 +100,10 @@ class Series(_Strict):
     line: bool = False
     dashed: bool = False
     state: bool = False
+    bar: bool = False
+    levels: dict[ColourName, float] = {}
+    chars: int | None = None
+    fills: bool = False
 
     @property
     def unstacked(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from counterflow.dashboards.colour import alike, faint
 from counterflow.dashboards.definition import Chart, Looks, PrometheusChart, boards, drawings, looks
+from counterflow.dashboards.tables import too_wide
 
 ONLY = ("limit", "peak")
 """Meanings, beside the states, whose colour nothing else has."""
@@ -20,6 +21,9 @@ def illegible() -> Iterator[tuple[str, str]]:
         for name in board.drawings:
             for problem in chart_problems(drawings()[name], looks()):
                 yield uid, f"`{name}`: {problem}"
+        for place in (place for row in board.rows for place in row.panels):
+            for problem in too_wide(drawings()[place.chart], place.width):
+                yield uid, f"`{place.chart}`: {problem}"
 
 
 def looks_problems(found: Looks) -> Iterator[str]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.frames import FrameError, Result, over_time
+from counterflow.dashboards.tables import cut_off
 
 MOST_SERIES = 30
 """More colours than that nobody can tell apart: the rest is `others`."""
@@ -115,6 +116,9 @@ def _table(chart: Chart, result: Result) -> Iterator[str]:
     names = [column.name for column in result.columns]
     if missing := [name for name in chart.series if name not in names]:
         yield f"{', '.join(missing)}: named in `series`, and no column"
+    if chart.shape == "table" and (extra := [n for n in names if n not in chart.series and not n.endswith("_ms")]):
+        yield f"{', '.join(extra)}: a column that `series` does not name, whose width and unit nobody knows"
+    yield from cut_off(chart, result)
     for column in result.columns:
         if column.kind == "other":
             yield f"`{column.name}` is {column.type}, which would be shown as JSON or not at all: cast it"

@@ -19,6 +19,8 @@ def statement(chart: Chart) -> str:
 
     Grafana orders series by these texts (grafana-plugin-sdk-go, `LongToWide`); `place` keeps the order of a stack.
     """
+    if chart.shape == "table":
+        return _dated(chart)
     if not chart.over_time:
         return chart.query
     return _open(chart) if chart.open else _known(chart)
@@ -46,6 +48,17 @@ FROM
 )
 WHERE seen
 ORDER BY time, place"""
+
+
+def _dated(chart: Chart) -> str:
+    """Leave the date of times away where the range is a day or less, and the seconds where it is longer."""
+    spelling = "if($__toTime - $__fromTime <= 86400, '%H:%i:%S', '%Y-%m-%d %H:%i')"
+    replaced = ",\n  ".join(
+        f'formatDateTime("{name}", {spelling}, \'UTC\') AS "{name}"'
+        for name, series in chart.series.items()
+        if series.unit == "time"
+    )
+    return f"SELECT * REPLACE (\n  {replaced}\n)\nFROM\n(\n{chart.query}\n)" if replaced else chart.query
 
 
 def _open(chart: Chart) -> str:

@@ -33,10 +33,10 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         yield client
 
 
-def sent(client: ClickHouse, begin: datetime = BEGIN, **written: Any) -> Result:
+def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written: Any) -> Result:
     shared = {"name": "test", "title": "T", "question": "Q?", "reading": "R.", "shape": "lines", "unit": "ms"}
     made = Chart.model_validate({**shared, **written})
-    return ask(client, expand(statement(made), Range(begin, begin + timedelta(hours=1), 60), {}))
+    return ask(client, expand(statement(made), Range(begin, begin + timedelta(hours=hours), 60), {}))
 
 
 def hues(client: ClickHouse, *names: str) -> dict[str, int]:
@@ -81,3 +81,11 @@ def test_a_name_keeps_its_hue_when_others_go(reader: ClickHouse) -> None:
     assert hues(reader, *alone)[first] == alone[first]
     kept = [name for name in alone if list(alone.values()).count(alone[name]) == 1]
     assert {name: hues(reader, *kept)[name] for name in kept} == {name: alone[name] for name in kept}
+
+
+def test_a_table_leaves_the_date_away_where_the_range_is_a_day(reader: ClickHouse) -> None:
+    sql = "SELECT 'disk' AS \"Disk\", toDateTime('2026-03-02 08:24:05', 'UTC') AS \"At\" WHERE $__toTime > $__fromTime"
+    written = {"sql": sql, "shape": "table", "series": {"Disk": {"unit": "text"}, "At": {"unit": "time"}}}
+    assert sent(reader, **written).rows == [["disk", "08:24:05"]]
+    assert sent(reader, hours=24, **written).rows == [["disk", "08:24:05"]]
+    assert sent(reader, hours=25, **written).rows == [["disk", "2026-03-02 08:24"]]

@@ -8,7 +8,10 @@ import pytest
 
 from counterflow.dashboards.colour import alike, contrast, distance, faint
 from counterflow.dashboards.definition import Chart, Looks, looks
+from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.legible import chart_problems, illegible, looks_problems
+from counterflow.dashboards.shapes import problems
+from counterflow.dashboards.tables import room_px, too_wide, width_px
 
 
 def chart(**changes: Any) -> Chart:
@@ -79,3 +82,38 @@ def test_documented_colours_stay() -> None:
     assert list(chart_problems(chart(series=series), looks())) == []
     kept = [looks().colours[name] for name in ("read_only", "read_for_update", "insert", "other_io")]
     assert kept == ["#E02F44", "#F2CC0C", "#37872D", "#3274D9"]
+
+
+def table(**series: Any) -> Chart:
+    return chart(shape="table", series=series)
+
+
+def test_a_column_is_as_wide_as_its_heading_and_its_values_need() -> None:
+    made = table(Disk={"unit": "text"}, Busy={"unit": "percent"}, Response={"unit": "ms"}, Why={"chars": 40})
+    busy, response, why = (width_px(made, name) for name in ("Busy", "Response", "Why"))
+    assert 7 * 7 < busy < response < why
+    assert why - busy == pytest.approx(33 * 7.6, abs=1)
+
+
+def test_a_table_that_does_not_fit_a_laptop_is_named() -> None:
+    made = table(**{f"A heading, number {number}": {} for number in range(6)})
+    assert list(too_wide(made, 24)) == []
+    [said] = too_wide(made, 12)
+    assert f"pixels of {room_px(12)}: shorten headings" in said
+    assert room_px(24) < 1280
+
+
+def test_a_column_that_is_cut_off_or_unknown_is_named() -> None:
+    columns = [Column("Disk", "String"), Column("State", "String"), Column("Why", "String"), Column("at_ms", "String")]
+    result = Result(columns, [["hdisk" * 9, "PATH_DEGRADED", "because " * 9, "1"]])
+    made = table(Disk={"unit": "text"}, State={"unit": "text"}, Why={"unit": "text"})
+    assert list(problems(made, result)) == [
+        "`State` has 13 characters in a width for 10: say `chars: 13`",
+        "`Why` has 72 characters in a width for 10: say `chars: 72`",
+    ]
+    made = table(Disk={"unit": "text"}, State={"chars": 13})
+    assert list(problems(made, result)) == [
+        "Why: a column that `series` does not name, whose width and unit nobody knows"
+    ]
+    made = table(Disk={"unit": "text", "chars": 45}, State={"chars": 13}, Why={"unit": "text", "fills": True})
+    assert list(problems(made, result)) == []

@@ -45,7 +45,7 @@ def result(columns: str, *rows: tuple[Any, ...]) -> Result:
                 "time:T time_end:T entity:s state:s", (T1, T2, "x", "OK"), (T1, T3, "y", "OK"), (T2, T3, "x", "CAPPED")
             ),
         ),
-        (chart("table", series={"a": {}}), result("x:s a:n", ("<b>", -1.0), ("", None))),
+        (chart("table", series={"x": {}, "a": {}}), result("x:s a:n", ("<b>", -1.0), ("", None))),
         (chart("stat"), result("a:n", (1.0,))),
     ],
 )

@@ -1,0 +1,62 @@
+"""How wide the columns of a table are in Grafana, and whether they fit where the table is.
+
+Grafana gives each column the same width, at least 150 pixels, and cuts off what does not fit. Here each column is as
+wide as its heading and its values need, and one takes what is left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from counterflow.dashboards.definition import Drawing, Series, looks
+from counterflow.dashboards.frames import Result
+
+LAPTOP_PX = 1280
+"""The narrowest window in which every column of a table is to be seen, with Grafana's menu closed."""
+_MARGINS_PX, _COLUMNS = 64, 24
+_PER_CHARACTER_PX, _PADDING_PX = 7.6, 16
+"""Inter at 14 pixels: digits are the widest characters of figures. Cells have 6 pixels on each side, and a border."""
+
+
+def filler(chart: Drawing) -> str:
+    """Return the column that takes what is left over: the one that says so, or the first."""
+    return next((name for name, series in chart.series.items() if series.fills), next(iter(chart.series), ""))
+
+
+def width_px(chart: Drawing, name: str) -> int:
+    """Return how wide a column must be for its heading and for what stands in it."""
+    return round(max(len(name), characters(chart, chart.series[name])) * _PER_CHARACTER_PX) + _PADDING_PX
+
+
+def characters(chart: Drawing, series: Series) -> int:
+    """Return the most characters that a cell of a column has."""
+    return series.chars or looks().units[series.unit or chart.unit].chars
+
+
+def room_px(columns: int) -> int:
+    """Return how wide a table is inside a panel of so many of the 24 columns, on the narrowest window."""
+    return (LAPTOP_PX - _MARGINS_PX) * columns // _COLUMNS
+
+
+def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
+    """Yield whether the columns of a table need more than there is."""
+    if chart.shape != "table":
+        return
+    needed = sum(width_px(chart, name) for name in chart.series)
+    if needed > room_px(columns):
+        yield (
+            f"its columns need {needed} pixels of {room_px(columns)}: shorten headings, leave columns out, say `chars`,"
+            " or give it more columns of the board"
+        )
+
+
+def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
+    """Yield which columns of texts have more in them than their width shows; what fills may be cut off."""
+    for index, column in enumerate(result.columns):
+        series = chart.series.get(column.name)
+        if chart.shape != "table" or column.kind != "text" or series is None or series.fills:
+            continue
+        longest = max((len(str(row[index])) for row in result.rows if row[index] is not None), default=0)
+        least = max(len(column.name), characters(chart, series))
+        if longest > least and column.name != filler(chart):
+            yield f"`{column.name}` has {longest} characters in a width for {least}: say `chars: {longest}`"
