@@ -108,8 +108,16 @@ def dashboard(board: Board) -> Json:
     }
 
 
+FIGURE_HEIGHT = 4
+
+
 def _panels(board: Board) -> Iterator[Json]:
     number, y = 1, 0
+    width = 24 // max(1, len(board.figures))
+    for name in board.figures:
+        grid = {"h": FIGURE_HEIGHT, "w": width, "x": (number - 1) * width, "y": 0}
+        yield {"id": number, "gridPos": grid, **panel(drawings()[name], board, width)}
+        number, y = number + 1, FIGURE_HEIGHT
     for row in board.rows:
         inside: list[Json] = []
         head = {
@@ -159,7 +167,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
         "description": " ".join([chart.question, chart.reading, *told]),
         "datasource": source,
         "interval": chart.interval,
-        "maxDataPoints": 400,
+        "maxDataPoints": 100 if chart.shape == "stat" else 400,
         "targets": targets,
         "transformations": _transformations(chart),
         "fieldConfig": {
@@ -211,8 +219,8 @@ def _target(chart: Chart) -> Json:
         "refId": "A",
         "datasource": SOURCE,
         "editorType": "sql",
-        "queryType": "timeseries" if chart.over_time else "table",
-        "format": 0 if chart.over_time else 1,
+        "queryType": "timeseries" if chart.over_time or chart.shape == "stat" else "table",
+        "format": 0 if chart.over_time or chart.shape == "stat" else 1,
         "pluginVersion": "4.0.0",
         "rawSql": statement(chart),
     }
@@ -235,11 +243,11 @@ def _defaults(chart: Drawing, board: Board) -> Json:
         "links": [_link(link, board, chart.over_time) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
-    if (chart.over_time or chart.shape == "ranking") and not chart.signed:
+    if (chart.over_time or chart.shape in ("ranking", "stat")) and not chart.signed:
         defaults["min"] = 0
     if chart.shape == "states" and not isinstance(chart, PrometheusChart):
         defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
-    if isinstance(chart, Chart) and chart.over_time:
+    if isinstance(chart, Chart) and (chart.over_time or chart.shape == "stat"):
         defaults["displayName"] = "${__field.labels.series}" + ("${__field.labels.hue}" if chart.open else "")
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
@@ -248,7 +256,7 @@ def _defaults(chart: Drawing, board: Board) -> Json:
 
 def _colour(chart: Drawing) -> Json:
     if chart.shape == "stat":
-        return {"mode": "thresholds"} if chart.thresholds else {"mode": "fixed", "fixedColor": "text"}
+        return {"mode": "thresholds"}
     return {"mode": "palette-classic-by-name" if chart.open else "palette-classic"}
 
 
@@ -288,8 +296,7 @@ def _mappings(chart: Drawing) -> list[Json]:
     """Return what the values of a chart of states are called, and their colours; nothing for a chart of figures."""
     if isinstance(chart, PrometheusChart):
         return [_words({"1": "up", "0": "down"}, {"1": "good", "0": "critical"})] if chart.shape == "states" else []
-    states = chart.shape == "states" or (chart.shape == "stat" and chart.unit == "text")
-    return [_verdict_words()] if states else []
+    return [_verdict_words()] if chart.shape == "states" else []
 
 
 def _verdict_words() -> Json:
@@ -305,7 +312,8 @@ def _words(texts: Mapping[str, str], colours: Mapping[str, str]) -> Json:
 
 
 def _steps(chart: Drawing) -> list[Json]:
-    below = {"color": "text" if chart.shape == "stat" else "transparent", "value": None}
+    plain = looks().colours["good"] if chart.thresholds else looks().hues["sky"]
+    below = {"color": plain if chart.shape == "stat" else "transparent", "value": None}
     limits = sorted(chart.thresholds, key=lambda threshold: threshold.at)
     return [below, *({"color": looks().colours[limit.colour], "value": limit.at} for limit in limits)]
 
@@ -431,9 +439,9 @@ def _options(chart: Drawing, width: int) -> Json:
         case "table":
             return {"showHeader": True, "cellHeight": "sm"}
         case _:
-            fields = "/.*/" if chart.unit == "text" else ""
-            reduce = {"calcs": ["lastNotNull"], "fields": fields, "values": False}
-            look = {"colorMode": "value", "graphMode": "none", "textMode": "auto", "justifyMode": "auto"}
+            total = isinstance(chart, Chart) and chart.total
+            reduce = {"calcs": ["sum" if total else "lastNotNull"], "fields": "", "values": False}
+            look = {"colorMode": "value", "graphMode": "area", "textMode": "value_and_name", "justifyMode": "auto"}
             return {"reduceOptions": reduce, **look, "orientation": "auto", "wideLayout": True}
 
 

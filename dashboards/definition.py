@@ -142,7 +142,7 @@ class Drawing(_Strict):
     question : that it answers.
     reading : one sentence of how to read it.
     shape : `bars` stacked, one an interval; `area` stacked; `lines`; `ranking`, horizontal and stacked, a row a thing;
-        `states` over time; `table`; `stat`, one figure or state.
+        `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before.
     unit, axis : of the values, and what stands beside the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
@@ -197,12 +197,14 @@ class Chart(Drawing):
     sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
         series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
         thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
-        `entity` and `state`. `stat`: one row.
+        `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`.
+    total : a stat is the sum over the range, not its newest value.
     quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
         `dashboards check` takes it so.
     """
 
     sql: str
+    total: bool = False
     quiet: bool = False
 
     @property
@@ -300,6 +302,7 @@ class Board(_Strict):
     time : default range, back from now (`24h`).
     refresh : how often, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
+    figures : charts of one figure each, side by side on top.
     rows : from top to bottom.
     """
 
@@ -314,17 +317,18 @@ class Board(_Strict):
     time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
     refresh: str = "1m"
     verdicts: bool = True
+    figures: tuple[str, ...] = Field((), max_length=6)
     rows: tuple[Row, ...]
 
     @property
     def drawings(self) -> list[str]:
         """Names of the charts on it, each once, from top to bottom."""
-        return list(dict.fromkeys(place.chart for row in self.rows for place in row.panels))
+        return list(dict.fromkeys([*self.figures, *(place.chart for row in self.rows for place in row.panels)]))
 
     @property
     def charts(self) -> list[str]:
-        """Those of them that ask ClickHouse."""
-        return [name for name in self.drawings if name in charts()]
+        """Those of its rows that ask ClickHouse."""
+        return [name for name in self.drawings if name in charts() and name not in self.figures]
 
     @property
     def asks_prometheus(self) -> bool:
@@ -386,7 +390,8 @@ def charts() -> dict[str, Chart]:
     ------
     CounterflowError : names every file that is wrong, and every mistake in it; so does `boards`.
     """
-    return _read(Chart, {path.stem: path for path in sorted((FOLDER / "charts").glob("*.yaml"))}, key="name")
+    paths = [path for below in ("*.yaml", "figures/*.yaml") for path in sorted((FOLDER / "charts").glob(below))]
+    return _read(Chart, {path.stem: path for path in paths}, key="name")
 
 
 @cache

@@ -104,7 +104,7 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     for target in panel["targets"]:
         for name in variables_of(_query(target)) - defined[board["uid"]]:
             yield f"the query asks for the variable `{name}`, which the board has not"
-        yield from _sql(target) if "rawSql" in target else _promql(target["expr"])
+        yield from _sql(target, panel["type"]) if "rawSql" in target else _promql(target["expr"])
     links = [*field["defaults"]["links"], *(one for p in properties if p["id"] == "links" for one in p["value"])]
     for link in links:
         yield from _link(link["url"], board, defined)
@@ -114,10 +114,10 @@ def _query(target: Json) -> str:
     return str(target["rawSql"] if "rawSql" in target else target["expr"])
 
 
-def _sql(target: Json) -> Iterator[str]:
+def _sql(target: Json, shape: str) -> Iterator[str]:
     if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
         yield "the query reads all of time: $__timeFilter(ts)"
-    if target["format"] == 0 and "$__timeInterval(" not in target["rawSql"]:
+    if shape == "timeseries" and "$__timeInterval(" not in target["rawSql"]:
         yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
 
 

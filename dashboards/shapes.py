@@ -30,7 +30,9 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
             yield from _ranking(chart, result)
         case "states":
             yield from _states(result)
-        case "table" | "stat":
+        case "stat":
+            yield from _stat(result)
+        case "table":
             yield from _table(chart, result)
     yield from _numbers(chart, result)
     yield from _links(chart, result)
@@ -112,18 +114,24 @@ def _states(result: Result) -> Iterator[str]:
         ends[row["entity"]] = row["time_end"]
 
 
+def _stat(result: Result) -> Iterator[str]:
+    kinds = {column.name: column.kind for column in result.columns}
+    if kinds != {"time": "time", "Value": "number"}:
+        yield f"a stat is `time` and `Value`, not {', '.join(kinds)}"
+    elif any(later[0] < earlier[0] for earlier, later in pairwise(result.rows)):
+        yield "times do not ascend: ORDER BY time"
+
+
 def _table(chart: Chart, result: Result) -> Iterator[str]:
     names = [column.name for column in result.columns]
     if missing := [name for name in chart.series if name not in names]:
         yield f"{', '.join(missing)}: named in `series`, and no column"
-    if chart.shape == "table" and (extra := [n for n in names if n not in chart.series and not n.endswith("_ms")]):
+    if extra := [name for name in names if name not in chart.series and not name.endswith("_ms")]:
         yield f"{', '.join(extra)}: a column that `series` does not name, whose width and unit nobody knows"
     yield from cut_off(chart, result)
     for column in result.columns:
         if column.kind == "other":
             yield f"`{column.name}` is {column.type}, which would be shown as JSON or not at all: cast it"
-    if chart.shape == "stat" and len(result.rows) > 1:
-        yield f"{len(result.rows)} rows: a stat shows one"
 
 
 def _numbers(chart: Chart, result: Result) -> Iterator[str]:

@@ -6,6 +6,8 @@ advance. So a series without a value in the range is no row here, and a series o
 
 from __future__ import annotations
 
+import re
+
 from counterflow.dashboards.definition import Chart, looks
 
 OTHERS = "others"
@@ -21,6 +23,8 @@ def statement(chart: Chart) -> str:
     """
     if chart.shape == "table":
         return _dated(chart)
+    if chart.shape == "stat":
+        return _compared(chart)
     if not chart.over_time:
         return chart.query
     return _open(chart) if chart.open else _known(chart)
@@ -48,6 +52,41 @@ FROM
 )
 WHERE seen
 ORDER BY time, place"""
+
+
+def _compared(chart: Chart) -> str:
+    """Name the value by its change to that of a day before; `series` has it in words, or that there is none."""
+    points = (
+        "SELECT arraySort(groupArray((time, toFloat64(assumeNotNull(Value))))) FROM (\n{}\n) WHERE Value IS NOT NULL"
+    )
+    earlier = re.sub(r"\$__(from|to)Time\b", r"($__\1Time - INTERVAL 1 DAY)", chart.query)
+    at_the_time = "arrayFilter(point -> point.1 <= shown[-1].1 - toIntervalDay(1), earlier)"
+    now, then, missing = (
+        ("arraySum(point -> point.2, shown)", "arraySum(point -> point.2, earlier)", "empty(earlier)")
+        if chart.total
+        else ("shown[-1].2", f"{at_the_time}[-1].2", f"empty({at_the_time})")
+    )
+    change, unit = {"percent": ("now - then", "points"), "count": ("now - then", "")}.get(
+        chart.unit, ("100 * (now - then) / nullIf(then, 0)", "%")
+    )
+    return f"""\
+SELECT point.1 AS time, series, point.2 AS Value
+FROM
+(
+  SELECT
+    ({points.format(chart.query)}) AS shown,
+    ({points.format(earlier)}) AS earlier,
+    {now} AS now,
+    {then} AS then,
+    round({change}, 1) AS change,
+    multiIf(
+      {missing}, 'no day before to compare with',
+      now = then OR change = 0, 'as the day before',
+      change IS NULL, 'none the day before',
+      concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on the day before')) AS series
+)
+ARRAY JOIN shown AS point
+ORDER BY time"""
 
 
 def _dated(chart: Chart) -> str:

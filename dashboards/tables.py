@@ -54,7 +54,7 @@ def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
     """Yield which columns of texts have more in them than their width shows; what fills may be cut off."""
     for index, column in enumerate(result.columns):
         series = chart.series.get(column.name)
-        if chart.shape != "table" or column.kind != "text" or series is None or series.fills:
+        if column.kind != "text" or series is None or series.fills:
             continue
         longest = max((len(str(row[index])) for row in result.rows if row[index] is not None), default=0)
         least = max(len(column.name), characters(chart, series))

@@ -89,3 +89,32 @@ def test_a_table_leaves_the_date_away_where_the_range_is_a_day(reader: ClickHous
     assert sent(reader, **written).rows == [["disk", "08:24:05"]]
     assert sent(reader, hours=24, **written).rows == [["disk", "08:24:05"]]
     assert sent(reader, hours=25, **written).rows == [["disk", "2026-03-02 08:24"]]
+
+
+DAYS = """\
+SELECT toDateTime('2026-03-01 08:00:00', 'UTC') + 86400 * intDiv(number, 4) + 600 * (number % 4) AS time,
+  toNullable(({values})[number + 1]) AS Value
+FROM numbers(8) WHERE time > $__fromTime AND time <= $__toTime ORDER BY time"""
+
+
+@pytest.mark.parametrize(
+    ("values", "written", "said"),
+    [
+        ([1, 1, 40, 1, 1, 1, 50, None], {"unit": "ms"}, "+25 % on the day before"),
+        ([1, 1, 40, 1, 1, 1, 35.5, None], {"unit": "percent"}, "-4.5 points on the day before"),
+        ([1, 1, 2, 1, 1, 1, 5, None], {"unit": "count"}, "+3 on the day before"),
+        ([1, 1, 5, 1, 1, 1, 5, None], {"unit": "ms"}, "as the day before"),
+        ([1, 1, 0, 1, 1, 1, 5, None], {"unit": "ms"}, "none the day before"),
+        ([None, None, None, 7, 1, 1, 5, None], {"unit": "ms"}, "no day before to compare with"),
+        ([1, 1, 1, 1, 1, 1, 5, None], {"unit": "count", "total": True}, "+3 on the day before"),
+    ],
+)
+def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
+    reader: ClickHouse, values: list[float | None], written: dict[str, Any], said: str
+) -> None:
+    """The newest value is of 08:20; that of 08:30 the day before is later than a day before it."""
+    listed = f"[{', '.join('NULL' if value is None else str(value) for value in values)}]"
+    found = sent(reader, BEGIN - timedelta(minutes=1), sql=DAYS.replace("{values}", listed), shape="stat", **written)
+    assert [column.name for column in found.columns] == ["time", "series", "Value"]
+    assert {row[1] for row in found.rows} == {said}
+    assert [row[2] for row in found.rows] == [value for value in values[4:] if value is not None]

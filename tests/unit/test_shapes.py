@@ -46,7 +46,7 @@ def result(columns: str, *rows: tuple[Any, ...]) -> Result:
             ),
         ),
         (chart("table", series={"x": {}, "a": {}}), result("x:s a:n", ("<b>", -1.0), ("", None))),
-        (chart("stat"), result("a:n", (1.0,))),
+        (chart("stat"), result("time:t Value:n", (T1, 1.0), (T2, None))),
     ],
 )
 def test_a_good_result_passes_and_so_does_none(drawn: Chart, given: Result) -> None:
@@ -91,7 +91,8 @@ MANY = [(T1, f"job {number}", 1.0) for number in range(31)]
         ),
         (chart("table", series={"b": {}}), result("a:n"), "b: named in `series`, and no column"),
         (chart("table"), result("a:a"), "`a` is Array(String)"),
-        (chart("stat"), result("a:n", (1.0,), (2.0,)), "2 rows: a stat shows one"),
+        (chart("stat"), result("time:t a:n", (T1, 1.0)), "a stat is `time` and `Value`, not time, a"),
+        (chart("stat"), result("time:t Value:n", (T2, 1.0), (T1, 2.0)), "times do not ascend"),
         (
             chart("table", links=[{"title": "L", "board": "cf-x", "variables": {"job": "job"}}]),
             result("a:n"),
