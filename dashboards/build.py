@@ -120,7 +120,7 @@ def _panels(board: Board) -> Iterator[Json]:
         number, y = number + 1, FIGURE_HEIGHT
     for row in board.rows:
         inside: list[Json] = []
-        head = {
+        head: Json = {
             "id": number,
             "type": "row",
             "title": row.title,
@@ -128,12 +128,14 @@ def _panels(board: Board) -> Iterator[Json]:
             "panels": inside if row.collapsed else [],
             "gridPos": {"h": 1, "w": 24, "x": 0, "y": y},
         }
-        number, y = number + 1, y + 1
+        if row.title:
+            number, y = number + 1, y + 1
         for drawn in _row(row, board, number, y):
             inside.append(drawn)
             number, y_end = number + 1, drawn["gridPos"]["y"] + drawn["gridPos"]["h"]
             y = max(y, y_end)
-        yield head
+        if row.title:
+            yield head
         if not row.collapsed:
             yield from inside
 

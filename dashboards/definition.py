@@ -280,7 +280,7 @@ class Panel(_Strict):
 
 
 class Row(_Strict):
-    """Panels under a heading; `text` is Markdown above them."""
+    """Panels under a heading, or with an empty title under none; `text` is Markdown above them."""
 
     title: str
     panels: tuple[Panel, ...] = ()
@@ -303,6 +303,7 @@ class Board(_Strict):
     refresh : how often, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
+    question : it answers one question on one screen, with charts of other boards; no report shows it.
     rows : from top to bottom.
     """
 
@@ -318,6 +319,7 @@ class Board(_Strict):
     refresh: str = "1m"
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
+    question: bool = False
     rows: tuple[Row, ...]
 
     @property

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.colour import alike, faint
-from counterflow.dashboards.definition import Chart, Looks, PrometheusChart, boards, drawings, looks
+from counterflow.dashboards.definition import Board, Chart, Looks, PrometheusChart, boards, drawings, looks
 from counterflow.dashboards.tables import too_wide
 
+SCREEN = 21
+"""Units of height of about 38 pixels that a window of 1,600 x 1,000 has below Grafana's bars and the variables."""
 ONLY = ("limit", "peak")
 """Meanings, beside the states, whose colour nothing else has."""
 
@@ -21,9 +24,17 @@ def illegible() -> Iterator[tuple[str, str]]:
         for name in board.drawings:
             for problem in chart_problems(drawings()[name], looks()):
                 yield uid, f"`{name}`: {problem}"
+        if board.question and (found := height(board)) > SCREEN:
+            yield uid, f"it is {found} units high, and a screen of 1,600 x 1,000 pixels has {SCREEN}"
         for place in (place for row in board.rows for place in row.panels):
             for problem in too_wide(drawings()[place.chart], place.width):
                 yield uid, f"`{place.chart}`: {problem}"
+
+
+def height(board: Board) -> int:
+    """Return how high a board is, in the units of its panels."""
+    shown = [one for one in dashboard(board)["panels"] if one["type"] != "row" or not one["collapsed"]]
+    return max((one["gridPos"]["y"] + one["gridPos"]["h"] for one in shown), default=0)
 
 
 def looks_problems(found: Looks) -> Iterator[str]:

@@ -53,5 +53,10 @@ def _boards(has: set[str], platform: str | None) -> Iterator[str]:
     for uid in sorted(boards().keys() - left_out, key=order.__getitem__):
         board = boards()[uid]
         fits = platform is None or board.platform in (None, platform)
-        if "system" in board.variables and fits and (not board.counters or has & {*board.counters}):
+        if (
+            "system" in board.variables
+            and fits
+            and not board.question
+            and (not board.counters or has & {*board.counters})
+        ):
             yield uid

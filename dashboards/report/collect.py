@@ -210,7 +210,8 @@ def _told(client: ClickHouse, chapter: Chapter) -> list[_Told]:
 
 def _wanted(systems: Collection[str], chosen: Collection[str]) -> list[Board]:
     """Return the boards in the order of a report; one system's has none that shows every system."""
-    asked = [board for board in boards().values() if ON_REQUEST.get(board.uid) in (None, *chosen)]
+    whole = [board for board in boards().values() if not board.question]
+    asked = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
     if systems:
         asked = [board for board in asked if "system" in board.variables or board.uid in ON_REQUEST]
     return sorted(asked, key=lambda board: (board.uid in LAST, board.uid not in FIRST))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from counterflow.dashboards.colour import alike, contrast, distance, faint
-from counterflow.dashboards.definition import Chart, Looks, looks
+from counterflow.dashboards.definition import Chart, Looks, boards, looks
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.legible import chart_problems, illegible, looks_problems
+from counterflow.dashboards.legible import SCREEN, chart_problems, height, illegible, looks_problems
 from counterflow.dashboards.shapes import problems
 from counterflow.dashboards.tables import room_px, too_wide, width_px
 
@@ -117,3 +117,15 @@ def test_a_column_that_is_cut_off_or_unknown_is_named() -> None:
     ]
     made = table(Disk={"unit": "text", "chars": 45}, State={"chars": 13}, Why={"unit": "text", "fills": True})
     assert list(problems(made, result)) == []
+
+
+def test_a_board_of_one_question_is_one_screen_and_begins_with_figures() -> None:
+    questions = {board.title: board for board in boards().values() if board.question}
+    assert questions.keys() == {
+        "What would mirroring cost?",
+        "Is the link capped?",
+        "Is the log at its ceiling, and what does an account cost?",
+        "What limits this system?",
+    }
+    assert all(board.figures and height(board) <= SCREEN for board in questions.values())
+    assert height(boards()["cf-mirror"]) > SCREEN
