@@ -393,8 +393,9 @@ def _several_verdicts() -> Iterator[Json]:
 
 
 def _hidden(chart: Drawing) -> list[Json]:
-    """Return the overrides that hide columns which are there for links alone: instants, `<name>_ms`."""
+    """Return the overrides that hide columns which are there for links alone: instants, `<name>_ms`, and boards."""
     columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
+    columns |= {link.by for link in chart.links if link.by}
     padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     names = sorted(columns | padded) if chart.shape == "table" else ()
     # The first until Grafana 12, the second after it; each ignores the other's.
@@ -415,7 +416,8 @@ def _link(link: Link, board: Board, over_time: bool = False) -> Json:
     parts = [reach, "${datasource:queryparam}", *(f"${{{name}:queryparam}}" for name in kept)]
     for name, column in link.variables.items():
         parts.append(f"var-{name}=" + clicked.get(column, f'${{__data.fields["{column}"]}}'))
-    return {"title": link.title, "url": f"/d/{link.board}?{'&'.join(parts)}", "targetBlank": False}
+    board_uid = f'${{__data.fields["{link.by}"]}}' if link.by else link.board
+    return {"title": link.title, "url": f"/d/{board_uid}?{'&'.join(parts)}", "targetBlank": False}
 
 
 _LIST = {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []}

@@ -124,10 +124,12 @@ class Link(_Strict):
 
     `variables` maps a variable of the board to a column of the row (`job`), to `time` (the instant clicked) or to
     `series` (the name of the series clicked). With `pad` the range is taken from the columns `from_ms` and `to_ms`.
+    `by` names the column that has the board's uid, where rows lead to different ones; each knows the variables.
     """
 
     title: str
     board: str
+    by: str = ""
     variables: dict[str, str] = {}
     pad: bool = False
 

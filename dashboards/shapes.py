@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.definition import Chart, Link, boards, looks
 from counterflow.dashboards.frames import FrameError, Result, over_time
 from counterflow.dashboards.tables import cut_off
 
+FOR_LINKS = ("_ms", "_uid")
+"""How the names of columns end that are there for links alone."""
 MOST_SERIES = 30
 """More colours than that nobody can tell apart: the rest is `others`."""
 
@@ -126,7 +128,7 @@ def _table(chart: Chart, result: Result) -> Iterator[str]:
     names = [column.name for column in result.columns]
     if missing := [name for name in chart.series if name not in names]:
         yield f"{', '.join(missing)}: named in `series`, and no column"
-    if extra := [name for name in names if name not in chart.series and not name.endswith("_ms")]:
+    if extra := [name for name in names if name not in chart.series and not name.endswith(FOR_LINKS)]:
         yield f"{', '.join(extra)}: a column that `series` does not name, whose width and unit nobody knows"
     yield from cut_off(chart, result)
     for column in result.columns:
@@ -145,11 +147,25 @@ def _numbers(chart: Chart, result: Result) -> Iterator[str]:
             yield f"`{column.name}` is below 0 somewhere, where the axis begins: say `signed: true` if that is right"
 
 
+def _boards_of_rows(link: Link, result: Result) -> Iterator[str]:
+    if link.by not in (names := [column.name for column in result.columns if column.kind == "text"]):
+        yield f"the link `{link.title}` takes its board from the text column `{link.by}`; there are {', '.join(names)}"
+        return
+    at = [column.name for column in result.columns].index(link.by)
+    for uid in sorted({row[at] for row in result.rows}):
+        if uid not in boards():
+            yield f"the link `{link.title}` leads to `{uid}`, which is no board"
+        elif lacking := link.variables.keys() - {*boards()[uid].variables}:
+            yield f"the link `{link.title}` sets {', '.join(sorted(lacking))}, which `{uid}` has not"
+
+
 def _links(chart: Chart, result: Result) -> Iterator[str]:
     clicked = {"time", "series"} if chart.over_time else {"time"} if chart.shape == "states" else {"series"}
     kinds = {column.name: column.kind for column in result.columns}
     known = clicked | (set() if chart.over_time and chart.open else kinds.keys())
     for link in chart.links:
+        if link.by:
+            yield from _boards_of_rows(link, result)
         for name, column in link.variables.items():
             if column not in known:
                 yield f"the link `{link.title}` sets `{name}` from `{column}`, which is no column"

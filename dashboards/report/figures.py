@@ -115,6 +115,7 @@ def _over_time(made: Figure, over: Drawn, shown: Range) -> Figure:
 def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
     """Return rows in words; columns that are there for Grafana's links alone are left away."""
     hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
+    hidden |= {link.by for link in chart.links}
     hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
     heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}

@@ -207,3 +207,8 @@ def strained(admin: ClickHouse) -> ClickHouse:
 )
 def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, alert: str, value: float) -> None:
     assert fired(strained, alert) == {"over": pytest.approx(value)}
+
+
+@pytest.mark.parametrize(("system", "board"), [(AIX, "cf-aix"), (LINUX, "cf-linux"), (NJMON, "cf-linux")])
+def test_the_fleet_leads_to_the_board_of_the_platform(admin: ClickHouse, system: str, board: str) -> None:
+    assert {row["board_uid"] for row in drawn(admin, "fleet_table", system) if row["System"] == system} == {board}

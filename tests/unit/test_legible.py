@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from counterflow.dashboards.colour import alike, contrast, distance, faint
-from counterflow.dashboards.definition import Chart, Looks, boards, looks
+from counterflow.dashboards.definition import Chart, Link, Looks, boards, looks
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.legible import SCREEN, chart_problems, height, illegible, looks_problems
 from counterflow.dashboards.shapes import problems
@@ -129,3 +129,20 @@ def test_a_board_of_one_question_is_one_screen_and_begins_with_figures() -> None
     }
     assert all(board.figures and height(board) <= SCREEN for board in questions.values())
     assert height(boards()["cf-mirror"]) > SCREEN
+
+
+@pytest.mark.parametrize(
+    ("uid", "said"),
+    [
+        ("cf-system", []),
+        ("cf-nowhere", ["which is no board"]),
+        ("cf-compare", ["sets system, which `cf-compare` has not"]),
+    ],
+)
+def test_a_row_leads_to_a_board_that_exists_and_knows_its_variables(uid: str, said: list[str]) -> None:
+    link = {"title": "There", "board": "cf-system", "by": "board_uid", "variables": {"system": "System"}}
+    made = table(System={"unit": "text"}).model_copy(update={"links": (Link(**link),)})
+    result = Result([Column("System", "String"), Column("board_uid", "String")], [["BANKA", uid]])
+    found = list(problems(made, result))
+    assert len(found) == len(said)
+    assert all(part in problem for part, problem in zip(said, found, strict=True))
