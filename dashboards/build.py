@@ -27,6 +27,7 @@ from counterflow.dashboards.definition import (
     unknown,
     variable_of,
 )
+from counterflow.dashboards.importable import importable
 from counterflow.dashboards.statement import MARK, OTHERS, statement
 from counterflow.dashboards.tables import filler, width_px
 
@@ -35,6 +36,7 @@ Json = dict[str, Any]
 TITLE = "Counterflow / "
 TAG = "counterflow"
 DASHBOARDS = "grafana/dashboards"
+IMPORTS = "grafana/import"
 DATASOURCES = "grafana/provisioning/datasources/counterflow.yaml"
 PROVIDER = "grafana/provisioning/dashboards/counterflow.yaml"
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
@@ -71,6 +73,10 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
     made = {
         f"{DASHBOARDS}/{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()
+    }
+    made |= {
+        f"{IMPORTS}/{uid}.json": json.dumps(importable(dashboard(board)), indent=1) + "\n"
+        for uid, board in boards().items()
     }
     provisioned = {DATASOURCES: provisioning.datasources(), PROVIDER: provisioning.provider()}
     return made | provisioned | alerting.files(site)

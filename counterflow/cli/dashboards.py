@@ -34,8 +34,9 @@ def command() -> None:
 def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> None:
     """Write what Grafana and Prometheus read, made of charts, boards and alerts.
 
-    In the folder: grafana/dashboards/, to import or to provision; grafana/provisioning/; and prometheus/, the rules
-    beside examples of configuration. A site names the addresses of its Grafana and its runbooks.
+    In the folder: grafana/dashboards/, to provision, and grafana/import/, to import by hand; grafana/provisioning/;
+    and prometheus/, the rules beside examples of configuration. A site names the addresses of its Grafana and its
+    runbooks.
     """
     from counterflow.dashboards.alerting import Site
     from counterflow.dashboards.build import dashboard, write

@@ -19,7 +19,7 @@ import yaml
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._metrics import told
 from counterflow.dashboards import definition
-from counterflow.dashboards.build import dashboard, files, panel
+from counterflow.dashboards.build import DASHBOARDS, IMPORTS, dashboard, files, panel
 from counterflow.dashboards.check import prometheus_panels
 from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings, prometheus_charts
 from counterflow.dashboards.lint import lint
@@ -80,7 +80,9 @@ def test_every_key_is_one_of_grafana() -> None:
     }
     for name, written in {**made, "shapes": shapes}.items():
         lost = [
-            path for path in _lost(written, _by_sdk(written)) if not path.startswith("/panels") or "rawSql" not in path
+            path
+            for path in _lost(written, _by_sdk(written))
+            if not (path.startswith("/panels") and "rawSql" in path) and not path.startswith("/__")
         ]
         assert lost == [], name
 
@@ -262,3 +264,20 @@ def test_the_chart_of_the_documentation_is_one() -> None:
     [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     example = Chart.model_validate({"name": "example", **yaml.safe_load(textwrap.dedent(block))})
     assert expand(example.query, Range(*MOMENTS), {"system": "A"})
+
+
+@pytest.mark.parametrize("uid", ["cf-mirror", "cf-pipeline", "cf-question-mirroring"])
+def test_a_board_to_import_asks_for_its_data_sources(uid: str) -> None:
+    provisioned, made = (json.loads(files()[f"{folder}/{uid}.json"]) for folder in (DASHBOARDS, IMPORTS))
+    asked = {one["name"]: one["pluginId"] for one in made["__inputs"]}
+    assert asked["DS_CLICKHOUSE"] == "grafana-clickhouse-datasource"
+    assert ("DS_PROMETHEUS" in asked) == (uid == "cf-pipeline")
+    named = set(re.findall(r"\$\{(DS_\w+)\}", json.dumps(made)))
+    assert named == set(asked), "each input is used, and no other is named"
+    assert {one["id"] for one in made["__requires"]} == {"grafana", *asked.values()}
+    text = json.dumps({key: value for key, value in made.items() if not key.startswith("__")})
+    assert "${datasource" not in text
+    assert "${prometheus" not in text
+    assert len(made["panels"]) == len(provisioned["panels"])
+    assert made["id"] is None
+    assert made["editable"]
