@@ -1,4 +1,4 @@
-"""What a record costs on its way to Kafka: our JSON with envelope and schema check, beside Influx line protocol."""
+"""What a record costs on its way to Kafka: our frames, checked, beside Influx line protocol."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from bench.figure import Figure
+from bench.framed import framed
 from bench.publish import fields
-from counterflow.collectors.agent.envelope import Envelope
+from counterflow.collectors.records import Record
 
 RECORDS, ROUNDS = 100_000, 5
 _TAGS = ("system", "source", "boot_id", "disk", "device_type")
@@ -18,24 +19,25 @@ _TAGS = ("system", "source", "boot_id", "disk", "device_type")
 
 def main() -> None:
     """Encode the same records both ways, in turn."""
-    envelope = Envelope("bench")
-    ways: dict[str, Callable[[dict[str, Any]], bytes]] = {
-        "ours": lambda record: envelope.encode("disk", record, None).value,
-        "line protocol": _line,
+    ways: dict[str, Callable[[list[dict[str, Any]]], list[bytes]]] = {
+        "ours": lambda records: [message.value for message in framed(Record("disk", record) for record in records)],
+        "line protocol": lambda records: list(map(_line, records)),
     }
     least, messages = dict.fromkeys(ways, 1e9), {}
     for _ in range(ROUNDS):
         for name, encode in ways.items():
-            records = [fields(f"2026-11-20T00:{n % 60:02}:00Z", n % 1200, n) for n in range(RECORDS)]
+            records = [
+                fields(f"2026-11-20T{n // 72_000:02}:{n // 1200 % 60:02}:00Z", n % 1200, n) for n in range(RECORDS)
+            ]
             before = time.process_time()
-            messages[name] = [encode(record) for record in records]
+            messages[name] = encode(records)
             least[name] = min(least[name], time.process_time() - before)
     ours, other = (1e6 * least[name] / RECORDS for name in ways)
     sizes = {name: sum(map(len, found)) / RECORDS for name, found in messages.items()}
     packed = {name: len(zlib.compress(b"\n".join(found), 1)) / RECORDS for name, found in messages.items()}
     size = {name: f"{sizes[name]:.0f} bytes ({packed[name]:.0f} packed by zlib -1)" for name in ways}
     method = (
-        f"{RECORDS:,} disk records: `seq`, time and agent added, checked against the dataset's schema, as JSON of "
+        f"{RECORDS:,} disk records: of 1,200 disks an instant, as frames: numbered, checked by column, JSON of "
         f"{size['ours']}, CPU time of one process, least of {ROUNDS}. Peer: the same fields as Influx line protocol, "
         f"as Telegraf sends them, put together in Python, unchecked, of {size['line protocol']}."
     )

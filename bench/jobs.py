@@ -19,11 +19,13 @@ from bench.figure import Figure
 from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import Dataset, Topic, datasets, topics
+from counterflow.schemas.frame import rows as of_frame
 from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
+from tests.support.frames import frames
 
 ROWS = 2_000_000
 SYSTEMS = 8
@@ -102,10 +104,11 @@ def fill(kafka: Kafka, given: Input) -> None:
         }
     )
     topic = given.definition.topic
-    for seq, row in enumerate(rows(given)):
+    numbered = ({**row, "seq": seq} for seq, row in enumerate(rows(given)))
+    for row in frames(given.definition.dataset, numbered):
         while True:
             try:
-                producer.produce(topic, orjson.dumps({**row, "seq": seq}), row["system"])
+                producer.produce(topic, orjson.dumps(row), row["system"])
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -188,7 +191,7 @@ def task(number: int, value: float) -> dict[str, Any]:
     }
 
 
-LIMIT = {"disk_load": ">= 120000", "footprint": ">= 120000", "io_mix": ">= 80000"}
+LIMIT = {"disk_load": ">= 300000", "footprint": ">= 300000", "io_mix": ">= 100000"}
 INPUT = {
     "disk_load": Input("disk", "nmon", 15, 100, disk, "leaf", "read_kb", 101),
     "footprint": Input("job", "nmon", 15, 100, process, "command", "cpu_ms", 102),
@@ -208,16 +211,17 @@ def peer(kafka: Kafka, given: Input) -> float:
         }
     )
     consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in range(CORES)])
+    columns = frozenset(definition.columns)
     seen: set[tuple[Any, ...]] = set()
     sums: dict[tuple[Any, ...], float] = defaultdict(float)
     begin = time.monotonic()
-    for _ in range(ROWS // 10_000):
-        for message in consumer.consume(10_000, timeout=10):
-            row = orjson.loads(message.value() or b"")
-            key = tuple(row[column] for column in definition.key)
-            if key not in seen:
-                seen.add(key)
-                sums[row["system"], row[given.group], row["ts"]] += row[given.value]
+    while len(seen) < ROWS and (messages := consumer.consume(1_000, timeout=10)):
+        for message in messages:
+            for row in of_frame(orjson.loads(message.value() or b""), columns):
+                key = tuple(row[column] for column in definition.key)
+                if key not in seen:
+                    seen.add(key)
+                    sums[row["system"], row[given.group], row["ts"]] += row[given.value]
     seconds = time.monotonic() - begin
     consumer.close()
     if len(seen) != ROWS:

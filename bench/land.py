@@ -21,12 +21,14 @@ from confluent_kafka import Consumer, Producer
 from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
+from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import datasets, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
+from tests.support.frames import frames
 
 ROWS = 1_500_000
 SYSTEMS, DISKS, INTERVAL_S = 20, 50, 60
@@ -62,7 +64,7 @@ def main() -> None:
         f"{os.cpu_count()} cores shared with broker and engine. Peer: one thread that consumes 50,000, joins, POSTs "
         "and commits, without ranges, tokens, checks or overlap, into the same tables emptied."
     )
-    Figure("land", round(lander), "rows/s", ">= 200000", method, "consume-and-POST loop", round(loop)).emit()
+    Figure("land", round(lander), "rows/s", ">= 400000", method, "consume-and-POST loop", round(loop)).emit()
     method = (
         "The lander against the peer above, which lands at least once; below 0 the lander is the faster one, since it "
         "reads and commits while an insert is under way and the loop waits."
@@ -123,17 +125,19 @@ def publish(settings: StackSettings) -> tuple[int, int]:
     measured = [name for name, column in DISK.columns.items() if column.type == "Float64"]
     producer.init_transactions()
     size = values = 0
-    for number, record in enumerate(records()):
-        if number % 50_000 == 0:
-            if number:
+    rows = 0
+    for found in frames(DISK.dataset, records()):
+        if rows >= 50_000 or not size:
+            if size:
                 producer.commit_transaction()
             producer.begin_transaction()
-        value = orjson.dumps(record)
+            rows = 0
+        value = orjson.dumps(found)
+        rows += found["frame_rows"]
         size += len(value)
-        values += sum(name in record for name in measured)
-        producer.produce(DISK.topic, value, key=str(record["system"]), partition=number % SYSTEMS % 4)
-        if number % 1000 == 0:
-            producer.poll(0)
+        values += sum(value is not None for name in measured for value in found.get(name, ()))
+        producer.produce(DISK.topic, value, key=found["system"], partition=int(found["system"][4:]) % 4)
+        producer.poll(0)
     producer.commit_transaction()
     return size, values
 
@@ -180,14 +184,14 @@ def _loop(settings: StackSettings) -> float:
     begin, done = 0.0, 0
     with ClickHouse(settings.clickhouse_url, "lander", settings.clickhouse_password("lander")) as client:
         while done < ROWS:
-            messages = consumer.consume(50_000, 1)
+            messages = consumer.consume(50_000 // DISKS, 1)
             if not messages:
                 continue
             begin = begin or time.monotonic()
             body = b"\n".join(message.value() or b"" for message in messages)
-            client.post("INSERT INTO counterflow.disk FORMAT JSONEachRow", body, SETTINGS)
+            client.post(insert("disk"), body, SETTINGS)
             consumer.commit(asynchronous=False)
-            done += len(messages)
+            done += len(messages) * DISKS
     seconds = time.monotonic() - begin
     consumer.close()
     return seconds
@@ -198,7 +202,7 @@ def _connect(settings: StackSettings) -> float:
     given = {
         "kafka": {**settings.kafka("admin").client, "group.id": "connect", "isolation.level": "read_committed",
                   "auto.offset.reset": "earliest", "enable.auto.commit": False},
-        "topic": DISK.topic, "rows": ROWS, "port": settings.clickhouse_port,
+        "topic": DISK.topic, "rows": ROWS, "insert": insert("disk"), "disks": DISKS, "port": settings.clickhouse_port,
         "password": settings.clickhouse_password("admin"), "settings": dict(SETTINGS),
     }  # fmt: skip
     packages = ("--with", "clickhouse-connect==1.12.0", "--with", "confluent-kafka==2.16.1")
@@ -221,13 +225,13 @@ consumer = Consumer(given["kafka"])
 consumer.subscribe([given["topic"]])
 begin, done = 0.0, 0
 while done < given["rows"]:
-    messages = consumer.consume(50_000, 1)
+    messages = consumer.consume(50_000 // given["disks"], 1)
     if messages:
         begin = begin or time.monotonic()
         block = b"\\n".join(message.value() for message in messages)
-        client.raw_insert("counterflow.disk", insert_block=block, fmt="JSONEachRow", settings=given["settings"])
+        client.raw_query(given["insert"].encode() + b"\n" + block, settings=given["settings"])
         consumer.commit(asynchronous=False)
-        done += len(messages)
+        done += len(messages) * given["disks"]
 print(time.monotonic() - begin)
 """
 

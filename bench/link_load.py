@@ -16,17 +16,21 @@ from bench.figure import Figure
 from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.frame import contract
+from counterflow.schemas.frame import rows as of_frame
 from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
+from tests.support.frames import frames
 
 SAMPLES = 2_000_000
 SYSTEMS, LINKS = 8, 100
 """Systems, and links of each: 97 RDMA connections with running counts, a group with its wire and its port, both beside
 a physical port, and an interface with deltas."""
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+LINK = contract("link").columns
 TOPIC, WIRES = datasets()["link"].topic, datasets()["link_wire"].topic
 
 
@@ -66,10 +70,11 @@ def fill(kafka: Kafka) -> None:
             "queue.buffering.max.messages": 200_000,
         }
     )
-    for seq, row in enumerate(samples()):
+    for row in samples():
         if row["link_type"] == "nrg":
             publish(producer, WIRES, wire(row))
-        publish(producer, TOPIC, {**row, "seq": seq})
+    for found in frames("link", ({**row, "seq": seq} for seq, row in enumerate(samples()))):
+        publish(producer, TOPIC, found)
     if left := producer.flush(60):
         raise RuntimeError(f"{left} samples were not taken")
 
@@ -149,11 +154,11 @@ def peer(kafka: Kafka) -> float:
     begin = time.monotonic()
     while read < SAMPLES:
         for message in consumer.consume(10_000, timeout=10):
-            row = orjson.loads(message.value() or b"")
-            read += 1
-            if "prev_ts" in row:
-                length = datetime.fromisoformat(row["ts"]) - datetime.fromisoformat(row["prev_ts"])
-                [(row[name] - row[f"prev_{name}"]) / length.total_seconds() for name in counts]
+            for row in of_frame(orjson.loads(message.value() or b""), LINK):
+                read += 1
+                if "prev_ts" in row:
+                    length = datetime.fromisoformat(row["ts"]) - datetime.fromisoformat(row["prev_ts"])
+                    [(row[name] - row[f"prev_{name}"]) / length.total_seconds() for name in counts]
     seconds = time.monotonic() - begin
     consumer.close()
     return SAMPLES / seconds

@@ -113,12 +113,16 @@ COMMENT {_literal(dataset.row)}"""
 
 
 def ledger_view(dataset: Dataset) -> str:
-    """Return the view that enters every inserted row's `seq` into the ledger."""
+    """Return the view that enters every inserted row's `seq` into the ledger; a dead letter stands for its rows."""
     name = dataset.dataset
+    rows = f"counterflow.{name}"
+    if "payload_rows" in dataset.columns:
+        numbers = "arrayJoin(range(seq, seq + ifNull(payload_rows, 1)))"
+        rows = f"(SELECT agent_id, collected_at, {numbers} AS seq FROM {rows})"
     return f"""\
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_ledger {{on_cluster}} TO counterflow.ledger AS
 SELECT agent_id, '{name}' AS dataset, toDate(collected_at) AS day, count() AS rows, groupBitmapState(seq) AS seqs
-FROM counterflow.{name}
+FROM {rows}
 GROUP BY agent_id, day"""
 
 

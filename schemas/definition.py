@@ -119,7 +119,7 @@ class Dataset(_Strict):
     key: tuple[str, ...]
     instance: str | None = None
     metric: tuple[str, ...] = ()
-    version: int = 1
+    version: int = 2
     ordered: bool = False
     watched: Watched | None = None
     counts: Counts | None = None

@@ -28,7 +28,7 @@ def data_dictionary(definitions: Iterable[Dataset]) -> str:
 
 
 def _page(dataset: Dataset) -> str:
-    made_by = "computed by a job" if dataset.role == "result" else "published by agents"
+    made_by = "computed by a job" if dataset.role == "result" else "published by agents as frames"
     filled = "\n".join(
         f"\n### {dataset.dataset} from {source}\n\n| column | filled from |\n|---|---|\n"
         + "\n".join(f"| `{name}` | {_cell(text)} |" for name, text in counters.items())

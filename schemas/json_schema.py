@@ -1,4 +1,4 @@
-"""Generates the JSON Schema (draft 2020-12) of a dataset's published record, and the validator that enforces it.
+"""Generates the JSON Schema (draft 2020-12) of a dataset's rows and messages, and the validator that enforces it.
 
 It rejects, before Kafka, what ClickHouse would accept silently: a missing or integer timestamp, text or NaN as a
 number, an integer overflow, an unknown column (ClickHouse documentation: JSONEachRow; each case was tried).
@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema_rs
 
 from counterflow.schemas.definition import Column, Dataset
+from counterflow.schemas.frame import MOST_ROWS
 
 TIMESTAMP = (
     "^2[0-2][0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
@@ -29,7 +30,7 @@ _TYPES: dict[str, dict[str, Any]] = {
 
 
 def json_schema(dataset: Dataset) -> dict[str, Any]:
-    """Return the schema of a published record: every column, nulls omitted, nothing else."""
+    """Return the schema of one row: every column, nulls omitted, nothing else."""
     columns = dataset.all_columns
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -37,10 +38,29 @@ def json_schema(dataset: Dataset) -> dict[str, Any]:
         "title": dataset.topic,
         "description": dataset.row,
         "type": "object",
-        "properties": {name: _property(column) for name, column in columns.items()},
+        "properties": {name: column_schema(column) for name, column in columns.items()},
         "required": [name for name, column in columns.items() if column.null_when is None],
         "additionalProperties": False,
     }
+
+
+def message_schema(dataset: Dataset) -> dict[str, Any]:
+    """Return the schema of a message of the topic: a frame of a counter (schemas/frame.py), a row of a result."""
+    row = json_schema(dataset)
+    if dataset.role == "result":
+        return row
+    arrays = {
+        name: {"type": "array", "maxItems": MOST_ROWS, "items": _nullable(column), "description": column.comment}
+        for name, column in dataset.columns.items()
+    }
+    whole = {"type": "integer", "minimum": 1}
+    sizes = {"frame_rows": {**whole, "maximum": MOST_ROWS}, "part": whole, "parts": whole}
+    return {**row, "properties": {**row["properties"], **arrays, **sizes}, "required": [*row["required"], "frame_rows"]}
+
+
+def _nullable(column: Column) -> dict[str, Any]:
+    value = {name: part for name, part in column_schema(column).items() if name != "description"}
+    return value if column.null_when is None else {"anyOf": [value, {"type": "null"}]}
 
 
 def validator(dataset: Dataset) -> jsonschema_rs.Draft202012Validator:
@@ -48,6 +68,7 @@ def validator(dataset: Dataset) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(json_schema(dataset), validate_formats=True)
 
 
-def _property(column: Column) -> dict[str, Any]:
+def column_schema(column: Column) -> dict[str, Any]:
+    """Return the schema of one value of a column."""
     allowed = {"enum": list(column.values)} if column.values else {}
     return {**_TYPES[column.type], **allowed, "description": column.comment}

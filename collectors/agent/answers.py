@@ -25,7 +25,7 @@ def send_labels(source: System, transaction: Transaction) -> None:
     if source.labels == (known.state if known else {}):
         return
     origin = Origin(source.name, "agent", source.system, source.run)
-    transaction.envelope.collected_at = utc_now()
+    transaction.frames.collected_at = utc_now()
     for name, value in source.labels.items():
         fields = {"system": source.system, "source": "agent", "section": "labels", "item": ""}
         transaction.send(Record("config", {**fields, "name": name, "value": value}), source, origin)
@@ -43,7 +43,7 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
     known = transaction.stream(group)
     state = copy.deepcopy(known.state) if known else {}
     origin = Origin(batch.origin, format_name(source), source.system, source.run)
-    transaction.envelope.collected_at = utc_now()
+    transaction.frames.collected_at = utc_now()
     if batch.trouble is not None:
         trouble = Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table, raw=batch.body)
         transaction.reject(trouble, source, origin)

@@ -215,7 +215,7 @@ class Files:
         transaction, source, origin = self._transaction, reading.source, reading.origin
         items = reading.items(complete, self._read_alone)
         items = iter(items if complete and not seen.careful else resumable(items))
-        transaction.envelope.collected_at = utc_now()
+        transaction.frames.collected_at = utc_now()
         while True:
             try:
                 item = next(items, None)
@@ -237,7 +237,7 @@ class Files:
                 # an offset of 0 is a sorted file, which would be indexed anew at every turn
                 if transaction.is_due and self._commit_at(reading) and reading.position.byte_offset:
                     return False
-                transaction.envelope.collected_at = utc_now()
+                transaction.frames.collected_at = utc_now()
 
     def _failed(self, reading: Reading, seen: Seen) -> None:
         """Keep the position that was reached; what was sent behind it is taken back, and held longer next time."""

@@ -132,7 +132,7 @@ class Publisher:
         except KafkaException as error:
             raise TransactionLost.by(error) from None
         self._sent += 1
-        if not self._sent % 1000:
+        if not self._sent % 64:
             producer.poll(0)
             self._stop_in_time()
 

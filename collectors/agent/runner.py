@@ -66,7 +66,7 @@ class Runner:
         CounterflowError : another agent took over the name, or the broker refuses this one.
         """
         sources = list(sources)
-        envelope = self.transaction.envelope
+        frames = self.transaction.frames
         try:
             self.begin(sources)
             self._live.start(self.transaction.committed)
@@ -79,7 +79,7 @@ class Runner:
         finally:
             self._live.stop()
             self.publisher.close()
-        log.info("stopped", agent_id=envelope.agent_id, last_seq=envelope.seq)
+        log.info("stopped", agent_id=frames.agent_id, last_seq=frames.seq)
 
     def problems(self) -> list[str]:
         """Return what is not read or not published now; called by another thread than that of `run`."""
@@ -93,8 +93,8 @@ class Runner:
     def begin(self, sources: Iterable[Source] = ()) -> None:
         """Take over the agent's name and what is committed under it; files of `sources` are looked for."""
         self._recover(self.publisher.start())
-        envelope, files = self.transaction.envelope, self.transaction.committed.files
-        log.info("started", agent_id=envelope.agent_id, last_seq=envelope.seq, files=len(files))
+        frames, files = self.transaction.frames, self.transaction.committed.files
+        log.info("started", agent_id=frames.agent_id, last_seq=frames.seq, files=len(files))
         by_name = {source.name: source for source in sources}
         for file, checkpoint in files.items():
             if (source := by_name.get(checkpoint.source)) and not file.member:

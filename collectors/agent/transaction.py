@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Event
+from typing import NamedTuple
 
 import structlog
 
@@ -18,7 +19,8 @@ from counterflow.collectors.agent.checkpoint import (
     StreamId,
 )
 from counterflow.collectors.agent.config import Commit, Source, System
-from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused
+from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
+from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.records import Position, Reason, Record, Reject
@@ -28,6 +30,14 @@ log = structlog.get_logger()
 
 BEGIN = Position(0, 0)
 """Where items stand that come from no file."""
+
+
+class Place(NamedTuple):
+    """Where a record comes from: its source, its file and how far that was read."""
+
+    source: Source | System
+    origin: Origin
+    position: Position
 
 
 @dataclass(slots=True)
@@ -56,7 +66,7 @@ class Transaction:
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
         """Begin with nothing committed; `recover` takes over what is."""
         self.committed = Committed()
-        self.envelope = Envelope(agent_id)
+        self.frames: Frames[Place] = Frames(agent_id)
         self.open = Tally()
         self.records: Counter[str] = Counter()
         self.rejects: Counter[str] = Counter()
@@ -71,7 +81,7 @@ class Transaction:
         """Drop what is open and go on behind what is committed."""
         self.committed = committed
         self.open = Tally()
-        self.envelope.seq = committed.seq
+        self.frames.clear(committed.seq)
         self._metrics.committed_seq.set(committed.seq)
 
     def stream(self, place: StreamId) -> StreamCheckpoint | None:
@@ -87,21 +97,35 @@ class Transaction:
         return late or self.open.n >= self._when.records or self._stop.is_set()
 
     def send(self, record: Record, source: Source | System, origin: Origin, position: Position = BEGIN) -> None:
-        """Send a record; one that breaks its schema is sent as a `quality` record and a dead letter."""
-        try:
-            message = self.envelope.encode(record.dataset, record.fields, origin.run)
-        except Refused as refusal:
-            place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
-            self.open.rejects[source.name, Reason.SCHEMA.value] += 1
-            for account in invalid(record, str(refusal), place, origin):
-                self.send(account, source, origin, position)
-            return
+        """Send a record in a frame with others, at the latest when the transaction is committed.
+
+        One that breaks its schema is sent as a `quality` record and a dead letter.
+        """
         tally = self.open
         if not tally.n:
             tally.began = time.monotonic()
         tally.n += 1
-        tally.records[source.name, record.dataset] += 1
-        self._publisher.send(message)
+        place = Place(source, origin, position)
+        try:
+            self.frames.add(record, origin.run, place, source.name)
+        except Refused as refusal:
+            self._refuse(Broken(record, str(refusal), place))
+        self._produce(self.frames.full())
+
+    def _produce(self, found: Iterable[Framed[Place] | Broken[Place]]) -> None:
+        for one in found:
+            if isinstance(one, Broken):
+                self._refuse(one)
+            else:
+                self.open.records[one.place.source.name, one.dataset] += one.rows
+                self._publisher.send(one.message)
+
+    def _refuse(self, broken: Broken[Place]) -> None:
+        source, origin, position = broken.place
+        place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
+        self.open.rejects[source.name, Reason.SCHEMA.value] += 1
+        for account in invalid(broken.record, broken.why, place, origin):
+            self.send(account, source, origin, position)
 
     def reject(self, reject: Reject, source: Source | System, origin: Origin) -> None:
         """Send the account of a reject."""
@@ -137,7 +161,8 @@ class Transaction:
         if not (tally.n or checkpoints or tally.forgotten):
             return False
         with self._metrics.commit_seconds.time():
-            self._publisher.commit(checkpoints, tally.forgotten, self.envelope.seq)
+            self._produce(self.frames.drain())
+            self._publisher.commit(checkpoints, tally.forgotten, self.frames.seq)
         and_then()
         for checkpoint in checkpoints:
             self.committed.add(checkpoint)
@@ -160,4 +185,4 @@ class Transaction:
             self._metrics.read_bytes.labels(name).inc(n)
         for name in tally.answered:
             self._metrics.last_success.labels(name).set_to_current_time()
-        self._metrics.committed_seq.set(self.envelope.seq)
+        self._metrics.committed_seq.set(self.frames.seq)

@@ -23,7 +23,11 @@ import click
     "--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics and /healthz on 127.0.0.1; 0: none."
 )
 @click.option(
-    "--batch-rows", type=click.IntRange(1, 500_000), default=100_000, show_default=True, help="Maximum rows per insert."
+    "--batch-messages",
+    type=click.IntRange(1, 500_000),
+    default=100_000,
+    show_default=True,
+    help="Maximum messages per insert: frames of counters, rows of results.",
 )
 @click.option(
     "--most-refused",
@@ -40,7 +44,7 @@ def command(
     password_file: Path | None,
     instance_id: str,
     metrics_port: int,
-    batch_rows: int,
+    batch_messages: int,
     most_refused: float,
     until_caught_up: bool,
 ) -> None:
@@ -78,7 +82,7 @@ def command(
             instance_id,
             Writer(client, tables),
             tables,
-            Limits(batch_rows),
+            Limits(batch_messages),
             most_refused / 100,
         )
         if metrics_port:

@@ -40,13 +40,13 @@ def show(dataset: str, form: str) -> None:
     from counterflow.schemas.clickhouse_ddl import migration
     from counterflow.schemas.definition import datasets
     from counterflow.schemas.flink_ddl import flink_sql
-    from counterflow.schemas.json_schema import json_schema
+    from counterflow.schemas.json_schema import message_schema
 
     if dataset not in datasets():
         raise CounterflowError(f"no dataset `{dataset}`; there are {', '.join(datasets())}", exit_code=2)
     found = datasets()[dataset]
     if form == "json-schema":
-        click.echo(orjson.dumps(json_schema(found), option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(message_schema(found), option=orjson.OPT_INDENT_2))
     else:
         click.echo(migration(found) if form == "clickhouse" else flink_sql(found), nl=False)
 

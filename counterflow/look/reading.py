@@ -1,4 +1,4 @@
-"""Reads recordings in processes of their own; each file becomes rows in files of JSON lines, one a dataset."""
+"""Reads recordings in processes of their own; each file becomes frames in files of JSON lines, one a dataset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse, Settings
-from counterflow.collectors.agent.envelope import Envelope, Message, Origin, Refused, invalid, refused, utc_now
+from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
+from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Position, Reason, Record, Reject
 from counterflow.collectors.sources.files import unicode
+from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "look"
 _SMALL = 8_000_000
@@ -94,8 +96,7 @@ def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
         with TemporaryDirectory(dir=spool) as together:
             for piece in found:
                 piece.rename(Path(together, piece.name))
-            rows = f"INFILE '{together}/*{_COMPLETE}' FORMAT JSONEachRow"
-            client().post(f"INSERT INTO counterflow.{dataset} FROM {rows}", settings=SETTINGS)
+            client().post(insert_files(dataset, f"{together}/*{_COMPLETE}"), settings=SETTINGS)
 
 
 def _on_all_cores(
@@ -115,25 +116,19 @@ def _on_all_cores(
             yield from chain.from_iterable(one.result() for one in done)
 
 
-@cache
-def _envelope() -> Envelope:
-    """Return the one of this process: its schemas take longer to compile than a small file takes to read."""
-    return Envelope(AGENT)
-
-
 def _spooled(
     job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
 ) -> list[Read]:
     number, path = job
-    envelope = _envelope()
-    envelope.seq = number << 32
-    envelope.collected_at = utc_now()
+    frames: Frames[None] = Frames(AGENT)
+    frames.clear(number << 32)
+    frames.collected_at = utc_now()
     reads: list[Read] = []
     try:
         for name, form, items in read_each(path, zone, system, date_order):
             reads.append(found := Read(path, name, form))
             rows = _Rows(
-                envelope, Origin(unicode(name), form or "agent", system), found, spool / f"{number}-{len(reads)}"
+                frames, Origin(unicode(name), form or "agent", system), found, spool / f"{number}-{len(reads)}"
             )
             for item in items:
                 rows.take(item)
@@ -148,47 +143,60 @@ def _spooled(
 
 
 class _Rows:
-    """Turns items into rows as an agent does: numbered, checked, rejects as `quality` and dead letters."""
+    """Turns items into frames as an agent does: numbered, checked, rejects as `quality` and dead letters."""
 
-    def __init__(self, envelope: Envelope, origin: Origin, found: Read, stem: Path) -> None:
+    def __init__(self, frames: Frames[None], origin: Origin, found: Read, stem: Path) -> None:
         self.first: Reject | None = None
-        self._envelope, self._origin, self._found, self._stem = envelope, origin, found, stem
+        self._frames, self._origin, self._found, self._stem = frames, origin, found, stem
         self._files: dict[str, BinaryIO] = {}
+        self._pieces = 0
+        self._held: Counter[str] = Counter()
 
     def take(self, item: Record | Reject | Position) -> None:
         if isinstance(item, Record):
-            self._write(item)
+            self._add(item)
+            self._write(self._frames.full())
         elif isinstance(item, Reject):
             self.first = self.first or item
             self._found.anomalies[item.reason.value] += 1
-            self._write_all(refused(item, self._origin))
+            for record in refused(item, self._origin):
+                self._add(record)
 
-    def _write_all(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self._write(record)
-
-    def _write(self, record: Record) -> None:
+    def _add(self, record: Record) -> None:
         try:
-            message: Message = self._envelope.encode(record.dataset, record.fields, self._origin.run)
+            self._frames.add(record, self._origin.run, None)
         except Refused as refusal:
-            self._found.anomalies[Reason.SCHEMA.value] += 1
-            self._write_all(invalid(record, str(refusal), Reject(Reason.SCHEMA, "", "none"), self._origin))
-            return
-        file = self._files.get(record.dataset)
-        if file is None:
-            piece = f"{self._stem}.{self._found.rows[record.dataset]}.{record.dataset}.writing"
-            file = self._files[record.dataset] = Path(piece).open("wb")  # noqa: SIM115 - closed with its piece
-        file.write(message.value + b"\n")
-        self._found.rows[record.dataset] += 1
-        if not self._found.rows[record.dataset] % _PIECE:
-            self._complete(record.dataset)
+            self._refuse(Broken(record, str(refusal), None))
+
+    def _refuse(self, broken: Broken[None]) -> None:
+        self._found.anomalies[Reason.SCHEMA.value] += 1
+        for record in invalid(broken.record, broken.why, Reject(Reason.SCHEMA, "", "none"), self._origin):
+            self._add(record)
+
+    def _write(self, frames: Iterable[Framed[None] | Broken[None]]) -> None:
+        for one in frames:
+            if isinstance(one, Broken):
+                self._refuse(one)
+                continue
+            file = self._files.get(one.dataset)
+            if file is None:
+                self._pieces += 1
+                piece = Path(f"{self._stem}.{self._pieces}.{one.dataset}.writing")
+                file = self._files[one.dataset] = piece.open("wb")
+            file.write(one.message.value + b"\n")
+            self._found.rows[one.dataset] += one.rows
+            self._held[one.dataset] += one.rows
+            if self._held[one.dataset] >= _PIECE:
+                self._complete(one.dataset)
 
     def close(self) -> None:
+        self._write(self._frames.drain())
         for dataset in list(self._files):
             self._complete(dataset)
 
     def _complete(self, dataset: str) -> None:
         """Close a piece and give it the name that shows that it is complete."""
+        self._held[dataset] = 0
         with self._files.pop(dataset) as file:
             written = Path(file.name)
         written.rename(written.with_suffix(_COMPLETE))

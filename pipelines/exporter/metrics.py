@@ -19,6 +19,7 @@ from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, counts, evidence, value, watched
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.definition import datasets
+from counterflow.schemas.frame import contract, rows
 
 _PREFIX = "counterflow_"
 
@@ -54,19 +55,27 @@ class Told(Collector):
         if record is None:  # a retracted result
             return
         try:
-            row = orjson.loads(record)
-            ts_s, n = _seconds(row["ts"]), int(row["n"]) if datasets()[dataset].role == "result" else 1
-            with self._lock:
-                if dataset == VERDICT:
-                    self._verdicts.keep(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
-                elif counts(row, of := watched()[dataset]):
-                    entity = tuple(_text(row.get(label, "")) for label in of.labels)
-                    values = tuple([value(row, figure) for figure in of.figures.values()])
-                    self._figures[dataset].keep(entity, ts_s, n, values)
-                self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
+            found = orjson.loads(record)
+            if datasets()[dataset].role == "result":
+                self._keep(dataset, found, int(found["n"]))
+                return
+            contract(dataset).rows(found)
+            for row in rows(found, contract(dataset).columns):
+                self._keep(dataset, row, 1)
         except (KeyError, TypeError, ValueError, AttributeError):
             with self._lock:
                 self._unreadable[dataset] += 1
+
+    def _keep(self, dataset: str, row: dict[str, Any], n: int) -> None:
+        ts_s = _seconds(row["ts"])
+        with self._lock:
+            if dataset == VERDICT:
+                self._verdicts.keep(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
+            elif counts(row, of := watched()[dataset]):
+                entity = tuple(_text(row.get(label, "")) for label in of.labels)
+                values = tuple([value(row, figure) for figure in of.figures.values()])
+                self._figures[dataset].keep(entity, ts_s, n, values)
+            self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
 
     def problems(self) -> list[str]:
         """Return what keeps the metrics from being up to date."""

@@ -14,7 +14,7 @@ import orjson
 from counterflow.pipelines.jobs.definition import Job
 from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
-from counterflow.schemas.flink_ddl import sink_table, source_table
+from counterflow.schemas.flink_ddl import row_view, sink_table, source_table
 
 # Set here, not in the cluster's configuration file: only the `flink` command reads that file, a driver does not.
 _SETTINGS = {
@@ -134,25 +134,23 @@ def _statements(
 ) -> dict[str, list[str]]:
     connect = {f"properties.{name}": value for name, value in connection.items()}
     read = [dataset for name, dataset in datasets.items() if name in job.reads]
-    sources = [
-        source_table(
-            dataset,
-            bootstrap_servers=bootstrap,
-            group_id=f"flink.{job.name}",
-            bounded=period is not None,
-            columns=job.words | set(dataset.key),
-            options=connect,
+    sources, views = [], []
+    for dataset in read:
+        columns = job.words | set(dataset.key)
+        sources.append(
+            source_table(
+                dataset,
+                bootstrap_servers=bootstrap,
+                group_id=f"flink.{job.name}",
+                bounded=period is not None,
+                columns=columns,
+                options=connect,
+            )
         )
-        for dataset in read
-    ]
-    if period:
-        # The query is unchanged: it reads views with the tables' names and a part of their rows.
-        views = [
-            f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS "
-            f"SELECT * FROM topics.`{dataset.dataset}` {_where(period, holds_on=dataset.dataset == 'config')}"
-            for dataset in read
-        ]
-        sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
+        where = _where(period, holds_on=dataset.dataset == "config") if period else ""
+        views.append(row_view(dataset, f"topics.`{dataset.dataset}`", columns=columns, where=where))
+    # The query reads views with the tables' names: their rows, of a rerun those of its period.
+    sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
     options = {**connect, **_PRODUCER}
     sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=options) for dataset in results(job, datasets)]
     inserts = [statement for statement in job.statements if statement.upper().startswith("INSERT")]

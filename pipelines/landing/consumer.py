@@ -34,7 +34,7 @@ from counterflow.pipelines.landing.writer import Abandoned, Landed, Writer
 
 GROUP = "counterflow.lander"
 
-_FETCH = 10_000  # messages per read, at most
+_FETCH = 1_000  # messages per read, at most: frames of up to 1 MiB
 _FETCH_S = 0.1
 _HELD = 160_000_000  # bytes in memory at which reading stops
 _SILENT_S = 10.0  # longest time between polls; after max.poll.interval.ms Kafka would reassign the partitions
@@ -203,7 +203,7 @@ class Lander:
 
     def _count(self, partition: Partition, landed: Landed) -> None:
         dataset = self._tables[partition.topic]
-        refused = len(landed.refused)
+        refused = sum(refusal.rows for refusal in landed.refused)
         outcomes = self._outcomes.get(partition.topic, ())
         self._outcomes[partition.topic] = newest((Outcome(landed.rows + refused, refused), *outcomes))
         metrics.ROWS.labels(dataset).inc(landed.rows)

@@ -12,10 +12,11 @@ import orjson
 
 from counterflow.pipelines.landing.batch import Batch, Message, Refusal
 from counterflow.schemas.definition import datasets
+from counterflow.schemas.frame import MOST_ROWS
 from counterflow.schemas.json_schema import json_schema
 
-PAYLOAD_LIMIT = 65_536
-"""Bytes of a rejected message that are kept."""
+PAYLOAD_LIMIT = 4_194_304
+"""Bytes of a rejected message that are kept: all that a topic accepts, so that every letter can be replayed."""
 
 UNKNOWN = "unknown"
 """Value of a missing `system`, `source` or `agent_id`; `seq` is then 0, outside every account."""
@@ -27,7 +28,7 @@ def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
     """Return the row: the payload's envelope, as far as it is readable, and the bytes.
 
     An unreadable time becomes the time at which Kafka stored the message (else `now`), any other field `unknown`. Agent
-    and `seq` are those of the rejected record, so the loss count covers this table like any other; where either is
+    and `seq` are those of the rejected rows, so the loss count covers this table like any other; where either is
     unreadable, both are dropped.
     """
     message = refusal.message
@@ -36,6 +37,7 @@ def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
     carried = _envelope(payload)
     if "agent_id" not in carried or "seq" not in carried:
         carried |= {"agent_id": UNKNOWN, "seq": 0}
+        carried.pop("payload_rows", None)
     return {
         "system": UNKNOWN,
         "source": UNKNOWN,
@@ -43,7 +45,7 @@ def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
         "collected_at": stored,
         **carried,
         "stage": "land",
-        "origin": f"{batch.topic}:{batch.partition}:{message.offset()}",
+        "origin": f"{batch.topic}:{batch.partition}:{refusal.place}",
         "reason": refusal.reason,
         "error": refusal.error,
         "payload_base64": base64.b64encode(payload[:PAYLOAD_LIMIT]).decode(),
@@ -59,7 +61,9 @@ def _envelope(payload: bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         return {}
     checks = _checks()
-    return {name: record[name] for name in _CARRIED if name in record and checks[name].is_valid(record[name])}
+    carried = {name: record[name] for name in _CARRIED if name in record and checks[name].is_valid(record[name])}
+    rows = record.get("frame_rows")
+    return {**carried, "payload_rows": rows} if type(rows) is int and 1 <= rows <= MOST_ROWS else carried
 
 
 @cache

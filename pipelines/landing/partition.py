@@ -76,7 +76,7 @@ class Partition:
                 self._cut(self.owed, sum(message.offset() <= self.owed.last for message in self._waiting), now)
                 self.owed = None
         elif self._waiting:
-            full = len(self._waiting) >= limits.rows or self.held >= limits.size
+            full = len(self._waiting) >= limits.messages or self.held >= limits.size
             if full or now - self._waiting_since >= limits.linger_s:
                 count = fill(self._waiting, limits)
                 self._cut(Range(self.landed, self._waiting[count - 1].offset()), count, now)

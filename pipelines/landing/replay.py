@@ -41,8 +41,6 @@ def why_not(letter: Letter) -> str | None:
             f"rejected while reading {letter.origin}, before it became a record; read the file again with: "
             "counterflow publish --again"
         )
-    if len(letter.payload) < letter.size:
-        return f"only the first {len(letter.payload):,} of its {letter.size:,} bytes were kept"
     if letter.agent_id == UNKNOWN:
         return (
             "its agent and seq cannot be read, so duplicates would go unnoticed; to recompute the result of a job use: "

@@ -11,8 +11,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.schemas.frame import MOST_ROWS
 
-_READ = 10_000  # messages at a time
+_READ = 1_000  # messages at a time
 _TIMEOUT_S = 10.0
 
 Seqs = Sequence[int]
@@ -20,17 +21,18 @@ Run = tuple[int, int]
 
 
 class _Numbered(msgspec.Struct):
-    """The two fields that identify a counted message."""
+    """The fields that identify the rows of a counted message."""
 
     agent_id: str
     seq: int
+    frame_rows: int = 1
 
 
 _numbered = msgspec.json.Decoder(_Numbered).decode
 
 
 def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
-    """Return, by agent, every `seq` in the topics from the lander's committed offset on.
+    """Return, by agent, every `seq` in the topics from the lander's committed offset on; a frame has those of its rows.
 
     Some may have landed in the meantime. A message without agent or `seq` belongs to no account and is left out.
 
@@ -58,8 +60,8 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
                 record = _numbered(value)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
-            if record.seq >= 0:
-                found[record.agent_id].append(record.seq)
+            if record.seq >= 0 and 1 <= record.frame_rows <= MOST_ROWS:
+                found[record.agent_id].extend(range(record.seq, record.seq + record.frame_rows))
     finally:
         consumer.close()
     return found

@@ -13,8 +13,11 @@ import orjson
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
-from counterflow.pipelines.landing.batch import Batch, Refusal, sift
+from counterflow.pipelines.landing.batch import Batch, Refusal, Rows, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused
+from counterflow.schemas.clickhouse_insert import insert, insert_rows
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.frame import contract
 
 SETTINGS: Settings = {
     "async_insert": 0,
@@ -33,7 +36,7 @@ SETTINGS: Settings = {
 }
 """Every setting that an insert relies on; defaults differ between versions (ClickHouse: system.settings_changes)."""
 
-POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 441, 467, 469})
+POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 190, 321, 349, 376, 407, 441, 467, 469})
 """Exception codes caused by rows, which halving isolates. Any other code is the server's: the batch is retried."""
 
 
@@ -42,7 +45,7 @@ class Abandoned(Exception):  # noqa: N818 - no error
 
 
 class Landed(NamedTuple):
-    """Outcome of a batch."""
+    """Outcome of a batch: rows inserted, bytes of its messages, and what was rejected."""
 
     rows: int
     size: int
@@ -62,6 +65,7 @@ class Writer:
         """Open no connection yet."""
         self._client = client
         self._tables = tables
+        self._rows = {topic: _counting(table) for topic, table in tables.items()}
         self.abandoned = threading.Event()
         """While set, landing raises `Abandoned` before its next insert."""
 
@@ -77,24 +81,26 @@ class Writer:
         Abandoned : `abandoned` was set.
         TooManyRefused : more was rejected than is tolerated; the rejects are in no table.
         """
-        readable, refused = sift(batch)
+        table = self._tables[batch.topic]
+        readable, rows, refused = sift(batch, self._rows[batch.topic])
+        whole = sum(rows) + sum(refusal.rows for refusal in refused)
         if readable.messages:
-            refused += self._insert(readable)
+            refused += self._insert(table, readable, sum(rows))
+        gone = sum(refusal.rows for refusal in refused)
         if refused:
-            if not tolerated(Outcome(len(batch.messages), len(refused))):
-                first = min(refused, key=lambda refusal: refusal.message.offset())
-                raise TooManyRefused(f"{len(refused)} of {len(batch.messages)}; {first.reason}: {first.error[:300]}")
-            self._bury(batch, sorted(refused, key=lambda refusal: refusal.message.offset()))
-        rows = len(batch.messages) - len(refused)
-        return Landed(rows, sum(map(len, batch.messages)), refused)
+            if not tolerated(Outcome(whole, gone)):
+                first = min(refused, key=_offset)
+                raise TooManyRefused(f"{gone} of {whole}; {first.reason}: {first.error[:300]}")
+            self._bury(batch, sorted(refused, key=_offset))
+        return Landed(whole - gone, sum(map(len, batch.messages)), refused)
 
-    def _insert(self, batch: Batch) -> list[Refusal]:
+    def _insert(self, table: str, batch: Batch, rows: int) -> list[Refusal]:
         try:
-            self._post(self._tables[batch.topic], batch.body, batch.token)
+            self._post(insert(table), batch.body, batch.token)
         except ClickHouseError as error:
             if not _is_poison(error):
                 raise
-            if len(batch.messages) == 1:
+            if rows == 1:
                 return [Refusal(batch.messages[0], _name(error), str(error))]
         else:
             return []
@@ -102,23 +108,27 @@ class Writer:
         for half in batch.halves():
             if self.abandoned.is_set():
                 raise Abandoned
-            refused += self._insert(half)
+            refused += self._insert(table, half, sum(map(self._rows[batch.topic], half.values)))
         return refused
 
     def _bury(self, batch: Batch, refused: list[Refusal]) -> None:
         now = datetime.now(UTC)
         body = b"\n".join(orjson.dumps(deadletter.row(batch, refusal, now)) for refusal in refused)
-        offsets = ",".join(str(refusal.message.offset()) for refusal in refused)
+        offsets = ",".join(refusal.place for refusal in refused)
         # The token covers the content: after a migration a retry may reject other rows, which are no duplicate.
         digest = hashlib.blake2b(offsets.encode(), digest_size=8).hexdigest()
-        self._post("deadletter", [body], f"{batch.token}:deadletter:{digest}")
+        self._post(insert_rows("deadletter"), [body], f"{batch.token}:deadletter:{digest}")
 
-    def _post(self, table: str, body: Sequence[bytes], token: str) -> None:
-        self._client.post(
-            f"INSERT INTO counterflow.{table} FORMAT JSONEachRow",
-            body,
-            {**SETTINGS, "insert_deduplication_token": token},
-        )
+    def _post(self, statement: str, body: Sequence[bytes], token: str) -> None:
+        self._client.post(statement, body, {**SETTINGS, "insert_deduplication_token": token})
+
+
+def _counting(table: str) -> Rows:
+    return rows_of_frame(contract(table)) if datasets()[table].role == "counter" else one_row
+
+
+def _offset(refusal: Refusal) -> tuple[int, int]:
+    return refusal.message.offset(), getattr(refusal.message, "begin", 0)
 
 
 def _is_poison(error: ClickHouseError) -> bool:

@@ -17,8 +17,9 @@ from tests.faults.line import Line, as_admin, kafka
 from tests.integration.test_agent import Recording
 from tests.integration.test_landing import record
 from tests.support.agents import scrape, until
+from tests.support.frames import frame
 
-TOPIC = "counterflow.disk.v1"
+TOPIC = "counterflow.disk.v2"
 
 
 def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
@@ -35,27 +36,32 @@ def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
 
 
 def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None]) -> None:
-    """What no producer of ours writes: no JSON, no object, other types, nothing; columns of a version to come."""
+    """What no producer of ours writes: no JSON, no object, no frame, other types; columns of a version to come."""
     # Of a time that is not audited: jobs take a field of another type for null, where the lander refuses the row.
     good = record(f"{line.name}-poison", 1, ts="2026-07-01T12:00:00Z")
+    whole = frame("disk", [good])
     poison: list[bytes | None] = [
         b"\x00\xff\x00 no text",
         b"[1, 2, 3]",
         b'{"ts": "2026-08-01T00:00:00Z", "system": ',
         b"null",
         None,
-        orjson.dumps({**good, "reads": "many"}),
-        orjson.dumps({**good, "ts": {"seconds": 17}}),
-        orjson.dumps({**good, "disk": None}),
-        orjson.dumps({**good, "leaf": [True]}),
+        orjson.dumps(frame("disk", [{**good, "reads": "many"}])),
+        orjson.dumps({**whole, "ts": {"seconds": 17}}),
+        orjson.dumps({**whole, "disk": [None]}),
+        orjson.dumps({**whole, "leaf": [[True]]}),
+        orjson.dumps({**whole, "leaf": [True, False]}),
+        orjson.dumps({**whole, "frame_rows": 1_000_000}),
+        orjson.dumps(frame("disk", [good, good])),
+        orjson.dumps({**whole, "unheard_of": [{"deep": [1, 2, {"er": None}]}]}),
     ]
-    newer = orjson.dumps({**good, "seq": 2, "schema_version": 99, "unheard_of": {"deep": [1, 2, {"er": None}]}})
+    healthy = orjson.dumps({**whole, "seq": 2})
     before = {found.job: found.job_id for found in jobs.listing(cluster(line.stack))}
     producer = Producer({**kafka(line.stack), "log_level": 0})
     for _ in range(2):
         for value in poison:
             producer.produce(TOPIC, value, key="poison")
-    producer.produce(TOPIC, newer, key="poison")
+    producer.produce(TOPIC, healthy, key="poison")
     assert producer.flush(20) == 0
     seconds = line.back()
     after = {found.job: (found.job_id, found.state) for found in jobs.listing(cluster(line.stack))}
@@ -66,22 +72,24 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
 
 
 def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -> None:
-    """A column comes and goes: agents of before do not send it, and agents of after do when the table has it not."""
-    newer = record(f"{line.name}-newer", 1, ts=f"{line.begin + timedelta(hours=30):%FT%TZ}", of_tomorrow=7.5)
+    """A column comes and goes: agents of before do not send it; frames that have it wait for a lander that knows it."""
+    older = record(f"{line.name}-newer", 1, ts=f"{line.begin + timedelta(hours=30):%FT%TZ}")
+    newer = {**frame("disk", [{**older, "seq": 2, "disk": "hdisk9"}]), "of_tomorrow": [7.5]}
     producer = Producer({**kafka(line.stack), "log_level": 0})
     with as_admin(line.stack) as admin:
         try:
-            producer.produce(TOPIC, orjson.dumps(newer), key="newer")  # before the table knows
+            producer.produce(TOPIC, orjson.dumps(newer), key="newer")
             producer.flush(10)
             time.sleep(2)
             admin.post("ALTER TABLE counterflow.disk ADD COLUMN of_tomorrow Nullable(Float64)")
-            producer.produce(TOPIC, orjson.dumps({**newer, "seq": 2, "disk": "hdisk9"}), key="newer")
+            producer.produce(TOPIC, orjson.dumps(frame("disk", [older])), key="newer")
             producer.flush(10)
             seconds = line.back()
-            sql = "SELECT seq, of_tomorrow FROM counterflow.disk WHERE agent_id = {agent:String} ORDER BY seq"
-            until(lambda: len(admin.rows(sql, {"param_agent": newer["agent_id"]})) == 2)
-            found = [row["of_tomorrow"] for row in admin.rows(sql, {"param_agent": newer["agent_id"]})]
-            assert found == [None, 7.5]
+            agent = {"param_agent": str(older["agent_id"])}
+            of_table = "SELECT seq, of_tomorrow FROM counterflow.disk WHERE agent_id = {agent:String}"
+            until(lambda: admin.rows(of_table, agent) == [{"seq": 1, "of_tomorrow": None}])
+            kept = "SELECT seq, reason FROM counterflow.deadletter WHERE agent_id = {agent:String}"
+            until(lambda: admin.rows(kept, agent) == [{"seq": 2, "reason": "unknown_column"}])
         finally:
             admin.post("ALTER TABLE counterflow.disk DROP COLUMN IF EXISTS of_tomorrow")
     line.back()

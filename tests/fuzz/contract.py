@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from counterflow.collectors.agent.envelope import Envelope, Origin, Refused, invalid, refused
+from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
+from counterflow.collectors.agent.frames import Broken, Frames
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
 from counterflow.schemas.definition import datasets
@@ -50,7 +51,8 @@ def check(name: str, content: bytes) -> None:
 
 
 def _judge(items: list[Item], size: int) -> None:
-    envelope, offset = _envelope(), 0
+    frames: Frames[None] = Frames("fuzz")
+    offset = 0
     for item in items:
         match item:
             case Position():
@@ -60,27 +62,25 @@ def _judge(items: list[Item], size: int) -> None:
             case Reject():
                 assert item.reason in Reason
                 assert item.detail
-                _publish(envelope, [*refused(item, ORIGIN)])
+                _publish(frames, [*refused(item, ORIGIN)])
             case Record():
                 assert item.fields.keys() <= _columns(item.dataset)
                 assert not any(isinstance(v, float) and not math.isfinite(v) for v in item.fields.values())
                 assert None not in item.fields.values()
-                _publish(envelope, [item])
+                _publish(frames, [item])
+    for one in frames.drain():
+        if isinstance(one, Broken):  # a dead letter then, which cannot be refused
+            kept: Frames[None] = Frames("fuzz")
+            _publish(kept, [*invalid(one.record, one.why, Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
+            assert not [other for other in kept.drain() if isinstance(other, Broken)]
 
 
-def _publish(envelope: Envelope, records: list[Record]) -> None:
+def _publish(frames: Frames[None], records: list[Record]) -> None:
     for record in records:
         try:
-            envelope.encode(record.dataset, dict(record.fields), None)
-        except Refused as why:  # a dead letter then, which cannot be refused
-            place = Reject(Reason.SCHEMA, "", "none")
-            for kept in invalid(record, str(why), place, ORIGIN):
-                envelope.encode(kept.dataset, kept.fields, None)
-
-
-@cache
-def _envelope() -> Envelope:
-    return Envelope("fuzz")
+            frames.add(Record(record.dataset, dict(record.fields)), None, None)
+        except Refused as why:
+            _publish(frames, [*invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
 
 
 @cache

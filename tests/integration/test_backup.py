@@ -20,8 +20,9 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.frames import frame
 
-AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v1"
+AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v2"
 SUMS = """
 SELECT (SELECT sum(reads) FROM counterflow.disk) AS rows,
   (SELECT sum(total) FROM counterflow.metric_1h WHERE metric = 'disk.reads') AS hours
@@ -57,7 +58,7 @@ def publish(line: StackSettings, first: int, behind: int, partition: int = 0) ->
             "ts": at, "interval_s": 1, "system": AGENT, "source": "nmon", "agent_id": AGENT, "seq": seq,
             "collected_at": at, "disk": "hdisk0", "device_type": "disk", "leaf": True, "reads": seq,
         }  # fmt: skip
-        producer.produce(TOPIC, orjson.dumps(record), key=AGENT, partition=partition + seq % 2)
+        producer.produce(TOPIC, orjson.dumps(frame("disk", [record])), key=AGENT, partition=partition + seq % 2)
     producer.commit_transaction(30)
 
 

@@ -70,8 +70,8 @@ def test_publish_ends_with_it_at_once(kafka: StackSettings, tmp_path: Path, case
 
 def test_jobs_name_it_where_they_ask_for_the_ends_of_topics(kafka: StackSettings, tmp_path: Path) -> None:
     connection, words = refused(kafka, tmp_path, "password")
-    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v1") as told:
-        ends(connection, "counterflow.disk.v1")
+    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v2") as told:
+        ends(connection, "counterflow.disk.v2")
     assert words in told.value.message
 
 

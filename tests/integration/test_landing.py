@@ -31,8 +31,9 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.frames import frame
 
-TOPIC = "counterflow.disk.v1"
+TOPIC = "counterflow.disk.v2"
 _agents = itertools.count(1)
 
 
@@ -79,7 +80,18 @@ def publish(
 
 
 def records(agent: str, *seqs: int) -> list[bytes]:
-    return [orjson.dumps(record(agent, seq)) for seq in range(*seqs)]
+    """Frames of a row each: so the tests kill and stop between any two rows."""
+    return [framed(record(agent, seq)) for seq in range(*seqs)]
+
+
+def disks(agent: str, count: int) -> list[dict[str, object]]:
+    """Rows of one frame."""
+    at = "2026-11-20T10:00:00Z"
+    return [record(agent, seq, ts=at, collected_at=at, disk=f"hdisk{seq}") for seq in range(count)]
+
+
+def framed(*rows: dict[str, object], dataset: str = "disk") -> bytes:
+    return orjson.dumps(frame(dataset, rows))
 
 
 def start(
@@ -221,7 +233,7 @@ def test_killed_at_random_moments(line: StackSettings, agent: str) -> None:
     kills = 0
     while rows_of(line, agent) < count and kills < 6:
         before = rows_of(line, agent)
-        with running(line, "--batch-rows", "100") as process:
+        with running(line, "--batch-messages", "100") as process:
             until(lambda seen=before: process.poll() is not None or rows_of(line, agent) > seen, "rows arrive")
             time.sleep(chance.uniform(0, 0.3))
             process.send_signal(signal.SIGKILL)
@@ -248,7 +260,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     with gate(line, on_insert) as before_engine:
         for _ in range(30):
             process = start(
-                line, "--batch-rows", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
+                line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
             )
             if process.wait(60) == 0:
                 break
@@ -263,7 +275,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
 
 def test_engine_killed_while_it_inserts(line: StackSettings, agent: str) -> None:
     count = 30_000
-    with running(line, "--batch-rows", "500") as process, admin(line) as client:
+    with running(line, "--batch-messages", "500") as process, admin(line) as client:
         publish(line, agent, records(agent, 0, count))
         for share in (0.1, 0.4, 0.7):
             until(lambda least=share * count: rows_of(line, agent) > least, f"{share} landed")
@@ -287,7 +299,7 @@ def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings
         49_999: {"ts": "1999-12-31T00:00:00Z"},
     }
     for seq, fields in poison.items():
-        values[seq] = orjson.dumps(record(agent, seq, **fields))
+        values[seq] = framed(record(agent, seq, **fields))
     publish(line, agent, values)
     log = land(line)
     assert_landed_once(line, agent, count, sum(range(count)) - sum(poison), len(poison))
@@ -313,12 +325,67 @@ def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings
     assert '"refused"' in log
 
 
+def test_one_bad_row_of_a_frame_costs_one_row(line: StackSettings, agent: str) -> None:
+    """Its dead letter is a frame of that row alone, and can be replayed."""
+    rows = disks(agent, 3_000)
+    bad = {5: {"reads": "many"}, 999: {"busy_pct": "1.2.3"}, 2_000: {"reads": [1]}}
+    for seq, fields in bad.items():
+        rows[seq] |= fields
+    publish(line, agent, [framed(*rows[:1_000]), framed(*rows[1_000:2_000]), framed(*rows[2_000:])])
+    land(line)
+    assert_landed_once(line, agent, 3_000, sum(range(3_000)) - sum(bad), len(bad))
+    sql = "SELECT seq, payload_rows, origin, base64Decode(payload_base64) AS payload FROM counterflow.deadletter"
+    with admin(line) as client:
+        letters = client.rows(f"{sql} WHERE agent_id = {{agent:String}} ORDER BY seq", {"param_agent": agent})
+    assert [(letter["seq"], letter["payload_rows"]) for letter in letters] == [(seq, 1) for seq in bad]
+    assert [letter["origin"].rpartition(".")[2] for letter in letters] == ["6-6", "1000-1000", "1-1"]
+    assert orjson.loads(letters[0]["payload"]) == frame("disk", [rows[5]])
+
+
+def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None:
+    rows = disks(agent, 200)
+    rows[77] |= {"reads": "many"}
+    publish(line, agent, [framed(*rows)])
+    process: subprocess.Popen[str] | None = None
+
+    def on_insert(number: int, forward: Callable[[], None]) -> None:
+        forward()
+        if number in (3, 8, 20) and process:
+            process.kill()
+            raise ConnectionAbortedError
+
+    with gate(line, on_insert) as before_engine:
+        for _ in range(30):
+            process = start(line, "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL)
+            if process.wait(60) == 0:
+                break
+    assert process
+    assert process.returncode == 0
+    assert_landed_once(line, agent, 200, sum(range(200)) - 77, 1)
+
+
+@pytest.mark.parametrize("rows", [3, 1_000_000, 0])
+def test_a_malformed_frame_is_kept_whole_and_accounts_for_its_rows(line: StackSettings, agent: str, rows: int) -> None:
+    """What is no frame of so many rows stays out of the tables; with a number of rows that can be, each is counted."""
+    whole = frame("disk", disks(agent, 3))
+    unequal = orjson.dumps({**whole, "frame_rows": rows, "reads": [1]})
+    publish(line, agent, [unequal, framed(*(record(agent, seq) for seq in range(3, 6)))])
+    publish(line, agent, [framed({**record(agent, 3, ts="2026-11-20T10:00:01Z")})], commit=False)
+    land(line)
+    found = answer(line, "SELECT * FROM counterflow.loss WHERE agent_id = {agent:String}", agent)
+    counted = 3 if rows == 3 else 1
+    assert (found["landed"], found["deadletters"], found["duplicates"]) == (0, counted + 3, 0)
+    reason = "unequal_columns" if rows == 3 else "frame_rows"
+    sql = "SELECT reason, payload_rows FROM counterflow.deadletter WHERE agent_id = {agent:String} AND seq = 0"
+    assert answer(line, sql, agent) == {"reason": reason, "payload_rows": 3 if rows == 3 else None}
+
+
 def test_payloads_that_are_no_rows(line: StackSettings, agent: str) -> None:
     good = records(agent, 0, 4)
     pretty = orjson.dumps(orjson.loads(good[3]), option=orjson.OPT_INDENT_2)
     values = [
         good[0], None, good[1], b"", b"[" + good[2] + b"]", good[2], good[0] + good[1],
-        good[0] + b"\n" + good[1], b"\xff\xfe", good[3][:-1] + b',"busy_pct":NaN}', b'{"half":', b"1}", pretty,
+        good[0] + b"\n" + good[1], b"\xff\xfe", good[3].replace(b"[3]", b"[NaN]"), b'{"half":', b"1}", pretty,
     ]  # fmt: skip
     before = answer(line, "SELECT count() n FROM counterflow.deadletter WHERE agent_id = 'unknown'", agent)["n"]
     publish(line, agent, values)
@@ -353,7 +420,8 @@ def test_a_wrong_value_of_any_type_holds_up_nobody(line: StackSettings, agent: s
     rows = [(dataset, {**row_of(dataset, agent), name: value}) for dataset, name in columns.values() for value in wrong]
     values = defaultdict(list)
     for seq, (dataset, row) in enumerate(rows):
-        values[dataset.topic].append(json.dumps({**row, "seq": seq}).encode())  # orjson takes no number so great
+        # orjson takes no number so great
+        values[dataset.topic].append(json.dumps(frame(dataset.dataset, [{**row, "seq": seq}])).encode())
     for topic, of_topic in values.items():
         publish(line, agent, of_topic, topic=topic)
     land(line)
@@ -366,7 +434,9 @@ def test_a_wrong_value_of_any_type_holds_up_nobody(line: StackSettings, agent: s
 
 def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> None:
     for dataset in datasets().values():
-        publish(line, agent, [orjson.dumps(row_of(dataset, agent))], topic=dataset.topic)
+        row = row_of(dataset, agent)
+        message = framed(row, dataset=dataset.dataset) if dataset.role == "counter" else orjson.dumps(row)
+        publish(line, agent, [message], topic=dataset.topic)
     land(line)
     for name in datasets():
         found = answer(line, f"SELECT count() AS n FROM counterflow.{name} WHERE system = {{agent:String}}", agent)
@@ -382,7 +452,10 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
         released.wait(20)
         forward()
 
-    with gate(line, on_insert) as before_engine, running(line, "--batch-rows", "100", url=before_engine.url) as process:
+    with (
+        gate(line, on_insert) as before_engine,
+        running(line, "--batch-messages", "100", url=before_engine.url) as process,
+    ):
         assert begun.wait(30)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
@@ -441,10 +514,10 @@ def test_no_broker_is_one_sentence(line: StackSettings, tmp_path: Path) -> None:
 
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
-    with running(line, "--batch-rows", "200"):
+    with running(line, "--batch-messages", "200"):
         publish(line, agent, records(agent, 0, 10_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
-        with running(line, "--instance-id", "another", "--batch-rows", "200") as second:
+        with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
             publish(line, agent, records(agent, 10_000, 20_000))
             until(lambda: rows_of(line, agent) >= 20_000, "both land")
             second.send_signal(signal.SIGTERM)
@@ -458,7 +531,10 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     another = f"{agent}-other"
-    other = orjson.dumps({**record(another, 1), "counted": "disk", "row_count": 1})
+    envelope = {name: value for name, value in record(another, 1).items() if name in datasets()["disk"].all_columns}
+    own = datasets()["disk"].columns
+    counted = {name: value for name, value in envelope.items() if name not in own}
+    other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
     with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
         cleanup.callback(process.kill)  # where something is not as it should be: the block waits for its end
         metrics = f"http://127.0.0.1:{port}/metrics"
@@ -473,7 +549,7 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
         assert health.status_code == 503
         assert health.text.startswith(f"landing of {TOPIC} is paused, too many messages are rejected: ")
         publish(line, agent, good[1_000:])
-        publish(line, another, [other], topic="counterflow.manifest.v1")
+        publish(line, another, [other], topic="counterflow.manifest.v2")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=30)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
-from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, sift
+from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.partition import Partition, Stored
 from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
+from counterflow.schemas import frame
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
 
@@ -95,8 +96,8 @@ def test_a_batch_is_filled_to_its_limits(values: list[bytes], rows: int, size: i
 )
 def test_what_is_not_one_object_is_refused(value: bytes | None, reason: str) -> None:
     good = message(2, b'{"a":\n1}')
-    readable, refused = sift(batch([message(1, value), good]))
-    assert list(readable.messages) == [good]
+    readable, rows, refused = sift(batch([message(1, value), good]), one_row)
+    assert (list(readable.messages), rows) == ([good], [1])
     assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [(reason, 1)]
 
 
@@ -118,14 +119,17 @@ def test_one_object_is_what_a_full_parser_takes_for_one(
         one_object = isinstance(orjson.loads(damaged), dict)
     except orjson.JSONDecodeError:
         one_object = False
-    readable, refused = sift(batch([message(1, damaged)]))
+    readable, _, refused = sift(batch([message(1, damaged)]), one_row)
     assert (len(readable.messages), len(refused)) == ((1, 0) if one_object else (0, 1))
 
 
 def test_deep_nesting_is_no_crash() -> None:
-    readable, refused = sift(batch([message(1, b'{"a":' + b"[" * 100_000), message(2, b'{"a":1}')]))
+    deep = b'{"a":' + b"[" * 100_000
+    readable, _, refused = sift(batch([message(1, deep), message(2, b'{"a":1}')]), one_row)
     assert [kept.offset() for kept in readable.messages] == [2]
     assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [("not_json", 1)]
+    readable, _, refused = sift(batch([message(1, deep)]), rows_of_frame(frame.contract("disk")))
+    assert ([*readable.messages], [refusal.reason for refusal in refused]) == ([], ["not_json"])
 
 
 ENVELOPE = {
@@ -171,13 +175,22 @@ def test_a_dead_letter_does_not_carry_a_timestamp_that_the_table_refuses() -> No
     assert (row["ts"], row["collected_at"]) == ("2025-11-20T10:00:00.123Z", "2026-11-20T09:59:46.5Z")
 
 
-def test_a_dead_letter_keeps_64_kib_of_its_payload() -> None:
-    row = buried(b"x" * 100_000)
-    assert (len(str(row["payload_base64"])), row["payload_bytes"]) == (87_384, 100_000)
+def test_a_dead_letter_keeps_all_of_its_payload() -> None:
+    row = buried(b"x" * 4_194_304)
+    assert (len(str(row["payload_base64"])), row["payload_bytes"]) == (5_592_408, 4_194_304)
+
+
+@pytest.mark.parametrize(("count", "kept"), [(7, 7), (0, None), (10**9, None), (True, None), ("7", None)])
+def test_a_dead_letter_of_a_frame_stands_for_its_rows(count: object, kept: int | None) -> None:
+    assert buried(orjson.dumps({**ENVELOPE, "frame_rows": count})).get("payload_rows") == kept
+    assert "payload_rows" not in buried(orjson.dumps({"agent_id": "a", "frame_rows": 7}))  # whose rows is unknown
+
+
+DISK = frame.contract("disk")
 
 
 class Server:
-    """Stands for ClickHouse: refuses rows with `poison`, inserts a token once, fails when told so.
+    """Stands for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails when told so.
 
     A failure comes before the insert or after it, as an error or as silence: the sender cannot tell.
     """
@@ -185,15 +198,17 @@ class Server:
     def __init__(self, chance: random.Random, failures: float) -> None:
         self.chance, self.failures = chance, failures
         self.tokens: set[object] = set()
-        self.tables: dict[str, list[dict[str, object]]] = {"t": [], "deadletter": []}
+        self.tables: dict[str, list[dict[str, object]]] = {"disk": [], "deadletter": []}
 
     def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
         table = sql.split()[2].removeprefix("counterflow.")
         if self.chance.random() < self.failures:
             raise httpx.ReadTimeout("before")
         rows = [orjson.loads(line) for line in b"".join(body).splitlines()]
-        if any("poison" in row for row in rows):
-            raise ClickHouseError(27, 400, "Code: 27. DB::Exception: no (CANNOT_PARSE_INPUT_ASSERTION_FAILED)")
+        if table == "disk":
+            rows = [row for found in rows for row in frame.rows(found, DISK.columns)]
+            if any(isinstance(row["reads"], str) for row in rows):
+                raise ClickHouseError(27, 400, "Code: 27. DB::Exception: no (CANNOT_PARSE_INPUT_ASSERTION_FAILED)")
         token = settings["insert_deduplication_token"]
         if token not in self.tokens:
             self.tokens.add(token)
@@ -203,8 +218,12 @@ class Server:
         return b""
 
 
-def record(offset: int, *, poison: bool) -> bytes:
-    return orjson.dumps({**ENVELOPE, "seq": offset, **({"poison": 1} if poison else {})})
+def a_frame(seq: int, poison: Sequence[bool]) -> bytes:
+    """A frame of as many rows, of which some cannot be inserted."""
+    count = len(poison)
+    columns = {"disk": [f"d{n}" for n in range(count)], "device_type": ["disk"] * count, "leaf": [True] * count}
+    columns["reads"] = ["many" if bad else 1 for bad in poison]
+    return orjson.dumps({**ENVELOPE, "seq": seq, "frame_rows": count, **columns})
 
 
 @settings(deadline=None)
@@ -212,29 +231,39 @@ def record(offset: int, *, poison: bool) -> bytes:
 def test_every_row_lands_once_or_is_a_dead_letter_once(
     found: list[int], data: st.DataObject, chance: random.Random
 ) -> None:
-    bad = data.draw(st.sets(st.sampled_from(found)))
+    sizes = {offset: chance.choice((1, 1, 2, 5, 9)) for offset in found}
     unreadable = data.draw(st.sets(st.sampled_from(found)))
-    messages = [message(o, b"?" if o in unreadable else record(o, poison=o in bad)) for o in found]
+    poison = {offset: [chance.random() < 0.1 for _ in range(size)] for offset, size in sizes.items()}
+    messages = [message(o, b"?" if o in unreadable else a_frame(100 * o, poison[o])) for o in found]
     server = Server(chance, 0.1)
-    writer = Writer(server, {"t": "t"})  # type: ignore[arg-type]
+    writer = Writer(server, {"t": "disk"})  # type: ignore[arg-type]
     while True:
         try:
             landed = writer.land(batch(messages))
             break
         except (httpx.TransportError, ClickHouseError):
             continue
-    refused = bad | unreadable
-    assert sorted(int(str(row["seq"])) for row in server.tables["t"]) == sorted(set(found) - refused)
-    assert [row["origin"] for row in server.tables["deadletter"]] == [f"t:0:{o}" for o in sorted(refused)]
-    assert (landed.rows, len(landed.refused)) == (len(found) - len(refused), len(refused))
+    good, letters = [], []
+    for offset in found:
+        if offset in unreadable:
+            letters.append(f"t:0:{offset}")
+            continue
+        for place, bad in enumerate(poison[offset]):
+            rows = f".{place + 1}-{place + 1}" if len(poison[offset]) > 1 else ""
+            letters.append(f"t:0:{offset}{rows}") if bad else good.append(100 * offset + place)
+    assert sorted(int(str(row["seq"])) for row in server.tables["disk"]) == good
+    assert [row["origin"] for row in server.tables["deadletter"]] == letters
+    assert (landed.rows, len(landed.refused)) == (len(good), len(letters))
 
 
 def test_a_long_search_can_be_given_up() -> None:
-    writer = Writer(Server(random.Random(1), 0), {"t": "t"})  # type: ignore[arg-type]
+    writer = Writer(Server(random.Random(1), 0), {"t": "disk"})  # type: ignore[arg-type]
     writer.abandoned.set()
-    assert writer.land(batch([message(0, record(0, poison=False))])).rows == 1
+    assert writer.land(batch([message(0, a_frame(0, [False]))])).rows == 1
     with pytest.raises(Abandoned):
-        writer.land(batch([message(n, record(n, poison=n == 1)) for n in range(4)]))
+        writer.land(batch([message(n, a_frame(n, [n == 1])) for n in range(4)]))
+    with pytest.raises(Abandoned):
+        writer.land(batch([message(0, a_frame(0, [False, True]))]))
 
 
 @pytest.mark.parametrize("code", [60, 159, 241, 252, 395, 497, 516])
@@ -244,7 +273,7 @@ def test_an_error_of_the_server_blames_no_row(code: int) -> None:
             raise ClickHouseError(code, 500, f"Code: {code}.")
 
     with pytest.raises(ClickHouseError):
-        Writer(Refusing(), {"t": "t"}).land(batch([message(0, record(0, poison=False))]))  # type: ignore[arg-type]
+        Writer(Refusing(), {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
 
 
 def test_a_failing_view_blames_no_row() -> None:
@@ -255,7 +284,7 @@ def test_a_failing_view_blames_no_row() -> None:
             )
 
     with pytest.raises(ClickHouseError):
-        Writer(Refusing(), {"t": "t"}).land(batch([message(0, record(0, poison=False))]))  # type: ignore[arg-type]
+        Writer(Refusing(), {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=300)
@@ -266,7 +295,7 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
     end = found[-1] + 1 + chance.randint(0, 5)
     most = chance.randint(1, 20)
     kept, tokens, table = Stored(-1001, ""), set(), []
-    limits = Limits(rows=chance.randint(1, 30), size=10**6, linger_s=3)
+    limits = Limits(messages=chance.randint(1, 30), size=10**6, linger_s=3)
     now = 0.0
     lives = 0
     while kept != Stored(end, ""):
@@ -323,10 +352,10 @@ def test_too_much_refused_is_not_even_kept() -> None:
     server = Server(random.Random(1), 0)
     asked: list[Outcome] = []
     with pytest.raises(TooManyRefused, match="not_json"):
-        Writer(server, {"t": "t"}).land(  # type: ignore[arg-type]
-            batch([message(0, record(0, poison=False)), message(1, b"?"), message(2, record(2, poison=True))]),
+        Writer(server, {"t": "disk"}).land(  # type: ignore[arg-type]
+            batch([message(0, a_frame(0, [False] * 3)), message(1, b"?"), message(2, a_frame(2, [True, False]))]),
             lambda outcome: bool(asked.append(outcome)),
         )
-    assert asked == [Outcome(3, 2)]
-    assert [row["seq"] for row in server.tables["t"]] == [0]
+    assert asked == [Outcome(6, 2)]
+    assert sorted(int(str(row["seq"])) for row in server.tables["disk"]) == [0, 1, 2, 3]
     assert not server.tables["deadletter"]

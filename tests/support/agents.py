@@ -16,6 +16,8 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from counterflow.collectors.agent.checkpoint import Committed, recall
 from counterflow.schemas.definition import datasets
+from counterflow.schemas.frame import contract
+from counterflow.schemas.frame import rows as of_frame
 from counterflow.stack.settings import StackSettings
 
 Rows = list[dict[str, Any]]
@@ -65,7 +67,7 @@ def scrape(port: int, wanted: str) -> str | None:
 
 
 def published(broker: StackSettings, agent_id: str) -> Rows:
-    """All committed records of an agent with their `dataset`, in order of `seq`; what is no JSON is not theirs."""
+    """All committed rows of an agent with their `dataset`, in order of `seq`; what is no JSON is not theirs."""
     settings = {**broker.kafka("admin").client, "group.id": "test", "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
     wanted = [d.topic for d in datasets().values() if d.role == "counter"]
@@ -81,9 +83,11 @@ def published(broker: StackSettings, agent_id: str) -> Rows:
                 left.discard((message.topic() or "", message.partition() or 0))
                 continue
             with contextlib.suppress(orjson.JSONDecodeError):
-                row = orjson.loads(message.value() or b"")
-                if isinstance(row, dict) and row.get("agent_id") == agent_id:
-                    rows.append({**row, "dataset": (message.topic() or "").split(".")[1]})
+                frame = orjson.loads(message.value() or b"")
+                if isinstance(frame, dict) and frame.get("agent_id") == agent_id:
+                    dataset = (message.topic() or "").split(".")[1]
+                    assert contract(dataset).rows(frame)
+                    rows += [{**row, "dataset": dataset} for row in of_frame(frame, contract(dataset).columns)]
     finally:
         consumer.close()
     return sorted(rows, key=lambda row: row["seq"])

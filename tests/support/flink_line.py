@@ -7,6 +7,8 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -21,6 +23,7 @@ from counterflow.schemas.json_schema import validator
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.frames import frames
 
 Record = dict[str, Any]
 Results = dict[str, dict[tuple[str, ...], Record]]
@@ -80,12 +83,17 @@ class Line:
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; one that is not committed counts for nothing."""
         self._producer.begin_transaction()
-        for dataset, record in rows:
-            known = {name: value for name, value in record.items() if value is not None}
+        for dataset, together in groupby(rows, itemgetter(0)):
+            records = [record for _, record in together]
             topic = self.cluster.datasets[dataset].topic
-            self._producer.produce(topic, orjson.dumps(known), key=record["system"])
+            if self.cluster.datasets[dataset].role == "counter":
+                messages = frames(dataset, records)
+            else:
+                messages = ({n: value for n, value in record.items() if value is not None} for record in records)
+            for message in messages:
+                self._producer.produce(topic, orjson.dumps(message), key=message["system"])
             if commit:
-                self.published[dataset].append(record)
+                self.published[dataset] += records
         if commit:
             self._producer.commit_transaction(30)
         else:

@@ -139,7 +139,7 @@ sources:
   - kind: kafka
     name: odp
     topics:
-      - counterflow.counter.v1
+      - counterflow.counter.v2
       - odp.km5.syscpuutil
       - odp.km5.syscpuutil
   - kind: kafka

@@ -36,7 +36,7 @@ def with_changes(**changes: Any) -> dict[str, Any]:
 
 def test_a_definition_names_its_topic_and_puts_the_envelope_first() -> None:
     tape = Dataset.model_validate(DISK)
-    assert tape.topic == "counterflow.tape.v1"
+    assert tape.topic == "counterflow.tape.v2"
     assert list(tape.all_columns)[:3] == ["ts", "interval_s", "system"]
     assert list(tape.all_columns)[-2:] == ["drive", "mounts"]
 

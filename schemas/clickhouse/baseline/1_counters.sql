@@ -123,12 +123,13 @@ CREATE TABLE IF NOT EXISTS counterflow.deadletter {on_cluster}
   `collected_at` DateTime64(3, 'UTC') COMMENT 'When the agent read the row, UTC, by the agent\'s clock.' CODEC(Delta, ZSTD(1)),
   `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
   `stage` LowCardinality(String) COMMENT 'Part that refused it.' CODEC(ZSTD(1)),
-  `origin` String COMMENT 'Where the bytes stand: `path:line`, or `topic:partition:offset`.' CODEC(ZSTD(1)),
+  `origin` String COMMENT 'Where the bytes stand: `path:line`, or `topic:partition:offset`; behind a point the rows of the frame there, where these are not all.' CODEC(ZSTD(1)),
   `byte_offset` Nullable(UInt64) COMMENT 'Offset of the bytes in the file. [bytes; gauge; null: not from a file]' CODEC(T64, ZSTD(1)),
   `reason` LowCardinality(String) COMMENT 'Reason of the parser, `schema`, or the exception code of the server.' CODEC(ZSTD(1)),
   `error` String COMMENT 'What was expected and what was found.' CODEC(ZSTD(1)),
-  `payload_base64` String COMMENT 'The refused bytes, base64, the first 64 KiB of them.' CODEC(ZSTD(1)),
+  `payload_base64` String COMMENT 'The refused bytes, base64: of a file the first 64 KiB, of a message all of them.' CODEC(ZSTD(1)),
   `payload_bytes` UInt64 COMMENT 'Length of the refused bytes. [bytes; gauge]' CODEC(T64, ZSTD(1)),
+  `payload_rows` Nullable(UInt64) COMMENT 'Rows of the refused frame; their numbers are seq and those behind it. [rows; gauge; null: the bytes are no frame]' CODEC(T64, ZSTD(1)),
   landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
   CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
 )

@@ -64,7 +64,7 @@ WHERE state.1 > 0;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.deadletter_to_ledger {on_cluster} TO counterflow.ledger AS
 SELECT agent_id, 'deadletter' AS dataset, toDate(collected_at) AS day, count() AS rows, groupBitmapState(seq) AS seqs
-FROM counterflow.deadletter
+FROM (SELECT agent_id, collected_at, arrayJoin(range(seq, seq + ifNull(payload_rows, 1))) AS seq FROM counterflow.deadletter)
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_to_ledger {on_cluster} TO counterflow.ledger AS

@@ -1,0 +1,307 @@
+"""Groups records into frames, numbers, checks and encodes them. Pure but for the clock of `collected_at`.
+
+The rows of one dataset, system and instant wait here until they are asked for, so a frame holds an interval whole
+wherever a format yields it between two commits. Columns are checked at once; only where one fails are its rows looked
+at singly, so that a broken row is refused and the frame goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from math import isfinite
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import jsonschema_rs
+import orjson
+
+from counterflow.collectors.agent.envelope import Message, Refused, utc_now
+from counterflow.collectors.records import Fields, Record
+from counterflow.schemas.definition import Column, datasets, envelope
+from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, Contract, contract
+from counterflow.schemas.json_schema import column_schema, validator
+
+Place = TypeVar("Place")
+
+_OPEN = 64
+"""Groups that wait at once; more would hold back what the broker could already have."""
+_ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
+"""Members of the envelope that a format gives."""
+_OF_AGENT = ("agent_id", "seq", "collected_at", "run")
+
+
+class Framed(NamedTuple, Generic[Place]):
+    """A frame to be produced, and whose rows it holds."""
+
+    message: Message
+    dataset: str
+    rows: int
+    place: Place
+
+
+class Broken(NamedTuple, Generic[Place]):
+    """A record that breaks its dataset's definition, why, and the place that came with it."""
+
+    record: Record
+    why: str
+    place: Place
+
+
+class _Group(NamedTuple, Generic[Place]):
+    """Rows of one dataset, system and instant."""
+
+    dataset: str
+    shared: Fields
+    rows: list[Fields]
+    places: list[Place]
+
+
+class Frames(Generic[Place]):
+    """The frames of one agent.
+
+    `seq` is the number of the last row that was framed; `collected_at` is set by whoever knows when bytes were read.
+    """
+
+    def __init__(self, agent_id: str) -> None:
+        """Begin without rows."""
+        self.agent_id = agent_id
+        self.seq = 0
+        self.collected_at = utc_now()
+        self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
+
+    def add(self, record: Record, run: str | None, place: Place, owner: str = "") -> None:
+        """Keep a record for its frame; rows of two owners share none. `record.fields` is taken over.
+
+        Raises
+        ------
+        Refused : agents do not publish the dataset, or a member of the envelope is no scalar.
+        """
+        fields = record.fields
+        dataset = record.dataset
+        get = fields.get
+        key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
+        try:
+            group = self._groups.get(key)
+        except TypeError:
+            raise Refused("a member of the envelope is no scalar") from None
+        if group is None:
+            if dataset not in _published():
+                raise Refused(f"no dataset `{dataset}` is published by agents")
+            shared = {name: fields[name] for name in _ENVELOPE if name in fields}
+            shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
+            if run is not None:
+                shared["run"] = run
+            group = self._groups[key] = _Group(dataset, shared, [], [])
+        group.rows.append(fields)
+        group.places.append(place)
+
+    def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
+        """Yield the frames of the groups that have waited longest, where too many wait."""
+        while len(self._groups) > _OPEN:
+            yield from self._framed(self._groups.pop(next(iter(self._groups))))
+
+    def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
+        """Yield the frames of all groups, also of those that are begun meanwhile."""
+        while self._groups:
+            yield from self._framed(self._groups.pop(next(iter(self._groups))))
+
+    def clear(self, seq: int) -> None:
+        """Forget what waits, and go on behind `seq`."""
+        self._groups.clear()
+        self.seq = seq
+
+    def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
+        checks = _checks(group.dataset)
+        columns = _columns(checks.contract, group.rows)
+        if not checks.are_valid(group.shared, columns, group.rows):
+            group, broken = checks.sifted(group)
+            yield from broken
+            columns = _columns(checks.contract, group.rows)
+        while group.rows:
+            group, columns, again = _distinct(checks.contract, group, columns)
+            yield from self._encoded(group, columns, checks.contract)
+            group = again
+            columns = _columns(checks.contract, group.rows)
+
+    def _encoded(
+        self, group: _Group[Place], columns: dict[str, list[Any]], of: Contract
+    ) -> Iterator[Framed[Place] | Broken[Place]]:
+        """Yield the frame of a group, in parts by entity where it is too large for one."""
+        count = len(group.rows)
+        parts = -(-count // MOST_ROWS)
+        while True:
+            try:
+                found = list(self._cut(group.shared, columns, count, parts, of))
+            except orjson.JSONEncodeError:  # text that is not Unicode, an integer of more than 64 bits
+                yield from self._singly(group, of)
+                return
+            if all(len(value) <= LONGEST_BYTES for value, _ in found):
+                break
+            if parts == count:
+                yield from self._singly(group, of)
+                return
+            parts = min(count, 2 * parts)
+        topic, key = of.dataset.topic, str(group.shared["system"]).encode()
+        for value, rows in found:
+            yield Framed(Message(topic, key, value), group.dataset, rows, group.places[0])
+            self.seq += rows
+
+    def _cut(
+        self, shared: Fields, columns: dict[str, list[Any]], count: int, parts: int, of: Contract
+    ) -> Iterator[tuple[bytes, int]]:
+        seq = self.seq + 1
+        if parts == 1:
+            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **columns}), count
+            return
+        order = sorted(range(count), key=lambda at: [columns[name][at] for name in of.entity])
+        for part in range(parts):
+            chosen = order[part * count // parts : (part + 1) * count // parts]
+            cut = {name: [values[at] for at in chosen] for name, values in columns.items()}
+            sizes = {"seq": seq, "frame_rows": len(chosen), "part": part + 1, "parts": parts}
+            yield orjson.dumps({**shared, **sizes, **cut}), len(chosen)
+            seq += len(chosen)
+
+    def _singly(self, group: _Group[Place], of: Contract) -> Iterator[Framed[Place] | Broken[Place]]:
+        """Yield each row as a frame of its own, or as broken where it cannot be encoded or is too long."""
+        for fields, place in zip(group.rows, group.places, strict=True):
+            columns = _columns(of, [fields])
+            try:
+                [(value, rows)] = self._cut(group.shared, columns, 1, 1, of)
+                why = f"{len(value)} bytes; the longest message is {LONGEST_BYTES}"
+            except orjson.JSONEncodeError as error:
+                value, why = b"", str(error)
+            if not value or len(value) > LONGEST_BYTES:
+                yield Broken(Record(group.dataset, fields), why, place)
+                continue
+            key = str(group.shared["system"]).encode()
+            yield Framed(Message(of.dataset.topic, key, value), group.dataset, rows, place)
+            self.seq += rows
+
+
+def _columns(of: Contract, rows: Sequence[Fields]) -> dict[str, list[Any]]:
+    """Return the columns that any row has, in the order of the definition, with null where a row has none."""
+    there = set().union(*rows)
+    return {name: [row.get(name) for row in rows] for name in of.dataset.columns if name in there}
+
+
+def _distinct(
+    of: Contract, group: _Group[Place], columns: dict[str, list[Any]]
+) -> tuple[_Group[Place], dict[str, list[Any]], _Group[Place]]:
+    """Return a group in which each entity is once, its columns, and a group of the rows that repeat one."""
+    dataset, shared, rows, places = group
+    nothing: _Group[Place] = _Group(dataset, shared, [], [])
+    if of.distinct(columns) == len(rows):
+        return group, columns, nothing
+    first, again = _Group[Place](dataset, shared, [], []), nothing
+    seen: set[tuple[Any, ...]] = set()
+    for fields, place in zip(rows, places, strict=True):
+        entity = tuple(fields[name] for name in of.entity)
+        to = again if entity in seen else first
+        seen.add(entity)
+        to.rows.append(fields)
+        to.places.append(place)
+    return first, _columns(of, first.rows), again
+
+
+class _Checks:
+    """What the values of a dataset's frames must be: the same as its JSON Schema, by column."""
+
+    def __init__(self, dataset: str) -> None:
+        self.contract = contract(dataset)
+        of = datasets()[dataset]
+        self.shared = _shared()
+        self._columns = {name: _check(column) for name, column in of.columns.items()}
+        self._required = self.contract.required
+        self._allowed = frozenset({*of.columns, *_ENVELOPE})
+        self._dataset = of
+        self._row: jsonschema_rs.Draft202012Validator | None = None
+
+    def are_valid(self, shared: Fields, columns: dict[str, list[Any]], rows: Sequence[Fields]) -> bool:
+        """Return whether every value of every row is what it should be."""
+        if not (self.shared.is_valid(shared) and self._allowed.issuperset(chain.from_iterable(rows))):
+            return False
+        if any(name not in columns for name in self._required):
+            return False
+        return all(self._columns[name](values) for name, values in columns.items())
+
+    def sifted(self, group: _Group[Place]) -> tuple[_Group[Place], list[Broken[Place]]]:
+        """Return a group of the rows that meet their schema, and the others."""
+        self._row = self._row or validator(self._dataset)  # compiling takes longer than reading a small file
+        kept: _Group[Place] = _Group(group.dataset, group.shared, [], [])
+        broken = []
+        for fields, place in zip(group.rows, group.places, strict=True):
+            errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
+            if errors:
+                why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
+                broken.append(Broken(Record(group.dataset, fields), why[:4096], place))
+            else:
+                kept.rows.append(fields)
+                kept.places.append(place)
+        return kept, broken
+
+
+@cache
+def _checks(dataset: str) -> _Checks:
+    return _Checks(dataset)
+
+
+@cache
+def _published() -> frozenset[str]:
+    return frozenset(name for name, dataset in datasets().items() if dataset.role == "counter")
+
+
+@cache
+def _shared() -> jsonschema_rs.Draft202012Validator:
+    """Return the validator of what a frame says once; `seq` is added when it is encoded."""
+    members = {name: column for name, column in envelope("counter").items() if name != "seq"}
+    schema = {
+        "type": "object",
+        "properties": {name: column_schema(column) for name, column in members.items()},
+        "required": [name for name, column in members.items() if column.null_when is None],
+    }
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+
+
+_NONE = type(None)
+
+
+def _check(column: Column) -> Callable[[list[Any]], bool]:
+    """Return a predicate: are these values of the column?"""
+    null = () if column.null_when is None else (_NONE,)
+    if column.values:
+        allowed = frozenset([*column.values, *(() if column.null_when is None else (None,))])
+        return lambda values: _among(values, allowed)
+    if column.type in ("Int64", "UInt64"):
+        lowest, highest = (0 if column.type == "UInt64" else -(2**63)), 2**63 - 1
+        return lambda values: _of(values, {int, *null}) and _within(values, lowest, highest)
+    if column.type == "Float64":
+        return lambda values: _of(values, {int, float, *null}) and _finite(values)
+    if column.type == "DateTime64":
+        one = jsonschema_rs.Draft202012Validator(column_schema(column), validate_formats=True)
+        return lambda values: _of(values, {str, *null}) and all(one.is_valid(v) for v in {*values} if v is not None)
+    kinds = {bool if column.type == "Bool" else str, *null}
+    return lambda values: _of(values, kinds)
+
+
+def _of(values: list[Any], kinds: set[type]) -> bool:
+    return set(map(type, values)) <= kinds
+
+
+def _among(values: list[Any], allowed: frozenset[str | None]) -> bool:
+    try:
+        return set(values) <= allowed
+    except TypeError:
+        return False
+
+
+def _within(values: list[Any], lowest: int, highest: int) -> bool:
+    known = [value for value in values if value is not None]
+    return not known or (lowest <= min(known) and max(known) <= highest)
+
+
+def _finite(values: list[Any]) -> bool:
+    try:
+        return all(map(isfinite, [value for value in values if value is not None]))
+    except OverflowError:  # an integer beyond the range of Float64
+        return False
