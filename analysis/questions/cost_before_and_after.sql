@@ -1,4 +1,4 @@
--- What did one unit of work cost before and after `--since`? A change of the log per unit of more than 5 % is another workload.
+-- What did one unit of work cost before and after `--from`? A change of the log per unit of more than 5 % is another workload.
 -- section: Work and cost
 SELECT
   a.system AS system,

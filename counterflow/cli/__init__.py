@@ -14,6 +14,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
+from counterflow.cli._group import Group
 
 _EXTRAS = {
     "chdb": "look",
@@ -37,7 +38,7 @@ _SECTIONS = {
 _OTHERS = "Operate and build on the parts"
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
 
@@ -48,25 +49,10 @@ class _Commands(click.Group):
         command: click.Command = module.command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an error names those that are spelt like it."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as error:
-            raise click.NoSuchCommand(error.command_name, possibilities=self.list_commands(ctx), ctx=ctx) from None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every command with its whole first sentence, by what it is for."""
-        left = self.list_commands(ctx)
-        named = {name for names in _SECTIONS.values() for name in names}
-        sections = {**_SECTIONS, _OTHERS: tuple(name for name in left if name not in named)}
-        width = max(map(len, left))
-        for title, names in sections.items():
-            found = ((name, self.get_command(ctx, name)) for name in names)
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), c.get_short_help_str(1_000)) for name, c in found if c])
+    def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
+        """Return the commands by what they are for."""
+        named = {name for of in _SECTIONS.values() for name in of}
+        return {**_SECTIONS, _OTHERS: tuple(name for name in names if name not in named)}
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

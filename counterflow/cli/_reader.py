@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME, stated
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse, Settings
@@ -23,10 +24,10 @@ FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def period_options(command: F) -> F:
-    """Give a command --system, --from (or --since) and --to."""
+    """Give a command --system, --from and --to."""
     for option in (
-        click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end."),
-        click.option("--from", "--since", "begin", type=TIME, callback=utc, help="First interval end; UTC by default."),
+        click.option("--to", "end", type=TIME, help="Up to, but excluding, this interval end."),
+        click.option("--from", "begin", type=TIME, help="First interval end; UTC by default."),
         click.option("--system", "systems", multiple=True, help="Only this system; may be repeated."),
     ):
         command = option(command)
@@ -37,8 +38,8 @@ def period(systems: Collection[str], begin: datetime | None, end: datetime | Non
     """Return the parameters `systems`, `from` and `to` of a statement; a missing time is unbounded."""
     return {
         "param_systems": sorted(systems),
-        "param_from": f"{(begin or FIRST).astimezone(UTC):%F %T}",
-        "param_to": f"{(end or LAST).astimezone(UTC):%F %T}",
+        "param_from": stated(begin or FIRST),
+        "param_to": stated(end or LAST),
     }
 
 
@@ -107,6 +108,21 @@ def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
             yield client
     except ClickHouseError as error:
         raise CounterflowError(str(error), exit_code=exit_code) from None
+
+
+def require(client: ClickHouse, systems: Collection[str]) -> None:
+    """Raise `CounterflowError` where one of `systems` has no data; it names the nearest."""
+    known: list[str] = []
+    for table in ("system_day", "config", "metric_1h"):  # the next only where the one before lacks a system
+        if set(systems) <= set(known):
+            return
+        known += [row["system"] for row in client.rows(f"SELECT DISTINCT system FROM counterflow.{table}")]
+    for system in systems:
+        if system not in known:
+            near = {name.casefold(): name for name in known}
+            found = get_close_matches(system.casefold(), near, 1)
+            hint = f"did you mean {near[found[0]]}?" if found else "counterflow sql systems lists them"
+            raise CounterflowError(f"no system is called {system}", hint=hint, exit_code=2)
 
 
 def reader() -> AbstractContextManager[ClickHouse]:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from counterflow.cli._group import Group
 
-@click.group()
+
+@click.group(cls=Group)
 def command() -> None:
     """Read counters at their source and publish them."""
 

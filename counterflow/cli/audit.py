@@ -13,7 +13,7 @@ import orjson
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._reader import reader
 from counterflow.cli._table import console, table
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.pipelines.audit.records import Account
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--from", "begin", type=TIME, callback=utc, help="First interval end; UTC.  [default: a day before --to]")
-@click.option(
-    "--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this one.  [default: the last full hour]"
-)
+@click.option("--from", "begin", type=TIME, help="First interval end; UTC.  [default: a day before --to]")
+@click.option("--to", "end", type=TIME, help="Up to, but excluding, this one.  [default: the last full hour]")
 @click.option(
     "--grace",
     "grace_s",

@@ -7,7 +7,8 @@ import click
 
 @click.command()
 @click.argument("name")
-def command(name: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(name: str, as_json: bool) -> None:
     """Copy the tables of the running stack to `clickhouse/backups/NAME` in its home.
 
     Landing is paused meanwhile; Kafka keeps new records. The copy includes the offsets that it covers, so that
@@ -16,4 +17,10 @@ def command(name: str) -> None:
     from counterflow.stack.backup import backup
     from counterflow.stack.settings import StackSettings
 
-    click.echo(backup(StackSettings.running(), name))
+    copy = backup(StackSettings.running(), name)
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps({"name": name, "path": str(copy)}))
+    else:
+        click.echo(copy)

@@ -9,11 +9,14 @@ import click
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(file: Path, as_json: bool) -> None:
     """Check the agent configuration FILE: every mistake with its line and the way out.
 
     Lists what each source would read now, without connecting. Exit status 2: there is a mistake.
     """
+    import orjson
+
     from counterflow.collectors.agent.config import HttpSource, SqlSource, load
     from counterflow.collectors.sources.files import find
     from counterflow.collectors.sources.sql.drivers import driver
@@ -21,13 +24,15 @@ def command(file: Path) -> None:
 
     config = load(file)
     _ = config.kafka.client  # the secrets can be read
+    found_of: list[dict[str, object]] = []
+    lines: list[str] = []
     for source in config.files:
         found = [entry for pattern in source.paths for entry in find(pattern)]
         files = sum(isinstance(entry, Path) for entry in found)
-        click.echo(f"{source.name}: {files} file{'' if files == 1 else 's'} now, times in {source.zone}")
-        for entry in found:
-            if isinstance(entry, OSError):
-                click.echo(f"  {entry.filename}: {entry.strerror}")
+        unread = [f"{entry.filename}: {entry.strerror}" for entry in found if isinstance(entry, OSError)]
+        found_of.append({"source": source.name, "files": files, "zone": source.zone, "unreadable": unread})
+        lines.append(f"{source.name}: {files} file{'' if files == 1 else 's'} now, times in {source.zone}")
+        lines += [f"  {line}" for line in unread]
     for system in config.systems:
         if isinstance(system, HttpSource):
             dds = system.connection
@@ -43,5 +48,9 @@ def command(file: Path) -> None:
             cluster = system.connection or config.kafka
             _ = cluster.client
             where, read = f"topics at {cluster.bootstrap}", system.topics
-        click.echo(f"{system.name}: {where}, {', '.join(read)}, times in {system.zone}")
-    click.echo(f"{file}: agent `{config.agent_id}`, no mistakes")
+        found_of.append({"source": system.name, "reads": list(read), "at": where, "zone": system.zone})
+        lines.append(f"{system.name}: {where}, {', '.join(read)}, times in {system.zone}")
+    if as_json:
+        click.echo(orjson.dumps({"file": str(file), "agent_id": config.agent_id, "sources": found_of}))
+        return
+    click.echo("\n".join([*lines, f"{file}: agent `{config.agent_id}`, no mistakes"]))

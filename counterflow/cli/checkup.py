@@ -12,7 +12,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import on_option, period, period_options, reader
+from counterflow.cli._reader import on_option, period, period_options, reader, require
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def command(
 
     facts = load(facts_file) if facts_file else None
     with reader() as client:
+        require(client, () if facts else systems)
         measured = measure(client, period(systems, begin, end))
     found = list(results(with_facts(measured, facts, systems)))
     if not found:

@@ -9,15 +9,15 @@ from itertools import groupby
 import click
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import on_option, reader
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._reader import on_option, reader, require
+from counterflow.cli._times import TIME
 
 
 @click.command()
 @on_option
 @click.argument("system")
-@click.option("--from", "begin", type=TIME, callback=utc, help="Begin of the time in question; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, help="Its end.")
+@click.option("--from", "begin", type=TIME, help="Begin of the time in question; UTC by default.")
+@click.option("--to", "end", type=TIME, help="Its end.")
 @click.option("--rule", help="In place of a time: the newest spell in which this rule raised its alarm.")
 @click.option("--entity", help="With --rule: of this link or log.")
 @click.option(
@@ -53,6 +53,7 @@ def command(
     if (rule is None) == (begin is None or end is None) or (begin is not None and end is not None and end <= begin):
         raise click.UsageError("give either --rule, or --from and a later --to")
     with reader() as client:
+        require(client, [system])
         if rule is not None:
             period = spell(client, system, rule, rules()[rule].alarms, entity)
             if period is None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._group import Group
 
 if TYPE_CHECKING:
     from counterflow.dashboards.check import Finding
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Generate Grafana's dashboards from the charts, and check whatever can be checked without Grafana."""
 

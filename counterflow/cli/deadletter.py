@@ -14,9 +14,10 @@ import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
+from counterflow.cli._group import Group
 from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse
@@ -39,12 +40,12 @@ class LetterId(click.ParamType[str]):
 
 
 _ids = click.argument("ids", metavar="[ID]...", nargs=-1, type=LetterId())
-_since = click.option("--since", type=TIME, callback=utc, help="Only records read since; UTC by default.")
+_since = click.option("--from", "since", type=TIME, help="Only records read since; UTC by default.")
 _refused_for = click.option("--reason", default="", metavar="REASON", help="Only records rejected for this reason.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """List and show rejected records; publish them again, or drop them for a reason."""
 
@@ -105,7 +106,7 @@ def show(letter_id: str, as_json: bool) -> None:
 @_json
 @click.pass_context
 def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, reason: str, as_json: bool) -> None:
-    """Publish letters again to their original topic: by ID, or all --since or with a --reason.
+    """Publish letters again to their original topic: by ID, or all --from a time or with a --reason.
 
     Fix the cause first. Each record lands once, however often it is replayed; the letter stays, marked as replayed.
     Exit status 1: a letter could not be replayed; its row has the reason.
@@ -116,7 +117,7 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
     from counterflow.stack.settings import StackSettings
 
     if not (ids or since or reason):
-        raise click.UsageError("give IDs of letters, --since or --reason")
+        raise click.UsageError("give IDs of letters, --from or --reason")
     settings = StackSettings.running()
     with connected("lander", exit_code=1) as client:
         found = _found(client, ids, since, reason)

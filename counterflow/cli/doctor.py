@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from counterflow.cli._reader import kept, on_option, reader
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._reader import kept, on_option, reader, require
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.analysis.doctor import Finding
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @on_option
 @click.option("--system", "systems", multiple=True, help="Only this system, with input it never had; may be repeated.")
-@click.option("--at", type=TIME, callback=utc, help="Judge what has stopped as of this time. [default: now]")
+@click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a part and a finding, one a line.")
 @click.pass_context
 def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
@@ -39,6 +39,7 @@ def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, a
     findings: list[Finding] = []
     if not any(trouble.part == "clickhouse" for trouble in troubles):
         with reader() as client:
+            require(client, systems)
             findings = examine(client, systems, at)
     if as_json:
         _as_json(troubles, findings)

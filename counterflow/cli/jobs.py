@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._group import Group
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.base.errors import CounterflowError
@@ -21,7 +22,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 _names = click.argument("names", metavar="[JOB]...", nargs=-1)
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Submit, list, cancel and rerun the Flink jobs that compute the results."""
 
@@ -94,8 +95,8 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 
 @command.command()
 @_names
-@click.option("--from", "begin", type=TIME, callback=utc, required=True, help="First interval end; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, required=True, help="Up to, but excluding, this interval end.")
+@click.option("--from", "begin", type=TIME, required=True, help="First interval end; UTC by default.")
+@click.option("--to", "end", type=TIME, required=True, help="Up to, but excluding, this interval end.")
 @click.option("--system", help="Only this system.")
 @_home
 @_json

@@ -14,7 +14,8 @@ from counterflow.base.errors import CounterflowError
 @click.option("--user", default="migrator", show_default=True, help="User with the right to create tables.")
 @click.option("--password-file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="With --url.")
 @click.option("--cluster", help="Name of the cluster: creates replicated tables on all its servers.")
-def command(url: str | None, user: str, password_file: Path | None, cluster: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(url: str | None, user: str, password_file: Path | None, cluster: str | None, as_json: bool) -> None:
     """Apply the migrations of schemas/clickhouse that the server does not have yet."""
     import httpx
 
@@ -34,6 +35,11 @@ def command(url: str | None, user: str, password_file: Path | None, cluster: str
         raise CounterflowError(f"{url} does not answer: {error}", hint="counterflow status") from None
     except ClickHouseError as error:
         raise CounterflowError(f"{url} rejected a migration: {error}") from None
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps({"url": url, "applied": applied}))
+        return
     for name in applied:
         click.echo(name)
     click.echo(f"{len(applied)} migrations applied" if applied else "nothing to apply", err=True)

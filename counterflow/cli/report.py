@@ -14,7 +14,7 @@ import click
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import on_option, reader
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME
 from counterflow.cli.study import run_of
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ _HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 @click.command()
 @on_option
-@click.option("--from", "begin", type=TIME, callback=utc, help="Start of the period; UTC by default.")
-@click.option("--to", "end", type=TIME, callback=utc, help="End of the period.")
+@click.option("--from", "begin", type=TIME, help="Start of the period; UTC by default.")
+@click.option("--to", "end", type=TIME, help="End of the period.")
 @click.option("--system", "systems", multiple=True, help="Only this system; may be repeated.")
 @click.option(
     "--study",

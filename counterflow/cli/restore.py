@@ -8,7 +8,8 @@ import click
 @click.command()
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Confirm the action without prompting.")
-def command(name: str, yes: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(name: str, yes: bool, as_json: bool) -> None:
     """Restore the tables of the running stack from the copy NAME, and land what arrived since.
 
     Later records are landed again from Kafka, as far as it still has them; `counterflow audit` shows any loss.
@@ -21,4 +22,9 @@ def command(name: str, yes: bool) -> None:
     if not yes:
         click.confirm("All tables will be replaced by those of the copy. Continue?", abort=True)
     again = restore(settings, name)
-    click.echo(f"{name} is restored; landing {again:,} Kafka offsets again. Next: counterflow audit")
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps({"name": name, "offsets_landed_again": again}))
+    else:
+        click.echo(f"{name} is restored; landing {again:,} Kafka offsets again. Next: counterflow audit")

@@ -16,10 +16,11 @@ import msgspec
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._group import Group
 from counterflow.cli._reader import F, on_option, reader
 from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME
 from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 _source = click.option(
     "--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input."
 )
-_begin = click.option("--from", "begin", type=TIME, callback=utc, help="First stored interval end; UTC by default.")
-_end = click.option("--to", "end", type=TIME, callback=utc, help="Up to, but excluding, this interval end.")
+_begin = click.option("--from", "begin", type=TIME, help="First stored interval end; UTC by default.")
+_end = click.option("--to", "end", type=TIME, help="Up to, but excluding, this interval end.")
 _settings = click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True, help="Set a parameter; may be repeated."
 )
@@ -60,7 +61,7 @@ def _intervals(command: F) -> F:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """List and show the verdict rules, and replay one over intervals before it pages anyone."""
 

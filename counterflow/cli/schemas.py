@@ -14,9 +14,10 @@ import orjson
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._group import Group
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Generate, show and check the contracts of the datasets."""
 

@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._table import console
-from counterflow.cli._times import TIME, utc
+from counterflow.cli._times import TIME
 from counterflow.simulate import START, Simulation, cases, simulate
 
 BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
@@ -22,7 +22,7 @@ BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
 @click.argument("case", required=False)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; each system gets a subfolder.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the noise; the means stay the same.")
-@click.option("--start", type=TIME, callback=utc, default=BEGIN, show_default=True, help="Simulated start, UTC.")
+@click.option("--start", type=TIME, default=BEGIN, show_default=True, help="Simulated start, UTC.")
 @click.option("--list", "list_cases", is_flag=True, help="List the cases.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: files and runs.")
 def command(case: str | None, out: Path | None, seed: int, start: datetime, list_cases: bool, as_json: bool) -> None:

@@ -6,6 +6,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
 
@@ -16,8 +17,9 @@ from counterflow.analysis.queries import BEGINNING, END, queries, restricted
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import on_option, reader
+from counterflow.cli._reader import on_option, reader, require
 from counterflow.cli._table import console, show, table
+from counterflow.cli._times import TIME, stated
 
 FORMATS = {
     "table": "JSONCompactEachRowWithNames",
@@ -45,8 +47,8 @@ _NOISE = re.compile(
 @on_option
 @click.argument("query", required=False)
 @click.option("--system", "systems", multiple=True, help="Restrict a stored query to a system; may be repeated.")
-@click.option("--since", default=BEGINNING, help="Restrict a stored query to intervals after this time, UTC.")
-@click.option("--until", default=END, help="Restrict a stored query to intervals that end by this time, UTC.")
+@click.option("--from", "begin", type=TIME, help="Restrict a stored query to intervals that end after this time.")
+@click.option("--to", "end", type=TIME, help="Restrict a stored query to intervals that end by this time.")
 @click.option(
     "--format",
     "form",
@@ -55,7 +57,12 @@ _NOISE = re.compile(
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per row: --format jsonl.")
 def command(
-    query: str | None, systems: tuple[str, ...], since: str, until: str, form: str | None, as_json: bool
+    query: str | None,
+    systems: tuple[str, ...],
+    begin: datetime | None,
+    end: datetime | None,
+    form: str | None,
+    as_json: bool,
 ) -> None:
     """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
     stored = queries()
@@ -68,6 +75,7 @@ def command(
             out.print(table(listed, title=section))
         return
     settings: Settings = {}
+    since, until = stated(begin) if begin else BEGINNING, stated(end) if end else END
     if query in stored:
         query, settings = stored[query].sql, restricted(systems, since, until)
     elif query.isidentifier():
@@ -76,6 +84,7 @@ def command(
         raise CounterflowError(f"no stored query is called {query}", hint=hint, exit_code=2)
     wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
     with reader() as client:
+        require(client, systems)
         try:
             with client.stream(query, {"default_format": wanted, **_JSON, **settings}) as (came, pieces):
                 if came == wanted == FORMATS["table"]:

@@ -10,6 +10,7 @@ import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
+from counterflow.cli._group import Group
 from counterflow.cli._reader import on_option, period, reader
 from counterflow.cli._table import console, table
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Compare labelled runs, and recompute the published figures of the studied documents."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from counterflow.cli._group import Group
+
 _partitions = click.option(
     "--partitions",
     type=click.IntRange(1),
@@ -13,7 +15,7 @@ _partitions = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Show or create the topics and users that Kafka needs; `counterflow up` creates those of the stack."""
 

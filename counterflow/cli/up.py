@@ -27,17 +27,20 @@ if TYPE_CHECKING:
 @click.option("--verdicts-metrics-port", type=int)
 @click.option("--health-port", type=int)
 @click.option("--grafana-port", type=int, help="If Grafana is installed: on PATH, or at COUNTERFLOW_GRAFANA.")
-def command(home: Path | None, **ports: int | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(home: Path | None, as_json: bool, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine; the first start installs them."""
     from counterflow.cli._table import console
     from counterflow.stack.agent_config import FILE, INBOX, other_broker
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
-    out = console(soft_wrap=True)
+    out = console(stderr=as_json, soft_wrap=True)
     running = StackSettings.load(home=home)
     if (found := status(running)) and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
+        if as_json:
+            _print_json(running)
         return
     settings = running if found else StackSettings.from_environment(None, home=home, **ports)
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
@@ -49,6 +52,9 @@ def command(home: Path | None, **ports: int | None) -> None:
     begin = time.monotonic()
     with out.status("starting the stack"):
         up(settings, say=out.print)
+    if as_json:
+        _print_json(settings)
+        return
     out.print(
         f"The stack is up after {time.monotonic() - begin:.0f} s.\n"
         f"  Kafka       {settings.kafka_bootstrap}\n"
@@ -60,6 +66,24 @@ def command(home: Path | None, **ports: int | None) -> None:
     )
     if broker := other_broker(settings):
         out.print(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
+
+
+def _print_json(settings: StackSettings) -> None:
+    import orjson
+
+    from counterflow.stack.agent_config import FILE
+
+    places = {
+        "home": str(settings.home),
+        "kafka": settings.kafka_bootstrap,
+        "flink": settings.flink_url,
+        "clickhouse": settings.clickhouse_url,
+        "health": f"http://127.0.0.1:{settings.health_port}/healthz",
+        "grafana": settings.grafana_url if settings.grafana else None,
+        "secrets": str(settings.secrets),
+        "agent_config": str(settings.home / FILE),
+    }
+    click.echo(orjson.dumps(places))
 
 
 def _grafana(settings: StackSettings) -> str:

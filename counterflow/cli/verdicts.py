@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from counterflow.cli._group import Group
+
 STALE_S = 3600
 MOST = 5_000
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Expose verdicts and newest figures to Prometheus."""
 

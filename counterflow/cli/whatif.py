@@ -13,6 +13,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._group import Group
 from counterflow.cli._reader import on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
@@ -37,7 +38,7 @@ ORDER BY system, grouping, name, ts
 """
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Apply published measurements to measured workloads; each figure has its assumption and source."""
 

@@ -47,14 +47,14 @@ def test_what_the_stories_tell_is_answered(reader: ClickHouse) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_a_period_of_one_system_is_asked_for_by_its_times(counterflow: Run) -> None:
-    hour = ("--since", "2026-03-02 08:00:00", "--until", "2026-03-02 08:30:00")
+    hour = ("--from", "2026-03-02 08:00:00", "--to", "2026-03-02 08:30:00")
     run = counterflow("sql", "modify_ratio", "--system", "FIG21", *hour, "--json")
     assert run.returncode == 0, run.stderr
     rows = [json.loads(line) for line in run.stdout.splitlines()]
     assert {row["system"] for row in rows} == {"FIG21"}
     shares = [row["modify_pct_avg"] for row in rows]
     assert shares == sorted(shares, reverse=True)
-    before = counterflow("sql", "modify_ratio", "--system", "FIG21", "--until", "2026-03-02 08:00:00", "--json")
+    before = counterflow("sql", "modify_ratio", "--system", "FIG21", "--to", "2026-03-02 08:00:00", "--json")
     assert (before.returncode, before.stdout) == (0, "")
 
 

@@ -102,7 +102,7 @@ def test_a_refused_record_lands_once_however_often_it_is_replayed(line: StackSet
         land(line)
         assert_landed_once(line, agent, 10)
         forget(client)  # and it has landed
-        again = lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+        again = lines(deadletter("replay", "--from", "2000-01-01", "--json"))
         assert [row["what"] for row in again] == ["there already"] * 2
         land(line)
         assert_landed_once(line, agent, 10)
@@ -118,13 +118,13 @@ def test_one_that_is_refused_again_is_a_new_letter_of_the_same_record(line: Stac
     publish(line, agent, [*records(agent, 0, 3), framed(record(agent, 3, ts="1999-12-31T00:00:00Z"))])
     land(line)
     with admin(line) as client:
-        lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+        lines(deadletter("replay", "--from", "2000-01-01", "--json"))
         land(line)
         forget(client)
         two = lines(deadletter("list", "--each", "--json"))
         assert len({letter["origin"] for letter in two}) == 2
         mend(client)
-        done = lines(deadletter("replay", "--since", "2000-01-01", "--json"))
+        done = lines(deadletter("replay", "--from", "2000-01-01", "--json"))
     assert sorted(row["what"] for row in done) == ["published", "there already"]
     land(line)
     assert_landed_once(line, agent, 4)
@@ -142,7 +142,7 @@ def test_what_cannot_be_replayed_says_why_and_is_dropped_for_a_reason(line: Stac
         client.post("INSERT INTO counterflow.deadletter FORMAT JSONEachRow", orjson.dumps(parsed), settings)
     each = {letter["reason"]: letter["id"] for letter in lines(deadletter("list", "--each", "--json"))}
     assert set(each) == {"not_json", "VIOLATED_CONSTRAINT", "bad_number"}
-    outcome = {row["id"]: row for row in lines(deadletter("replay", "--since", "2000-01-01", "--json"), status=1)}
+    outcome = {row["id"]: row for row in lines(deadletter("replay", "--from", "2000-01-01", "--json"), status=1)}
     why = {letter: row["why"] for letter, row in outcome.items()}
     assert "its agent and seq cannot be read" in why[each["not_json"]]
     assert outcome[each["VIOLATED_CONSTRAINT"]]["what"] == "published"  # all its bytes were kept

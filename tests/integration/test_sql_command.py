@@ -113,12 +113,19 @@ def test_a_clause_format_is_printed_as_it_comes(sql: Run, terminal: Callable[...
 
 
 def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
-    found = sql("busiest_disks", "--system", "A/B", "--since", "2026-01-01 00:00:00")
+    found = sql("busiest_disks", "--system", "A/B", "--from", "2026-01-01 00:00:00")
     assert found.stderr == ""
     assert "disk" in found.stdout.splitlines()[0].split("\t")
-    assert sql("busiest_disks", "--system", "other", "--json").stdout == ""
-    assert sql("busiest_disks", "--system", "other", "--format", "table").stdout == "no rows\n"
+    assert sql("busiest_disks", "--to", "2025-12-31 23:59 UTC", "--json").stdout == ""
+    assert sql("busiest_disks", "--to", "2025-12-31", "--format", "table").stdout == "no rows\n"
     assert "busiest_disks" in sql().stdout
+
+
+@pytest.mark.parametrize(("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "counterflow sql systems lists them")])
+def test_a_system_that_is_none_is_answered_with_the_nearest(sql: Run, named: str, hint: str) -> None:
+    found = sql("busiest_disks", "--system", named)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"error: no system is called {named}\nhint: {hint}\n"
 
 
 def test_a_terminal_shows_a_table_that_fits(terminal: Callable[..., str]) -> None:

@@ -71,3 +71,57 @@ def test_help_loads_no_client_and_no_engine() -> None:
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
     assert "click" in loaded
     assert not loaded & {"httpx", "confluent_kafka", "pydantic", "chdb", "jinja2", "supervisor"}
+
+
+GROUPS = ("agent", "dashboards", "deadletter", "jobs", "rules", "schemas", "study", "topics", "verdicts", "whatif")
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_fits_80_columns_and_cuts_no_description(group: str) -> None:
+    page = CliRunner().invoke(cli, [group, "--help"], terminal_width=80).output
+    assert max(map(len, page.splitlines())) <= 80
+    assert "..." not in page.split("Commands:")[1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["rules", "repaly"], "'replay'"),
+        (["sql", "--sytem", "A"], "'--system'"),
+        (["publish", "--agian", "x"], "'--again'"),
+    ],
+)
+def test_a_misspelt_subcommand_or_option_is_answered_with_the_nearest(typed: list[str], meant: str) -> None:
+    answer = CliRunner().invoke(cli, typed)
+    assert answer.exit_code == 2
+    assert f"Did you mean {meant}?" in answer.output
+
+
+def _shown(width: int, **environment: str) -> str:
+    """What `sql` without a query writes to a terminal of this width."""
+    script = (
+        "import os, pty, sys\n"
+        "pid, fd = pty.fork()\n"
+        "if pid == 0: os.execv(sys.executable, [sys.executable, '-m', 'counterflow', 'sql'])\n"
+        "seen = b''\n"
+        "try:\n"
+        "    while block := os.read(fd, 65536): seen += block\n"
+        "except OSError: pass\n"
+        "os.waitpid(pid, 0)\n"
+        "sys.stdout.buffer.write(seen)\n"
+    )
+    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm-256color", **environment}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True)
+    return done.stdout.decode()
+
+
+def test_colours_are_left_out_where_the_user_wants_none() -> None:
+    assert "\x1b[" in _shown(80)
+    assert "\x1b[" not in _shown(80, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_terminal_is_kept_to_and_no_word_of_a_heading_is_broken(width: int) -> None:
+    lines = _shown(width, NO_COLOR="1").splitlines()
+    assert max(map(len, lines)) <= width
+    assert any(re.match(r"name +question\s*$", line) for line in lines)

@@ -1,0 +1,78 @@
+"""One grammar of times for every command that takes one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+import pytest
+
+from counterflow.cli import cli
+from counterflow.cli._times import Time, moment
+from tests.support.command_line import parse
+
+NOW = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)  # the day on which Europe's clocks went forward, at 01:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-03-02", "2026-03-02T00:00:00+00:00"),
+        ("2026-03-02 08:00", "2026-03-02T08:00:00+00:00"),
+        ("2026-03-02T08:00:30", "2026-03-02T08:00:30+00:00"),
+        ("2026-03-02T08:00:30Z", "2026-03-02T08:00:30+00:00"),
+        ("2026-03-02 08:00+01:00", "2026-03-02T07:00:00+00:00"),
+        ("2026-03-02 08:00 Europe/Berlin", "2026-03-02T07:00:00+00:00"),
+        ("2026-07-02 08:00 Europe/Berlin", "2026-07-02T06:00:00+00:00"),
+        ("now", "2026-03-29T12:34:56+00:00"),
+        ("-2h", "2026-03-29T10:34:56+00:00"),
+        ("-90m", "2026-03-29T11:04:56+00:00"),
+        ("-1w", "2026-03-22T12:34:56+00:00"),
+        ("today", "2026-03-29T00:00:00+00:00"),
+        ("yesterday", "2026-03-28T00:00:00+00:00"),
+        ("today Europe/Berlin", "2026-03-28T23:00:00+00:00"),
+        ("yesterday Asia/Tokyo", "2026-03-27T15:00:00+00:00"),
+    ],
+)
+def test_a_time_is_understood(text: str, meant: str) -> None:
+    assert moment(text, NOW) == datetime.fromisoformat(meant)
+
+
+@pytest.mark.parametrize("text", ["tomorow", "2026-02-30", "08:00", "-2y", "2026-03-02 Mars/Olympus", "now+01:00 UTC"])
+def test_what_is_none_is_refused_with_what_is_understood(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="`yesterday`, `-2h`"):
+        Time().convert(text, None, None)
+
+
+def _commands(command: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:
+    if not isinstance(command, click.Group):
+        return [(path, command)]
+    context = click.Context(command)
+    found = ((name, command.get_command(context, name)) for name in command.list_commands(context))
+    return [one for name, of in found if of for one in _commands(of, (*path, name))]
+
+
+def test_every_command_calls_a_period_the_same() -> None:
+    """A period is --from and --to of this grammar; nothing is called --since or --until."""
+    for path, command in _commands(cli):
+        for parameter in command.params:
+            assert not {"--since", "--until"} & set(parameter.opts), path
+            assert not isinstance(parameter.type, click.DateTime), path
+            if parameter.name in ("begin", "end"):
+                assert isinstance(parameter.type, Time), path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sql", "systems", "--from", "yesterday", "--to", "-2h"),
+        ("checkup", "--from", "2026-03-02 08:00", "--to", "2026-03-02 09:00 Europe/Berlin"),
+        ("audit", "--from", "-1d"),
+        ("report", "--from", "yesterday", "--to", "today"),
+        ("deadletter", "list", "--from", "-2h"),
+        ("rules", "replay", "roce_cap", "--from", "yesterday", "--to", "now"),
+    ],
+    ids=" ".join,
+)
+def test_commands_take_it(words: tuple[str, ...]) -> None:
+    parse(words)
