@@ -24,7 +24,8 @@ The `--help` of every command. Exit status 0: done; 1: done, but something is wr
 done, and the message names the way out.
 
 A `TIME` is one of {grammar}.
-`today` and `yesterday` are the midnights at which these days begin; a zone is an IANA name or an offset: `2026-03-02 08:00 Europe/Berlin`, `2026-03-02T08:00+01:00`, `yesterday America/New_York`.
+`today` and `yesterday` are the midnights at which these days begin; a zone is an IANA name or an offset:
+`2026-03-02 08:00 Europe/Berlin`, `2026-03-02T08:00+01:00`, `yesterday America/New_York`.
 """
 
 _CONFIGURATION = """\
