@@ -28,7 +28,7 @@ _EXTRAS = {
 
 
 _SECTIONS = {
-    "Look at files": ("look", "summary", "parse"),
+    "Look at files": ("look", "summary", "parse", "bundle"),
     "Run the line": ("demo", "watch", "up", "status", "down", "publish", "agent", "simulate"),
     "Ask": ("sql", "report", "culprit", "checkup", "rules"),
     "Study": ("study", "whatif"),

@@ -1,0 +1,196 @@
+"""Names in recordings replaced by others of the same shape, so that layouts and numbers stay as they are.
+
+What is a name: the values of the columns that name systems, users, jobs, hosts and the like in what a format reads, and
+what looks like an address, a path or a serial number wherever it stands. A replacement depends on a key that nobody
+keeps; within one `Pseudonyms` a name always gets the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv6Address
+
+from counterflow.collectors.records import Item, Record
+
+_COLUMNS = frozenset(
+    """
+    system subsystem member peer job job_name job_user current_user accounting_code command workload_class service_class
+    report_class program_schema queue component physical_port
+    """.split()  # noqa: SIM905 - a list of them is a page
+)
+_SETTING = re.compile(r"(?:host|run|node|system|partition|lpar|user)_?(?:name)?|serial.*|.*mail.*", re.IGNORECASE)
+"""Settings of `config` whose values are names."""
+_LONGEST = 64
+"""A longer value of a setting is no name."""
+_KEPT = frozenset(
+    """
+    adm bin com command cpu daemon db2 default disk false host idle ip java job linux lp memory mail name net nobody
+    null nmon no none on of off org other owner port python root serial server sshd sys syslog system systemd task total
+    true unknown user value version yes aix ibm
+    power power8 power9 power10 power11 zos x86_64 amd64 generic unclassified
+    """.split()  # noqa: SIM905 - a list of them is a page
+)
+_IBM = re.compile(r"Q[A-Z0-9#$@_]{2,9}|\*\w+|(?:SYS|IBM)[A-Z]{3,}", re.ASCII)
+"""What IBM named: users, jobs and subsystems of IBM i, special values."""
+_FOLDERS = frozenset(
+    """
+    bin boot dev etc home lib lib64 local log opt proc run sbin sys tmp u usr var QSYS QOpenSys
+    cgroup cpuinfo devices diskstats fs mapper meminfo net partitions stat
+    """.split()  # noqa: SIM905 - a list of them is a page
+)
+
+_WORD = re.compile(r"[\w$#@]+")
+_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+_LONG_ADDRESS = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{1,4}::?){3,7}[0-9a-fA-F]{1,4}(?![\w:])")
+_MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:])")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DOMAIN = re.compile(
+    r"(?<![\w./@-])(?:[A-Za-z][\w-]*\.){2,}(?:com|org|net|edu|gov|local|lan|corp|intra|internal|at|au|be|br|ca|ch|cn|de|dk|es|eu|fi|fr|in|it|jp|nl|no|pl|se|uk|us)\b"
+)
+_PATH = re.compile(r"(?<![\w/.<])(?:/[\w.+@#$-]+){2,}")
+_LOCATION = re.compile(r"\bU[0-9A-Z]{4}\.[0-9A-Z]{3}\.([0-9A-Z]{7})")
+_ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
+"""Command lines in nmon: whatever stands in them is replaced."""
+_SHORT = 4
+"""Shorter words are replaced in the letter case in which they were found: others may be headings, such as `VM`."""
+
+
+class Pseudonyms:
+    """What is replaced by what, for files that belong together."""
+
+    def __init__(self, words: Iterable[str] = (), keep: Iterable[str] = (), key: bytes | None = None) -> None:
+        """Begin with words that the user names; `keep` are never replaced."""
+        self._key = key or secrets.token_bytes(32)
+        self._keep = {word.casefold() for word in keep} | _KEPT
+        self._headings: set[str] = set()
+        self._new: dict[str, str] = {}
+        self.left: set[str] = set()
+        """Names that are not replaced: numbers, single letters and words that everybody uses."""
+        self._taken: set[str] = set()
+        self.kinds: Counter[str] = Counter()
+        for word in words:
+            self._add(word, "word")
+
+    def learn(self, items: Iterable[Item]) -> None:
+        """Take the names out of what a format read."""
+        for item in items:
+            if not isinstance(item, Record):
+                continue
+            for column, value in item.fields.items():
+                whole = column == "job" and "job_name" in item.fields  # of its parts each is a column
+                named = (column in _COLUMNS and not whole) or (
+                    column == "value" and item.dataset == "config" and _SETTING.fullmatch(str(item.fields.get("name")))
+                )
+                if named and isinstance(value, str) and len(value) <= _LONGEST:
+                    self._names(value, column)
+
+    def learn_headings(self, text: str) -> None:
+        """Leave the words of a table's headings as they are: a line of names alone, parted by a separator."""
+        fields = re.split(r"[;,\t]", text.lstrip("\ufeff").partition("\n")[0].strip())
+        if len(fields) >= 3 and all(re.fullmatch(r'"?[A-Za-z_][\w .%/()#$@-]*"?', field) for field in fields):
+            self._headings.update(word for field in fields for word in _WORD.findall(field))
+
+    def learn_text(self, text: str) -> None:
+        """Take out of a text what looks like an address, a path, a domain or a serial number."""
+        for kind, pattern in (("path", _PATH), ("domain", _DOMAIN), ("mail", _MAIL), ("serial", _LOCATION)):
+            for found in pattern.finditer(text):
+                words = _WORD.findall(found[1] if kind == "serial" else found[0])
+                for word in words:
+                    if not (kind == "path" and word in _FOLDERS) and not (kind != "serial" and len(word) < _SHORT):
+                        self._add(word, kind)
+
+    def replaced(self, text: str) -> str:
+        """Return the text with every name replaced; its length and its lines stay."""
+        text = _ARGUMENTS.sub(self._arguments, text)
+        text = _MAC.sub(lambda found: self._hexadecimal(found[0]), text)
+        text = _LONG_ADDRESS.sub(lambda found: self._long_address(found[0]), text)
+        text = _ADDRESS.sub(lambda found: self._address(found[0]), text)
+        return _WORD.sub(lambda found: self._of(found[0]), text)
+
+    def found_in(self, text: str) -> Iterator[str]:
+        """Yield the replaced words that a text still holds."""
+        yield from {word for word in _WORD.findall(text) if self._of(word) != word}
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are replaced, sorted."""
+        return sorted(self._new)
+
+    def _names(self, value: str, kind: str) -> None:
+        for word in _WORD.findall(value):
+            self._add(word, kind)
+
+    def _add(self, word: str, kind: str) -> None:
+        if word in self._new:
+            return
+        common = word.casefold() in self._keep or word in self._headings or _IBM.fullmatch(word)
+        if len(word) < 2 or word.isdigit() or common or re.fullmatch(r"[0-9.eE+-]+", word):
+            self.left.add(word)
+            return
+        made = self._made(word)
+        self.kinds[kind] += 1
+        self._taken.add(made)
+        self._new[word] = made
+        if len(word) >= _SHORT:
+            for other in (word.upper(), word.lower()):
+                if other not in self._headings:
+                    self._new.setdefault(other, made.upper() if other == word.upper() else made.lower())
+
+    def _of(self, word: str) -> str:
+        """Return what stands for a word, or for the parts of one with underscores."""
+        if word in self._headings:
+            return word
+        if word in self._new or "_" not in word:
+            return self._new.get(word, word)
+        parts = word.split("_")
+        return "_".join(self._new.get(part, part) if len(part) >= _SHORT else part for part in parts)
+
+    def _made(self, word: str) -> str:
+        for attempt in range(1_000):
+            made = self._shaped(word, attempt)
+            if made not in self._taken and made not in self._new and made.casefold() != word.casefold():
+                return made
+        raise ValueError(f"no replacement is left for a word of {len(word)} characters")
+
+    def _shaped(self, word: str, attempt: int = 0) -> str:
+        """Return other characters of the same kinds: letters for letters, digits for digits."""
+        seed = f"{attempt}/{word.casefold()}".encode()
+        noise = hashlib.blake2b(seed, key=self._key, digest_size=64).digest() * (len(word) // 64 + 1)
+        return "".join(map(_like, word, noise))
+
+    def _arguments(self, found: re.Match[str]) -> str:
+        head, line = (found[1], found[2]) if found[1] else (found[3], found[4])
+        return head + _WORD.sub(lambda word: word[0] if word[0].isdigit() else self._shaped(word[0]), line)
+
+    def _address(self, text: str) -> str:
+        if text.startswith(("127.", "0.", "255.")):
+            return text
+        noise = hashlib.blake2b(text.encode(), key=self._key, digest_size=4).digest()
+        sizes = {1: (1, 9), 2: (10, 90), 3: (100, 100)}
+        parts = ((sizes[len(part)], byte) for part, byte in zip(text.split("."), noise, strict=True))
+        return ".".join(str(first + byte % span) for (first, span), byte in parts)
+
+    def _long_address(self, text: str) -> str:
+        try:
+            IPv6Address(text)
+        except ValueError:  # a time with fractions, for one
+            return text
+        return self._hexadecimal(text)
+
+    def _hexadecimal(self, text: str) -> str:
+        noise = hashlib.blake2b(text.casefold().encode(), key=self._key, digest_size=64).digest()
+        digits = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
+        return "".join(digits[byte % 16] if char.isalnum() else char for char, byte in zip(text, noise, strict=False))
+
+
+def _like(char: str, byte: int) -> str:
+    if char.isdigit():
+        return str(byte % 10)
+    if char.isalpha():
+        letter = chr(ord("a") + byte % 26)
+        return letter.upper() if char.isupper() else letter
+    return char

@@ -1,0 +1,169 @@
+"""`counterflow bundle`: recordings that one can send, with names replaced and layouts and numbers kept."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import click
+import orjson
+
+from counterflow.base.errors import CounterflowError
+from counterflow.cli._files import reading_options, recordings
+
+if TYPE_CHECKING:
+    from counterflow.collectors.pseudonyms import Pseudonyms
+
+_MOST_BYTES = 256 << 20
+
+
+class _File(NamedTuple):
+    """A file, or a member of a packed one; `latin-1` keeps each byte as a character."""
+
+    name: str
+    text: str
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default="bundle.tgz", show_default=True)
+@click.option("--replace", "words", multiple=True, metavar="WORD", help="Replace this word too; may be repeated.")
+@click.option("--keep", multiple=True, metavar="WORD", help="Never replace this word; may be repeated.")
+@click.option("--show", is_flag=True, help="List the words that are replaced, and those that are not.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(
+    paths: tuple[Path, ...],
+    out: Path,
+    words: tuple[str, ...],
+    keep: tuple[str, ...],
+    show: bool,
+    zone: ZoneInfo,
+    date_order: str | None,
+    system: str | None,
+    as_json: bool,
+) -> None:
+    """Pack recordings into an archive that can be sent: names replaced, layouts and numbers kept.
+
+    Systems, users, jobs, hosts, programs, addresses, paths and serial numbers become others of the same length, the
+    same everywhere in the archive. It is written only if no replaced word is left in it and the same figures are read
+    from it. Look through it before you send it: docs/bundle.md. Exit status 2: nothing was written.
+    """
+    from counterflow.collectors.pseudonyms import Pseudonyms
+
+    files = [file for path in recordings(paths) for file in _files(path)]
+    names = Pseudonyms(words, keep)
+    before = []
+    for file in files:
+        names.learn_headings(file.text)
+    for file in files:
+        items = list(_items(file.name, file.text, zone, system, date_order))
+        names.learn(items)
+        names.learn_text(file.text)
+        before.append(_figures(items))
+    packed = [_File(names.replaced(Path(file.name).name), names.replaced(file.text)) for file in files]
+    read: dict[str, Any] = {}
+    for number, (file, new, figures) in enumerate(zip(files, packed, before, strict=True), 1):
+        if left := sorted(names.found_in(new.text)):
+            what = f"{file.name}: {', '.join(left[:5])} would be left in the archive"
+            raise CounterflowError(what, hint=f"--keep {left[0]} where it is no name", exit_code=2)
+        after = _figures(list(_items(new.name, new.text, zone, system, date_order)))
+        if after != figures:
+            what = f"{file.name}: with its names replaced other figures are read: {_difference(figures, after)}"
+            raise CounterflowError(what, hint="--show lists the words; --keep WORD leaves one as it is", exit_code=2)
+        read[f"{number:03}-{new.name}"] = dict(Counter(dataset for dataset, *_ in figures))
+    told = {"zone": zone.key, "date_order": date_order, "replaced": dict(names.kinds), "files": read}
+    _write(out, told, [(name, new.text) for name, new in zip(read, packed, strict=True)])
+    _print(out, told, names, show, as_json)
+
+
+def _files(path: Path) -> Iterator[_File]:
+    from counterflow.collectors.reading import HEAD_BYTES, name_within
+    from counterflow.collectors.sources.wrapped import contents, wrapping
+
+    with path.open("rb") as raw:
+        if wrapping(raw.read(HEAD_BYTES)) is None:
+            raw.seek(0)
+            yield _text(str(path), raw.read(_MOST_BYTES + 1))
+            return
+        for member, stream, fault in contents(raw):
+            if stream is None:
+                raise CounterflowError(f"{name_within(path, member)}: {fault.detail if fault else ''}", exit_code=2)
+            with stream:
+                yield _text(name_within(path, member), stream.read(_MOST_BYTES + 1))
+
+
+def _text(name: str, content: bytes) -> _File:
+    head = content[:65_536]
+    if len(content) > _MOST_BYTES:
+        raise CounterflowError(f"{name} has more than {_MOST_BYTES >> 20} MiB", hint="send an hour of it", exit_code=2)
+    if b"\0" in head or sum(byte >= 0x80 for byte in head) > len(head) / 4:
+        hint = "iconv -f IBM-037 -t UTF-8, or export it as CSV"
+        raise CounterflowError(f"{name} is no text whose names could be found", hint=hint, exit_code=2)
+    return _File(name, content.decode("latin-1"))
+
+
+def _items(name: str, text: str, zone: ZoneInfo, system: str | None, date_order: str | None) -> Iterator[Any]:
+    from counterflow.collectors.formats import recognise
+    from counterflow.collectors.reading import HEAD_BYTES, unrecognised
+    from counterflow.collectors.records import Context
+    from counterflow.collectors.text.lines import read_head
+
+    stream = io.BytesIO(text.encode("latin-1"))
+    head = read_head(stream, HEAD_BYTES)
+    stream.seek(0)
+    form = recognise(head)
+    if form is None:
+        yield unrecognised(head)
+    else:
+        yield from form.parse(stream, Context(name, zone, system, date_order=date_order))
+
+
+def _figures(items: list[Any]) -> list[tuple[Any, ...]]:
+    """Return what names do not change: datasets, times and numbers of records, and reasons of rejects."""
+    from counterflow.collectors.records import Record, Reject
+
+    found: list[tuple[Any, ...]] = []
+    for item in items:
+        if isinstance(item, Record):
+            numbers = tuple(value for value in item.fields.values() if not isinstance(value, str))
+            found.append((item.dataset, item.fields.get("ts"), *numbers))
+        elif isinstance(item, Reject):
+            found.append((f"anomaly {item.reason.value}", item.ts, item.line))
+    return found
+
+
+def _difference(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]]) -> str:
+    for number, (old, new) in enumerate(zip(before, after, strict=False), 1):
+        if old != new:
+            place = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+            return f"{old[0]} {old[1]} (item {number}) had {old[place:][:1]}, now {new[0]} {new[place:][:1]}"
+    return f"{len(before):,} items were read, now {len(after):,}"
+
+
+def _write(out: Path, told: dict[str, Any], files: list[tuple[str, str]]) -> None:
+    with tarfile.open(out, "w:gz") as archive:
+        for name, content in [("bundle.json", orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()), *files]:
+            data = content.encode("latin-1")
+            entry = tarfile.TarInfo(name)  # no owner, no time: neither is anybody's business
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+
+
+def _print(out: Path, told: dict[str, Any], names: Pseudonyms, show: bool, as_json: bool) -> None:
+    if as_json:
+        shown = {"words": names.words, "left": sorted(names.left)} if show else {}
+        click.echo(orjson.dumps({"archive": str(out), **told, **shown}))
+        return
+    if show:
+        click.echo(f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}")
+    kinds = ", ".join(f"{count} of {kind}" for kind, count in told["replaced"].items()) or "none"
+    click.echo(
+        f"{out}: {len(told['files'])} files, words replaced: {kinds}; none of them is left, figures are the same"
+    )
+    click.echo("Look through it before you send it; docs/bundle.md tells where to.")

@@ -1,0 +1,113 @@
+"""A bundle can be sent: no name is left in it, and the same figures are read from it."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from counterflow.cli import cli
+from tests.golden.cases import UNRECOGNISED, Case, cases
+
+SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+
+
+def bundle(*words: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["bundle", *map(str, words)])
+
+
+def unpacked(archive: Path, folder: Path) -> list[Path]:
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    return sorted(path for path in folder.iterdir() if path.name != "bundle.json")
+
+
+def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
+    """What names do not change of what `parse` prints of a file."""
+    rows = map(json.loads, CliRunner().invoke(cli, ["parse", *options, str(file)]).stdout.splitlines())
+    return [
+        (row.get("dataset"), row.get("reject"), row.get("ts"), *(v for v in row.values() if not isinstance(v, str)))
+        for row in rows
+    ]
+
+
+def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
+    source = tmp_path / "bankprod7_260302.nmon"
+    text = (SAMPLES / "aix_generated.nmon").read_text()
+    secrets = ("bankprod7", "payroll", "10.77.3.19", "0a:1b:2c:3d:4e:5f", "/srv/payroll/ledger", "hunter2")
+    text = text.replace("aixgen01", "bankprod7").replace("db2sysc", "payroll")
+    text += 'BBBP,900,ifconfig,"en0: inet 10.77.3.19 ether 0a:1b:2c:3d:4e:5f"\n'
+    text += 'BBBP,901,mount,"/srv/payroll/ledger on /dev/fslv00"\n'
+    text += "UARG,T0001,4000000,4000000,0,payroll,1,payroll,payroll --password hunter2\n"
+    source.write_text(text)
+    out = tmp_path / "b.tgz"
+    told = bundle(source, "--out", out, "--json")
+    assert told.exit_code == 0, told.output
+    [file] = unpacked(out, tmp_path / "unpacked")
+    sent = file.read_text()
+    for secret in secrets:
+        assert secret not in sent.lower() + file.name
+        assert secret not in told.output
+    assert [len(line) for line in sent.splitlines()] == [len(line) for line in text.splitlines()]
+    assert figures(file) == figures(source)
+    assert len(figures(file)) > 1_000
+    host = re.search(r"^AAA,host,(\w+)", sent, re.MULTILINE)
+    assert host is not None
+    assert len(host[1]) == len("bankprod7")
+    assert f"{host[1]}_260302.nmon" in file.name, "a file's name is replaced as its text is"
+    with tarfile.open(out) as tar:
+        assert {(entry.uname, entry.uid, entry.mtime) for entry in tar} == {("", 0, 0)}
+
+
+def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_path: Path) -> None:
+    hosts = []
+    for number in (1, 2):
+        out = tmp_path / f"{number}.tgz"
+        assert bundle(SAMPLES / "linux_16n_plain.nmon", SAMPLES / "linux_16n_full.nmon", "--out", out).exit_code == 0
+        files = unpacked(out, tmp_path / str(number))
+        found = {re.search(r"^AAA,host,(\w+)", file.read_text(), re.MULTILINE)[1] for file in files}  # type: ignore[index]
+        assert len(found) == 1
+        hosts += found
+    assert hosts[0] != "vm"
+
+
+def test_words_of_the_user_are_replaced_or_kept(tmp_path: Path) -> None:
+    out = tmp_path / "b.tgz"
+    assert (
+        bundle(SAMPLES / "aix_generated.nmon", "--replace", "hdisk8", "--keep", "aixgen01", "--out", out).exit_code == 0
+    )
+    [file] = unpacked(out, tmp_path / "unpacked")
+    assert "hdisk8" not in file.read_text()
+    assert "aixgen01" in file.read_text()
+
+
+def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
+    ebcdic = tmp_path / "spool"
+    ebcdic.write_bytes("WORK WITH DISK STATUS   BANKPROD  10/10/26\n".encode("cp037") * 9)
+    told = bundle(ebcdic, "--out", tmp_path / "b.tgz")
+    assert told.exit_code != 0
+    assert "no text whose names could be found" in str(told.exception)
+    assert not (tmp_path / "b.tgz").exists()
+
+
+TEXTS = [case for case in cases() if case.folder.parent.name != UNRECOGNISED]
+SOME = TEXTS[::9]
+
+
+@pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
+def test_whatever_the_layout_it_gives_the_same_figures(case: Case, tmp_path: Path) -> None:
+    """Whatever the layout: an archive is written after its check, or refused in one sentence."""
+    options = ["--zone", case.given["zone"]]
+    for name in ("system", "date_order"):
+        options += [f"--{name.replace('_', '-')}", case.given[name]] if name in case.given else []
+    out = tmp_path / "b.tgz"
+    told = bundle(case.input, *options, "--out", out)
+    if told.exit_code:
+        assert "no text whose names" in str(told.exception), told.exception
+        return
+    [file] = unpacked(out, tmp_path / "unpacked")
+    assert figures(file, *options) == figures(case.input, *options)
