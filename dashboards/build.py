@@ -335,7 +335,7 @@ def _hues(chart: Drawing) -> Iterator[Json]:
     if not (isinstance(chart, Chart) and chart.open and chart.over_time):
         return
     last = MARK.encode("unicode_escape").decode()
-    for hue, colour in enumerate(looks().palette, start=1):
+    for hue, colour in enumerate(looks().sequence if chart.ordered else looks().palette, start=1):
         matcher = {"id": "byRegexp", "options": f"/[^{last}]{last}{{{hue}}}$/"}
         yield {"matcher": matcher, "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
     yield _by_name(OTHERS, [("color", {"mode": "fixed", "fixedColor": looks().colours["neighbours"]})])

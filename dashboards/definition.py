@@ -45,6 +45,7 @@ class Looks(_Strict):
     Parameters
     ----------
     hues : what series are drawn in, by the name of the hue.
+    sequence : for open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
     """
@@ -53,6 +54,7 @@ class Looks(_Strict):
     documented: frozenset[str]
     colours: dict[str, str]
     palette: tuple[str, ...]
+    sequence: tuple[str, ...]
     themed: dict[str, str]
     states: dict[str, str]
     units: dict[str, Unit]
@@ -147,6 +149,7 @@ class Drawing(_Strict):
         `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before.
     unit, axis : of the values, and what stands beside the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
+    ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
     thresholds, links : see there.
     interval : usual distance of the points, in Grafana's spelling (`15m`); no bucket is shorter, and `lines` and `area`
@@ -164,6 +167,7 @@ class Drawing(_Strict):
     unit: UnitName
     axis: str = ""
     open: bool = False
+    ordered: bool = False
     series: dict[str, Series] = {}
     thresholds: tuple[Threshold, ...] = ()
     links: tuple[Link, ...] = ()

@@ -40,7 +40,7 @@ def height(board: Board) -> int:
 def looks_problems(found: Looks) -> Iterator[str]:
     """Yield which colours are hard to see, have two meanings, or cannot be told apart."""
     free = {meaning: colour for meaning, colour in found.colours.items() if meaning not in found.documented}
-    yield from faint([*free.values(), *found.hues.values(), *found.palette])
+    yield from faint([*free.values(), *found.hues.values(), *found.palette, *found.sequence])
     yield from alike(found.hues.values())
     yield from alike(found.palette)
     states = set(found.states.values())

@@ -101,17 +101,10 @@ def _dated(chart: Chart) -> str:
 
 
 def _open(chart: Chart) -> str:
-    """Give each name the hue of its hash, or the next one that no other has, as long as there is one."""
-    hues = len(looks().palette)
     fixed = ", ".join(f"'{_text(name)}'" for name in (OTHERS, *chart.series))
     return f"""\
 WITH
-  arrayFold(
-    (given, name) -> arrayPushBack(given, arrayFirst(
-      hue -> NOT has(given, hue) OR length(given) >= {hues},
-      arrayMap(step -> toUInt8((cityHash64(name) + step) % {hues} + 1), range({hues})))),
-    names, CAST([] AS Array(UInt8))
-  ) AS hues
+  {_spread() if chart.ordered else _apart()} AS hues
 SELECT time, series, repeat(unhex('E2808B'), hues[indexOf(names, series)]) AS hue, Value
 FROM
 (
@@ -126,6 +119,24 @@ FROM
   )
 )
 ORDER BY time, series"""
+
+
+def _spread() -> str:
+    """Return the hues of names in their order: the whole sequence, however many there are."""
+    hue = f"toUInt8(1 + intDiv((place - 1) * {len(looks().sequence)}, length(names)))"
+    return f"arrayMap(place -> {hue}, arrayEnumerate(names))"
+
+
+def _apart() -> str:
+    """Return the hues of names: that of each one's hash, or the next that no other has, as long as there is one."""
+    hues = len(looks().palette)
+    return f"""\
+arrayFold(
+    (given, name) -> arrayPushBack(given, arrayFirst(
+      hue -> NOT has(given, hue) OR length(given) >= {hues},
+      arrayMap(step -> toUInt8((cityHash64(name) + step) % {hues} + 1), range({hues})))),
+    names, CAST([] AS Array(UInt8))
+  )"""
 
 
 def _text(name: str) -> str:

@@ -39,9 +39,9 @@ def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written:
     return ask(client, expand(statement(made), Range(begin, begin + timedelta(hours=hours), 60), {}))
 
 
-def hues(client: ClickHouse, *names: str) -> dict[str, int]:
+def hues(client: ClickHouse, *names: str, ordered: bool = False) -> dict[str, int]:
     listed = ", ".join(f"'{name}'" for name in names)
-    found = sent(client, sql=OPEN.replace("{names}", listed), open=True)
+    found = sent(client, sql=OPEN.replace("{names}", listed), open=True, ordered=ordered)
     assert [column.name for column in found.columns] == ["time", "series", "hue", "Value"]
     assert all(set(row[2]) <= {MARK} for row in found.rows)
     return {row[1]: len(row[2]) for row in found.rows}
@@ -81,6 +81,14 @@ def test_a_name_keeps_its_hue_when_others_go(reader: ClickHouse) -> None:
     assert hues(reader, *alone)[first] == alone[first]
     kept = [name for name in alone if list(alone.values()).count(alone[name]) == 1]
     assert {name: hues(reader, *kept)[name] for name in kept} == {name: alone[name] for name in kept}
+
+
+def test_what_has_an_order_goes_through_the_whole_sequence(reader: ClickHouse) -> None:
+    few = hues(reader, "01: up to 1 ms", "02: up to 4 ms", "03: longer", ordered=True)
+    assert list(few.values()) == [1, 4, 7]
+    many = hues(reader, *(f"{number:02}" for number in range(12)), ordered=True)
+    assert list(many.values()) == sorted(many.values())
+    assert set(many.values()) == set(range(1, len(looks().sequence) + 1))
 
 
 def test_a_table_leaves_the_date_away_where_the_range_is_a_day(reader: ClickHouse) -> None:
