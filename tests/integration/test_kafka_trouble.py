@@ -14,7 +14,7 @@ import yaml
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
-from counterflow.collectors.agent import publish_files
+from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.jobs.written import ends
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
