@@ -24,8 +24,9 @@ from counterflow.schemas.json_schema import column_schema, validator
 
 Place = TypeVar("Place")
 
-_OPEN = 64
-"""Groups that wait at once; more would hold back what the broker could already have."""
+_MOST_GROUPS = 64
+_MOST_WAITING = 30_000
+"""Groups, and rows of all of them, that wait at once: more would take memory, and hold back what could be sent."""
 _ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
 """Members of the envelope that a format gives."""
 _OF_AGENT = ("agent_id", "seq", "collected_at", "run")
@@ -69,6 +70,7 @@ class Frames(Generic[Place]):
         self.seq = 0
         self.collected_at = utc_now()
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
+        self._waiting = 0
 
     def add(self, record: Record, run: str | None, place: Place, owner: str = "") -> None:
         """Keep a record for its frame; rows of two owners share none. `record.fields` is taken over.
@@ -95,21 +97,28 @@ class Frames(Generic[Place]):
             group = self._groups[key] = _Group(dataset, shared, [], [])
         group.rows.append(fields)
         group.places.append(place)
+        self._waiting += 1
 
     def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of the groups that have waited longest, where too many wait."""
-        while len(self._groups) > _OPEN:
-            yield from self._framed(self._groups.pop(next(iter(self._groups))))
+        """Yield the frames of the groups that have waited longest, where too much waits."""
+        while len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING:
+            yield from self._oldest()
 
     def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frames of all groups, also of those that are begun meanwhile."""
         while self._groups:
-            yield from self._framed(self._groups.pop(next(iter(self._groups))))
+            yield from self._oldest()
 
     def clear(self, seq: int) -> None:
         """Forget what waits, and go on behind `seq`."""
         self._groups.clear()
+        self._waiting = 0
         self.seq = seq
+
+    def _oldest(self) -> Iterator[Framed[Place] | Broken[Place]]:
+        group = self._groups.pop(next(iter(self._groups)))
+        self._waiting -= len(group.rows)
+        yield from self._framed(group)
 
     def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
         checks = _checks(group.dataset)

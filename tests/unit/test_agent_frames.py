@@ -77,6 +77,24 @@ def test_a_row_that_repeats_an_entity_goes_into_a_frame_behind() -> None:
     ]  # fmt: skip
 
 
+def test_what_waits_is_bounded_in_groups_and_in_rows() -> None:
+    frames: Frames[None] = Frames("agent-1")
+    found: list[Framed[None] | Broken[None]] = []
+    added = 0
+    for number in range(200):
+        for name in range(1 if number < 100 else 1_000):
+            ts = f"2026-11-20T{number // 60:02}:{number % 60:02}:00Z"
+            frames.add(Record("disk", disk(ts=ts, disk=f"d{name}")), None, None)
+            found += frames.full()
+            added += 1
+        assert added - sum(one.rows for one in found if isinstance(one, Framed)) <= 30_000
+        assert number + 1 - len(found) <= 64
+    found += frames.drain()
+    assert [one.rows for one in found if isinstance(one, Framed)] == [1] * 100 + [
+        1_000
+    ] * 100  # the oldest first, whole
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_large_interval_is_cut_by_entity_whatever_the_order_of_its_rows(order: int) -> None:
     names = [f"hdisk{number:05}" for number in range(2 * MOST_ROWS + 1)][::order]
