@@ -174,7 +174,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
         "title": chart.title,
         "description": " ".join([chart.question, chart.reading, *told]),
         "datasource": source,
-        "interval": chart.interval,
+        "interval": "1s" if isinstance(chart, Chart) and chart.usual_s else chart.interval,
         "maxDataPoints": 100 if chart.shape == "stat" else 400,
         "targets": targets,
         "transformations": _transformations(chart),
@@ -201,7 +201,7 @@ _TYPES = {
 }
 _UNSTACKED: tuple[tuple[str, Any], ...] = (
     ("custom.drawStyle", "line"),
-    ("custom.lineInterpolation", "stepBefore"),
+    ("custom.lineInterpolation", "linear"),
     ("custom.lineWidth", 2),
     ("custom.fillOpacity", 0),
     ("custom.stacking", {"mode": "none", "group": "A"}),
@@ -274,13 +274,13 @@ def _custom(chart: Drawing) -> Json:
     limits = {"thresholdsStyle": {"mode": "dashed" if chart.thresholds else "off"}}
     match chart.shape:
         case "bars":
-            bars = {"drawStyle": "bars", "barAlignment": -1, "barWidthFactor": 1, "fillOpacity": 80, "lineWidth": 0}
+            bars = {"drawStyle": "bars", "barAlignment": 0, "barWidthFactor": 1, "fillOpacity": 80, "lineWidth": 0}
             return {**axis, **bars, **stacked, **limits}
         case "area":
-            area = {"drawStyle": "line", "lineInterpolation": "stepBefore", "fillOpacity": 70, "lineWidth": 0}
+            area = {"drawStyle": "line", "lineInterpolation": "linear", "fillOpacity": 70, "lineWidth": 0}
             return {**axis, **area, **_gaps(chart), "showPoints": "never", **stacked, **limits}
         case "lines":
-            line = {"drawStyle": "line", "lineInterpolation": "stepBefore", "fillOpacity": 0, "lineWidth": 2}
+            line = {"drawStyle": "line", "lineInterpolation": "linear", "fillOpacity": 0, "lineWidth": 2}
             return {**axis, **line, **_gaps(chart), "showPoints": "auto", "stacking": {"mode": "none"}, **limits}
         case "ranking":
             return {**axis, "fillOpacity": 80, "lineWidth": 0}

@@ -126,8 +126,8 @@ def _panels() -> Iterator[_Asked]:
         chart = charts()[name]
         finding = Finding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
-        sent = statement(chart)
-        yield _Asked(finding, chart.query, counted, judged, chart.interval_s, not chart.quiet, sent, chart.over_time)
+        sent, least_s = statement(chart), 1 if chart.usual_s else chart.interval_s
+        yield _Asked(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
 
 
 def _variables() -> Iterator[_Asked]:

@@ -16,6 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.dashboards.buckets import bucketed, usual_s
 
 FOLDER = Path(__file__).parent
 
@@ -152,8 +153,8 @@ class Drawing(_Strict):
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
     thresholds, links : see there.
-    interval : usual distance of the points, in Grafana's spelling (`15m`); no bucket is shorter, and `lines` and `area`
-        end where points are missing for more than two and a half of it.
+    interval : usual distance of the points, in Grafana's spelling (`15m`); `lines` and `area` end where points are
+        missing for more than two and a half of it. No bucket is shorter where the data does not say (`Chart.usual_s`).
     signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual are too many.
     empty : what is said where there is nothing.
@@ -205,17 +206,44 @@ class Chart(Drawing):
         thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
         `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`.
     total : a stat is the sum over the range, not its newest value.
+    counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
         `dashboards check` takes it so.
     """
 
     sql: str
     total: bool = False
+    counted: str | None = None
     quiet: bool = False
 
     @property
+    def usual_s(self) -> str | None:
+        """The SQL of the usual interval of the data that is drawn, seconds; None where its buckets do not follow it."""
+        if "system" not in variables_of(self.sql) or not re.search(r"\$__(timeInterval|interval_s)\b", self.sql):
+            return None
+        return usual_s(tables_of(self.sql), self.counted)
+
+    @property
     def query(self) -> str:
-        """The SQL that is run, macros not expanded yet.
+        """The SQL that is run, macros not expanded yet; over time, `time` is the end of a bucket."""
+        return self.bucketed(self._filled())
+
+    @property
+    def middles(self) -> str:
+        """The SQL over time with the middle of each bucket as its `time`, yet to be `bucketed`.
+
+        Grafana picks the point nearest to the cursor, for the tooltip and for links: in the middle of its bar that is
+        the one below the cursor.
+        """
+        middle = "toDateTime64(time, 3, 'UTC') - toIntervalMillisecond(500 * $__interval_s) AS time"
+        return f"SELECT {middle}, * EXCEPT (time)\nFROM (\n{self._filled()}\n)\nORDER BY time"
+
+    def bucketed(self, sql: str) -> str:
+        """Return a statement over the chart's rows in buckets that follow the data, where it states its interval."""
+        return bucketed(sql, self.usual_s) if self.usual_s else sql
+
+    def _filled(self) -> str:
+        """Return the SQL with ends of lines in it.
 
         Where a line or an area has no point in a bucket, a row of nulls is put in: what is drawn must end there, at
         whatever range is shown, and Grafana would draw on to the next point. Bars that are missing are a gap already.

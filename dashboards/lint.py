@@ -117,7 +117,7 @@ def _query(target: Json) -> str:
 def _sql(target: Json, shape: str) -> Iterator[str]:
     if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
         yield "the query reads all of time: $__timeFilter(ts)"
-    if shape == "timeseries" and "$__timeInterval(" not in target["rawSql"]:
+    if shape == "timeseries" and "$__interval_s" not in target["rawSql"]:
         yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
 
 

@@ -58,10 +58,10 @@ def expand(sql: str, shown: Range, variables: Mapping[str, str | Sequence[str]])
         return "1=1" if _is_all(variables[name.strip().strip("${}")]) else condition
 
     begin, end = (f"toDateTime({int(moment.timestamp())})" for moment in (shown.begin, shown.end))
-    sql = _replace(sql, "conditionalAll", 2, conditional)
-    sql = _replace(sql, "timeFilter", 1, lambda a: f"{a[0]} >= {begin} AND {a[0]} <= {end}")
+    sql = replace(sql, "conditionalAll", 2, conditional)
+    sql = replace(sql, "timeFilter", 1, lambda a: f"{a[0]} >= {begin} AND {a[0]} <= {end}")
     grid = f"INTERVAL {shown.bucket_s} second"
-    sql = _replace(sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), {grid})")
+    sql = replace(sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), {grid})")
     for macro, text in (("interval_s", str(shown.bucket_s)), ("fromTime", begin), ("toTime", end)):
         sql = re.sub(rf"\$__{macro}\b", text, sql)
     if unknown := re.search(r"\$\{?__\w+", sql):
@@ -71,8 +71,13 @@ def expand(sql: str, shown: Range, variables: Mapping[str, str | Sequence[str]])
     return re.sub(r"\$\{(\w+)(?::(\w+))?\}", lambda m: _value(m[1], variables[m[1]], m[2]), sql)
 
 
-def _replace(sql: str, macro: str, count: int, text: Callable[[list[str]], str]) -> str:
-    """Put `text(arguments)` in the place of every `$__macro(arguments)`, the last first: they may be nested."""
+def replace(sql: str, macro: str, count: int, text: Callable[[list[str]], str]) -> str:
+    """Return the statement with `text(arguments)` for every `$__macro(arguments)`, the last first: they may be nested.
+
+    Raises
+    ------
+    KeyError : another number of arguments than `count`, or no closing bracket.
+    """
     head = f"$__{macro}("
     while (at := sql.rfind(head)) >= 0:
         arguments, end = _arguments(sql, at + len(head))

@@ -27,7 +27,7 @@ def statement(chart: Chart) -> str:
         return _compared(chart)
     if not chart.over_time:
         return chart.query
-    return _open(chart) if chart.open else _known(chart)
+    return chart.bucketed(_open(chart) if chart.open else _known(chart))
 
 
 def _known(chart: Chart) -> str:
@@ -44,7 +44,7 @@ FROM
     max(Value IS NOT NULL) OVER (PARTITION BY place) AS seen
   FROM
   (
-{chart.query}
+{chart.middles}
   )
   ARRAY JOIN [
     {points}
@@ -114,7 +114,7 @@ FROM
     SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, Value
     FROM
     (
-{chart.query}
+{chart.middles}
     )
   )
 )

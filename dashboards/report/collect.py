@@ -269,25 +269,28 @@ class _Asking:
         self._chosen = chosen
         self._listed: dict[str, list[str]] = {}
         self._lock = Lock()
-        self._shortest_s: int | None = None
+        self._usual_s: dict[str, int] = {}
 
     def figure(self, chart: Chart) -> Figure | str:
         """Return a chart with its rows, or why the server refused."""
         begin, end, _ = self._shown
-        shown = Range(begin, end, bucket_s(begin, end, POINTS, min(chart.interval_s, self._sampled_s())))
+        shown = Range(begin, end, bucket_s(begin, end, POINTS, self._least_s(chart)))
         sql = expand(chart.query, shown, self._values(chart.query))
         try:
             return figure_of(chart, sql, ask(self._client, sql), shown)
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
 
-    def _sampled_s(self) -> int:
-        """Return the length of the shortest interval in the range, seconds: shorter buckets would be empty."""
+    def _least_s(self, chart: Chart) -> int:
+        """Return the length of the shortest bucket of a chart, seconds."""
+        if not chart.usual_s:
+            return chart.interval_s
         with self._lock:
-            if self._shortest_s is None:
-                [row] = self.rows("sampled")
-                self._shortest_s = int(row["shortest_s"] or 60)
-            return self._shortest_s
+            if chart.usual_s not in self._usual_s:
+                sql = f"SELECT {chart.usual_s} AS usual_s"
+                [[usual_s]] = ask(self._client, expand(sql, self._shown, self._values(sql))).rows
+                self._usual_s[chart.usual_s] = int(usual_s)
+            return self._usual_s[chart.usual_s]
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of one of the report's own questions."""

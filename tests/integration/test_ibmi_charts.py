@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.build import panel
 from counterflow.dashboards.definition import boards, charts, variable_of, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
@@ -105,6 +107,11 @@ def clicked(ts: datetime) -> str:
     return str(int(ts.timestamp() * 1000))
 
 
+def within(end: datetime, bucket_s: int = 900) -> str:
+    """The instant in a link to the bucket that ends then: its middle."""
+    return clicked(end - timedelta(seconds=bucket_s / 2))
+
+
 def test_logical_io_has_the_four_parts_where_they_are_counted_and_three_where_not(client: ClickHouse) -> None:
     quiet = {"Read only": 16, "Read for update": 4, THREE_WAY: None, "Inserts": 2, "Other": 1, "Busiest interval": None}
     rows = drawn(client, "logical_io")
@@ -124,23 +131,51 @@ def test_a_bar_longer_than_an_interval_keeps_its_busiest_one(client: ClickHouse)
     assert (first["time"], first["Read only"], first["Busiest interval"]) == (shown(QUARTERS[1]), 24, 46)
     assert (second["time"], second["Read only"], second["Busiest interval"]) == (shown(QUARTERS[3]), 56, 92)
     # its ranking is of the same time
-    [row] = drawn(client, "logical_io_ranking", bucket_s=1800, at=clicked(QUARTERS[1]))
+    [row] = drawn(client, "logical_io_ranking", bucket_s=1800, at=within(QUARTERS[1], 1800))
     assert (row["name"], row["Read only"], row["Inserts"]) == (ODD[:6], 24, 3)
 
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_the_ranking_of_an_interval_is_its_bar(client: ClickHouse, grouping: str) -> None:
     for bar in drawn(client, "logical_io"):
-        at = clicked(datetime.fromisoformat(bar["time"]).replace(tzinfo=UTC))
+        at = within(datetime.fromisoformat(bar["time"]).replace(tzinfo=UTC))
         rows = drawn(client, "logical_io_ranking", grouping=grouping, at=at)
         for series in ("Read only", "Read for update", "Inserts", "Other"):
             assert sum(row[series] for row in rows) == pytest.approx(bar[series])
         assert {row[THREE_WAY] for row in rows} == {None}
 
 
+@pytest.mark.parametrize("hours", [1, 24])
+def test_a_click_anywhere_on_a_bar_opens_its_interval(client: ClickHouse, hours: int) -> None:
+    """Drawn, picked and opened as Grafana does: the nearest point of the JSON's query, its instant in the link."""
+    shown = Range(QUARTERS[-1] - timedelta(hours=hours), QUARTERS[-1], 1 if hours == 1 else 300)
+    chosen = {"system": (FOUR,), "grouping": "job"}
+    bars = panel(charts()["logical_io"], boards()["cf-logical-io"])
+    custom = bars["fieldConfig"]["defaults"]["custom"]
+    assert (custom["drawStyle"], custom["barAlignment"], custom["barWidthFactor"]) == ("bars", 0, 1)
+    points = client.rows(expand(bars["targets"][0]["rawSql"], shown, chosen))
+    tall = {
+        datetime.fromisoformat(one["time"]).replace(tzinfo=UTC): one["Value"]
+        for one in points
+        if one["series"] == "Read only"
+    }
+    at = list(tall)
+    width = min(later - earlier for earlier, later in pairwise(at))
+    assert width == timedelta(minutes=15), "as wide as the intervals of the data, whatever Grafana asks for"
+    [link] = bars["fieldConfig"]["defaults"]["links"]
+    assert "&var-at=${__value.time}" in link["url"]
+    ranked = panel(charts()["logical_io_ranking"], boards()["cf-job-ranking"])["targets"][0]["rawSql"]
+    for n, end in enumerate(QUARTERS, 1):
+        for cursor in (end - width * share for share in (0.99, 0.7, 0.5, 0.3, 0.01)):
+            picked = min(at, key=lambda moment: abs(moment - cursor))
+            assert picked - width / 2 <= cursor <= picked + width / 2, "it is the bar below the cursor"
+            [row] = client.rows(expand(ranked, shown, {**chosen, "at": clicked(picked)}))
+            assert row["Read only"] == tall[picked] == 16 * n
+
+
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_every_grouping_has_cpu_waits_and_one_job_over_time(client: ClickHouse, grouping: str) -> None:
-    at = clicked(QUARTERS[1])
+    at = within(QUARTERS[1])
     cpu = [row for row in drawn(client, "cpu_ranking", grouping=grouping, at=at) if row["In SQL"]]
     assert sum(row["In SQL"] for row in cpu) == pytest.approx(0.04)
     assert sum(row["Other CPU"] for row in cpu) == pytest.approx(0.16)
@@ -174,12 +209,12 @@ def test_a_board_of_one_job_opens_with_the_heaviest(client: ClickHouse, grouping
 
 
 def test_one_goes_on_to_the_interval_before_and_after(client: ClickHouse) -> None:
-    steps = {row["Show"]: row for row in drawn(client, "interval", at=clicked(QUARTERS[1]))}
+    steps = {row["Show"]: row for row in drawn(client, "interval", at=within(QUARTERS[1]))}
     assert {step: row["at_ms"] for step, row in steps.items()} == {
-        "Shown below": clicked(QUARTERS[1]),
-        "Earlier": clicked(QUARTERS[0]),
-        "Later": clicked(QUARTERS[2]),
-        "Most CPU": clicked(QUARTERS[3]),
+        "Shown below": within(QUARTERS[1]),
+        "Earlier": within(QUARTERS[0]),
+        "Later": within(QUARTERS[2]),
+        "Most CPU": within(QUARTERS[3]),
         "All of the range": "",
     }
     assert (steps["Earlier"]["Begin"], steps["Earlier"]["End"]) == (shown(BEGIN), shown(QUARTERS[0]))
@@ -188,10 +223,10 @@ def test_one_goes_on_to_the_interval_before_and_after(client: ClickHouse) -> Non
 
 
 def test_exposure_is_a_lower_bound_where_reads_are_not_told_apart(client: ClickHouse) -> None:
-    [row] = drawn(client, "mirror_exposure", at=clicked(QUARTERS[0]))
+    [row] = drawn(client, "mirror_exposure", at=within(QUARTERS[0]))
     assert (row["Split"], row["Exposure"]) == ("4-way", pytest.approx(100 * 6300 / 20_700))
     for grouping in ("generic_job", "pool"):
-        [row] = drawn(client, "mirror_exposure", THREE, grouping=grouping, at=clicked(QUARTERS[0]))
+        [row] = drawn(client, "mirror_exposure", THREE, grouping=grouping, at=within(QUARTERS[0]))
         assert (row["Split"], row["Read for update"]) == ("3-way: at least", None)
         assert row["Exposure"] == pytest.approx(100 * 2700 / 20_700)
     line = drawn(client, "exposure", THREE)

@@ -1,0 +1,76 @@
+"""How long a bucket of a chart is: what its panel's width allows, and never shorter than the intervals of the data.
+
+A statement says `$__timeInterval(...)` and `$__interval_s`, which Grafana makes of range and width alone. Here both
+become `bucket_s`, a constant that the server finds first: the usual interval of the systems and datasets that are
+drawn, from their manifests, where that is longer than Grafana's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from counterflow.dashboards.macros import replace
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.migrations import migrations
+
+_ABOUT_RECORDS = {"config", "deadletter", "manifest", "quality"}
+"""Datasets that have a row when something happens, not one an interval."""
+
+
+def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
+    """Return the expression of the usual interval of what tables and views hold, seconds; 1 where none is known.
+
+    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. `counted`
+    is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
+    """
+    names = ", ".join(f"'{name}'" for name in sorted(_behind(frozenset(tables))))
+    if not (counted or names):
+        return None
+    return f"""\
+assumeNotNull((
+    SELECT toUInt32(greatest(1, max(median_s)))
+    FROM
+    (
+      SELECT round(quantileExact(0.5)(interval_s)) AS median_s
+      FROM counterflow.manifest
+      WHERE $__timeFilter(ts) AND system IN (${{system:singlequote}}) AND counted IN ({counted or names})
+      GROUP BY system, counted
+    )
+  ))"""
+
+
+def bucketed(sql: str, usual: str) -> str:
+    """Return a statement over buckets of `bucket_s`, which begin at multiples of it."""
+    sql = replace(
+        sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), toIntervalSecond(bucket_s))"
+    )
+    sql = re.sub(r"\$__interval_s\b", "bucket_s", sql)
+    head = f"WITH\n  greatest($__interval_s, {usual}) AS bucket_s"
+    rest = sql.removeprefix("WITH").lstrip()
+    return f"{head},\n  {rest}" if rest != sql else f"{head}\n{sql}"
+
+
+@cache
+def _behind(tables: frozenset[str]) -> frozenset[str]:
+    """Return the datasets whose manifests count what stands in tables and views."""
+    found: set[str] = set()
+    for table in tables:
+        if table in datasets():
+            counts = datasets()[table].counts
+            found |= set(counts.manifests) if counts else {table} if datasets()[table].role == "counter" else set()
+        elif table in _views():
+            found |= _behind(_views()[table])
+    return frozenset(found - _ABOUT_RECORDS)
+
+
+@cache
+def _views() -> dict[str, frozenset[str]]:
+    """Return what each view reads."""
+    statements = [text for migration in migrations() for text in migration.statements()]
+    made = (
+        (re.search(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", one), one)
+        for one in statements
+    )
+    return {name[1]: frozenset(re.findall(r"\bcounterflow\.(\w+)", one)) - {name[1]} for name, one in made if name}
