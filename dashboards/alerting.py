@@ -48,11 +48,11 @@ Json = dict[str, Any]
 class Site(NamedTuple):
     """What alerts lead to at a site: the address of its Grafana, and of a runbook, where `{alert}` is its name.
 
-    The defaults are those of the one-machine stack: its Grafana, and the page's place in the repository.
+    The defaults are those of one machine: the Grafana of its stack, and the page's file in the checkout.
     """
 
     grafana: str = "http://127.0.0.1:13000"
-    runbooks: str = "docs/runbooks/{alert}.md"
+    runbooks: str = f"{(FOLDER.resolve().parent / 'docs' / 'runbooks').as_uri()}/{{alert}}.md"
 
 
 ONE_MACHINE = Site()
@@ -138,9 +138,11 @@ class Alert(_Strict):
             name: "+%2F+".join(f"{{{{ $labels.{label} | urlquery }}}}" for label in labels)
             for name, labels in self.variables.items()
         }
-        query = "&".join([reach, *(f"var-{name}={text}" for name, text in texts.items())])
+        chosen = "".join(f"&var-{name}={text}" for name, text in texts.items())
+        if chosen and reach == _GRAFANA_RANGE:
+            chosen = f"{{{{ if $values }}}}{chosen}{{{{ end }}}}"
         return {
-            "dashboard_url": f"{site.grafana.rstrip('/')}/d/{self.board}?{query}",
+            "dashboard_url": f"{site.grafana.rstrip('/')}/d/{self.board}?{reach}{chosen}",
             "runbook_url": site.runbooks.replace("{alert}", self.slug),
         }
 
@@ -236,8 +238,8 @@ def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
         "execErrState": "Error",
         "labels": {"severity": alert.severity},
         "annotations": {
-            "summary": alert.summary,
-            "description": asked.description,
+            "summary": _with_values(alert.summary, f"{alert.title}: nothing was collected that it judges"),
+            "description": _with_values(asked.description, "Its query has no rows of the last hour."),
             **alert.links(site, _GRAFANA_RANGE),
         },
         "data": [
@@ -258,6 +260,15 @@ def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
             },
         ],
     }
+
+
+def _with_values(text: str, without: str) -> str:
+    """Return the text where the query has rows, `without` where it has none: then there are no labels and no values.
+
+    Values have four digits; Grafana would write all that a float has.
+    """
+    rounded = re.sub(r"\$values\.(\w+)\b", r'printf "%.4g" $values.\1.Value', text)
+    return f"{{{{ if $values }}}}{rounded}{{{{ else }}}}{without}{{{{ end }}}}"
 
 
 class _Dumper(yaml.SafeDumper):

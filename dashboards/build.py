@@ -181,6 +181,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
         "fieldConfig": {
             "defaults": _defaults(chart, board),
             "overrides": [
+                *_unknown_cells(chart),
                 *_hues(chart),
                 *(_override(*one, chart, board) for one in chart.series.items()),
                 *_hidden(chart),
@@ -244,7 +245,7 @@ def _transformations(chart: Drawing) -> list[Json]:
 def _defaults(chart: Drawing, board: Board) -> Json:
     defaults: Json = {
         "unit": looks().units[chart.unit].grafana,
-        "noValue": "\u2013" if chart.shape == "table" else chart.empty,  # said in every cell that has none
+        "noValue": chart.empty,
         "color": _colour(chart),
         "custom": _custom(chart),
         "mappings": _mappings(chart),
@@ -253,6 +254,8 @@ def _defaults(chart: Drawing, board: Board) -> Json:
     }
     if (chart.over_time or chart.shape in ("ranking", "stat")) and not chart.signed:
         defaults["min"] = 0
+    elif chart.shape in ("bars", "area"):
+        defaults["custom"]["axisSoftMin"] = 0  # of a stack, unless a part is below it
     if chart.shape == "states" and not isinstance(chart, PrometheusChart):
         defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
     if isinstance(chart, Chart) and (chart.over_time or chart.shape == "stat"):
@@ -304,11 +307,20 @@ def _mappings(chart: Drawing) -> list[Json]:
     """Return what the values of a chart of states are called, and their colours; nothing for a chart of figures."""
     if isinstance(chart, PrometheusChart):
         return [_words({"1": "up", "0": "down"}, {"1": "good", "0": "critical"})] if chart.shape == "states" else []
-    return [_verdict_words()] if chart.shape == "states" else []
+    if chart.shape != "states":
+        return []
+    nothing = {chart.empty: chart.empty}
+    return [_words({state: state for state in looks().states} | nothing, {**looks().states, chart.empty: "unknown"})]
 
 
 def _verdict_words() -> Json:
     return _words({state: state for state in looks().states}, looks().states)
+
+
+def _unknown_cells(chart: Drawing) -> Iterator[Json]:
+    """Yield what is said in a cell of a table that has no value; what is said of no rows stands in the defaults."""
+    if chart.shape == "table":
+        yield {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": "\u2013"}]}
 
 
 def _words(texts: Mapping[str, str], colours: Mapping[str, str]) -> Json:
@@ -444,8 +456,12 @@ def _options(chart: Drawing, width: int) -> Json:
             hover = {"fullHighlight": True, "tooltip": {"mode": "multi", "sort": "none"}}
             return {**bars, **bands, **hover, "legend": _LIST}
         case "states":
-            rows = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9, "perPage": 20}
-            return {**rows, "legend": _LIST, "tooltip": {"mode": "single", "sort": "none"}}
+            rows = {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9}
+            unseen = {
+                **_LIST,
+                "showLegend": False,
+            }  # Grafana's would list the text of no value too; a bar says its state
+            return {**rows, "legend": unseen, "tooltip": {"mode": "single", "sort": "none"}}
         case "table":
             return {"showHeader": True, "cellHeight": "sm"}
         case _:

@@ -101,6 +101,12 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
     steps = [step["value"] for step in field["defaults"]["thresholds"]["steps"]]
     if steps[:1] != [None] or steps[1:] != sorted(steps[1:]):
         yield "thresholds do not ascend from the first, which has none"
+    custom = field["defaults"].get("custom", {})
+    if custom.get("stacking", {}).get("mode") == "normal" and 0 not in (
+        field["defaults"].get("min"),
+        custom.get("axisSoftMin"),
+    ):
+        yield "a stack begins at 0: `min` or `axisSoftMin`"
     for target in panel["targets"]:
         for name in variables_of(_query(target)) - defined[board["uid"]]:
             yield f"the query asks for the variable `{name}`, which the board has not"

@@ -25,6 +25,8 @@ def statement(chart: Chart) -> str:
         return _dated(chart)
     if chart.shape == "stat":
         return _compared(chart)
+    if chart.shape == "states":
+        return _stated(chart)
     if not chart.over_time:
         return chart.query
     return chart.bucketed(_open(chart) if chart.open else _known(chart))
@@ -86,6 +88,25 @@ FROM
       concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on the day before')) AS series
 )
 ARRAY JOIN shown AS point
+ORDER BY time"""
+
+
+def _stated(chart: Chart) -> str:
+    """State in a row over the range that there is nothing: Grafana has words of its own for a timeline without rows."""
+    return f"""\
+SELECT time, time_end, entity, state
+FROM
+(
+  SELECT time, time_end, entity, state FROM (
+{chart.query}
+  )
+  UNION ALL
+  SELECT toDateTime64($__fromTime, 3, 'UTC'), toDateTime64($__toTime, 3, 'UTC'), '\u2013', '{_text(chart.empty)}'
+  FROM (SELECT count() AS spells FROM (
+{chart.query}
+  ))
+  WHERE spells = 0
+)
 ORDER BY time"""
 
 

@@ -26,6 +26,9 @@ from counterflow.schemas.definition import datasets
 from counterflow.stack import flink
 from counterflow.stack.kafka_users import Grant, grants
 
+PLACEHOLDERS = alerting.Site("https://grafana.invalid", "https://runbooks.invalid/{alert}")
+"""Addresses that the chart replaces by those of its values."""
+
 FOLDER = Path(__file__).parent / "counterflow" / "files"
 
 _HEAD = "# Made by `make chart`.\n"
@@ -49,7 +52,7 @@ def files() -> Iterator[tuple[str, str]]:
     yield "topics.yaml", _yaml({"topics": list(_topics())})
     yield "users.yaml", _yaml({"users": list(_users())})
     yield "log4j-console.properties", flink.LOG4J
-    made = build.files()
+    made = build.files(PLACEHOLDERS)
     yield "rules.yml", made[alerting.PROMETHEUS]
     yield "grafana-alerts.yaml", made[alerting.GRAFANA]
     yield "alertmanager.example.yml", made["prometheus/alertmanager.example.yml"]

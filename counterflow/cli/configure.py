@@ -15,6 +15,7 @@ def command(home: Path | None) -> None:
     `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
     from counterflow.dashboards import build
+    from counterflow.dashboards.alerting import Site
     from counterflow.stack import clickhouse, grafana, kafka
     from counterflow.stack.secret import secret
     from counterflow.stack.settings import StackSettings
@@ -23,7 +24,7 @@ def command(home: Path | None) -> None:
     kafka.configure(settings)
     clickhouse.configure(settings)
     grafana.provision(settings)
-    build.write(settings.home, below="prometheus/")
+    build.write(settings.home, below="prometheus/", site=Site(settings.grafana_url))
     secret(settings, "grafana-admin")
     for folder in ("checkpoints", "savepoints"):
         (settings.flink_home / folder).mkdir(parents=True, exist_ok=True)

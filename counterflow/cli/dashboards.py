@@ -31,7 +31,7 @@ def command() -> None:
     help="The folder to write below.",
 )
 @click.option("--grafana", help="Address of the Grafana that alerts link to.  [default: http://127.0.0.1:13000]")
-@click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: docs/runbooks/{alert}.md]")
+@click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: its file in the checkout]")
 def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> None:
     """Write what Grafana and Prometheus read, made of charts, boards and alerts.
 
@@ -54,6 +54,8 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> N
             raise CounterflowError("\n".join(broken), hint="see docs/dashboards.md", exit_code=1)
         return
     addresses = {name: text for name, text in (("grafana", grafana), ("runbooks", runbooks)) if text}
+    if relative := [f"--{name} {text}" for name, text in addresses.items() if "://" not in text]:
+        raise click.UsageError(f"{', '.join(relative)}: expected a whole address, https://...")
     click.echo(f"{write(to, site=Site(**addresses))} files below {to}")
 
 

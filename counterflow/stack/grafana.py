@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 
 from counterflow.dashboards import build
+from counterflow.dashboards.alerting import Site
 from counterflow.dashboards.provisioning import READER, datasources, provider
 from counterflow.stack.part import Part
 from counterflow.stack.secret import secret
@@ -49,7 +50,7 @@ def provision(settings: StackSettings) -> None:
     """Write dashboards and alerts, and the data sources with the path of the password file."""
     for written in (_dashboards(settings), settings.grafana_home / "provisioning"):
         shutil.rmtree(written, ignore_errors=True)
-    build.write(settings.home, below="grafana/")
+    build.write(settings.home, below="grafana/", site=Site(settings.grafana_url))
     password = secret(settings, f"clickhouse-{READER}")
     ca = f"$__file{{{settings.tls_ca}}}" if settings.tls_ca else None
     port, prometheus = str(settings.clickhouse_port), settings.prometheus_url

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
-from counterflow.dashboards import build
+from counterflow.dashboards import alerting, build
+from counterflow.dashboards.alerting import Site
 from tests.support.prometheus import REPOSITORY, run
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
+SITE = Site("https://grafana.example", "https://docs.example/runbooks/{alert}/")
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 
 
@@ -18,7 +24,7 @@ ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what Prometheus reads."""
     folder = tmp_path_factory.mktemp("made")
-    build.write(folder, below="prometheus/")
+    build.write(folder, below="prometheus/", site=Site(runbooks=SITE.runbooks))
     return folder / "prometheus"
 
 
@@ -33,6 +39,65 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     tested = run("promtool", "test", "rules", shutil.copy(path, made))
     assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", "queue", "dataset", "agent_id", "rule")
+
+
+def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
+    """Every text of Grafana's rules by rule and annotation, put in by Prometheus, whose templates Grafana's are.
+
+    Grafana gives a template `$values`, which has nothing where a query has no rows, and then no labels.
+    """
+    labels = ", ".join(f'{label}="a {label}"' for label in LABELS)
+    values = "{{ $values := args 12.3456789 }}" if rows else "{{ $values := args }}"
+    told = {
+        rule["title"]: {
+            name: values + text.replace("$values.A.Value", "$values.arg0") for name, text in rule["annotations"].items()
+        }
+        for group in alerting.grafana(SITE)["groups"]
+        for rule in group["rules"]
+    }
+    rules = [
+        {"alert": title, "expr": "given" if rows else "vector(1)", "annotations": texts}
+        for title, texts in told.items()
+    ]
+    (folder / "texts.yml").write_text(yaml.safe_dump({"groups": [{"name": "texts", "rules": rules}]}))
+    wrong = [{"eval_time": "1m", "alertname": title, "exp_alerts": [{"exp_labels": {"none": "1"}}]} for title in told]
+    series = [{"series": f"given{{{labels}}}", "values": "1x5"}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": wrong}
+    (folder / "test.yml").write_text(yaml.safe_dump({"rule_files": ["texts.yml"], "tests": [test]}))
+    said = run("promtool", "test", "rules", folder / "test.yml")
+    got = r'got:\[\s*0:\s*Labels:\{[^}]*alertname="(\w+)"[^}]*\}\s*Annotations:\{(.*?)\}\s*\]'
+    found = re.findall(got, said.stdout + said.stderr, re.DOTALL)
+    assert {title for title, _ in found} == told.keys(), said.stdout + said.stderr
+    return {
+        f"{title} {name}": json.loads(text)
+        for title, annotations in found
+        for name, text in re.findall(r'(\w+)=("(?:[^"\\]|\\.)*")', annotations)
+    }
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_each_text_of_grafana_is_whole_with_rows_and_without(tmp_path: Path, *, rows: bool) -> None:
+    found = rendered(tmp_path, rows=rows)
+    assert {name.split()[1] for name in found} == {"summary", "description", "dashboard_url", "runbook_url"}
+    for name, text in found.items():
+        assert text.strip() == text != "", name
+        for fault in ("no value", "{{", "%!", "<error", "()", "a  "):
+            assert fault not in text, f"{name}: {text}"
+        if name.endswith("_url"):
+            assert urlsplit(text).scheme == "https", name
+    slow, url = found["CounterflowDiskResponse description"], found["CounterflowDiskResponse dashboard_url"]
+    suspected = found["CounterflowLinkCapSuspected summary"]
+    if rows:
+        assert slow.startswith("A transfer takes 12.35 ms, ")
+        assert suspected == "a system: link a entity may be capped by the hypervisor"
+        assert url == "https://grafana.example/d/cf-disks?from=now-3h&to=now&var-system=a+system"
+    else:
+        assert slow == "Its query has no rows of the last hour."
+        assert suspected == "CounterflowLinkCapSuspected: nothing was collected that it judges"
+        assert url == "https://grafana.example/d/cf-disks?from=now-3h&to=now"
 
 
 @pytest.mark.parametrize(

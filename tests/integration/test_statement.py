@@ -66,6 +66,15 @@ def test_nothing_is_drawn_as_nothing(reader: ClickHouse) -> None:
     assert sent(reader, long_ago, sql=OPEN.replace("{names}", "'A'"), open=True).rows == []
 
 
+def test_a_timeline_of_nothing_states_what_is_missing(reader: ClickHouse) -> None:
+    spell = "SELECT $__fromTime AS time, $__toTime AS time_end, 'L1' AS entity, 'OK' AS state WHERE {some}"
+    written = {"shape": "states", "unit": "text", "empty": "It's quiet."}
+    assert [row[2:] for row in sent(reader, sql=spell.format(some="1"), **written).rows] == [["L1", "OK"]]
+    [row] = sent(reader, sql=spell.format(some="0"), **written).rows
+    assert [moment[:16] for moment in row[:2]] == ["2026-03-02 08:00", "2026-03-02 09:00"]
+    assert row[2:] == ["\u2013", "It's quiet."]
+
+
 def test_as_many_series_as_there_are_hues_have_one_each(reader: ClickHouse) -> None:
     names = [f"JOB{number}" for number in range(len(looks().palette))]
     found = hues(reader, *names, "others")

@@ -191,6 +191,7 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
         (_with("targets.0.rawSql", "SELECT ts AS time WHERE $__timeFilter(ts)"), "the query gives every sample"),
         (_with("targets", [{**ASKED, "expr": "rate(a_total[5m])"}]), "target-rate-interval-rule: [5m]"),
         (_with("targets", [{**ASKED, "expr": "sum(a_total)"}]), "target-counter-agg-rule: a_total only grows"),
+        (_with("fieldConfig.defaults.min", None), "a stack begins at 0"),
         (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
         (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
         (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
