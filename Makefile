@@ -87,6 +87,7 @@ helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS))
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
 	@$(RUN) counterflow demo $(ARGS)
 
+screenshots: ARGS += --start 2026-03-02T08:00:00
 screenshots: demo chromium ## pictures of charts for README and docs, from the report that the demo wrote
 	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from counterflow.simulate import Simulation, cases, simulate
+from counterflow.cli._links import board_url
+from counterflow.simulate import Simulation, begin_of, cases, simulate
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.dashboards.report.collect import Chapter, Report
+    from counterflow.stack.settings import StackSettings
 
 GENERATED = "(generated, not a real system)"
 
@@ -70,14 +72,24 @@ class Told(NamedTuple):
         return list(dict.fromkeys(system for placed in self.simulation.runs for system in placed.run.systems))
 
 
-def tell(folder: Path) -> list[Told]:
-    """Write the files of every story below `folder`.
+def tell(folder: Path, start: datetime | None = None) -> list[Told]:
+    """Write the files of every story below `folder`; each begins at `start`, or else ends now.
 
     Raises
     ------
     OSError : a file cannot be written.
     """
-    return [Told(story, simulate(story.case, folder / story.case)) for story in STORIES]
+    now = datetime.now(UTC)
+    begins = {story: start or begin_of(story.case, now) for story in STORIES}
+    return [Told(story, simulate(story.case, folder / story.case, start=begin)) for story, begin in begins.items()]
+
+
+def links(told: Sequence[Told], settings: StackSettings) -> list[tuple[str, str]]:
+    """Return each story with the address of the board that shows it best, over its time."""
+    return [
+        (one.story.title, board_url(settings, one.story.boards[0], one.begin, one.end, {"system": one.systems}))
+        for one in told
+    ]
 
 
 def report(client: ClickHouse, told: Sequence[Told]) -> Report:

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -18,8 +19,9 @@ from rich.console import Console
 import counterflow
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._stories import GENERATED, STORIES, Told, report, tell
+from counterflow.cli._stories import GENERATED, STORIES, Told, links, report, tell
 from counterflow.cli._table import console, table
+from counterflow.cli._times import TIME
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
 RESULTS = (
@@ -45,9 +47,12 @@ class Input(NamedTuple):
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
+@click.option("--start", type=TIME, help="Begin the stories then, UTC.  [default: they end now]")
 @click.pass_context
-def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
+def command(ctx: click.Context, keep: bool, as_json: bool, start: datetime | None) -> None:
     """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
+
+    The stories end now, so that boards show them as they open; the last lines lead to each, with its time.
 
     Exit status 1: a record was lost or duplicated, or a result is incomplete.
     """
@@ -66,7 +71,7 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
     try:
         with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
             seconds |= {f"up_{name}": s for name, s in lifecycle.up(settings, say=out.print).items()}
-        complete, outcome = _run(settings, recordings, out, seconds)
+        complete, outcome = _run(settings, recordings, start, out, seconds)
     finally:
         if not keep and not found:
             with _phase("down", seconds):
@@ -75,12 +80,17 @@ def command(ctx: click.Context, keep: bool, as_json: bool) -> None:
     outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
     out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
     out.print(f"The stories as a report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
+    for one in outcome["stories"]:
+        when = f"{one['begin']:%F %H:%M} to {one['end']:%H:%M} UTC"
+        out.print(f"{one['case']}, {when}: {one.get('url', ', '.join(one['systems']))}", markup=False, soft_wrap=True)
     if as_json:
         click.echo(orjson.dumps(outcome))
     ctx.exit(0 if complete and not outcome["lost"] and not outcome["duplicates"] else 1)
 
 
-def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str, float]) -> tuple[bool, dict[str, Any]]:
+def _run(
+    settings: Any, recordings: list[Path], start: datetime | None, out: Console, seconds: dict[str, float]
+) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import ask, queries
     from counterflow.cli.report import write
     from counterflow.collectors.agent.publish import publish_files
@@ -92,7 +102,7 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Some recordings are of the same machine and time: the recording's name distinguishes them.
         inputs = [Input([path], path.stem) for path in recordings]
-        told = tell(Path(folder))
+        told = tell(Path(folder), start)
         inputs += [one for story in told for one in _inputs(story)]
         for paths, system in inputs:
             sent = publish_files(paths, kafka=settings.kafka("agent"), agent_id=agent_id, system=system)
@@ -131,7 +141,10 @@ def _run(settings: Any, recordings: list[Path], out: Console, seconds: dict[str,
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
-    return pending == 0, {**landed._asdict(), "results": results, "report": str(written)}
+    shown = [{"case": one.story.case, "begin": one.begin, "end": one.end, "systems": one.systems} for one in told]
+    for one, (_, url) in zip(shown, links(told, settings) if settings.grafana else (), strict=False):
+        one["url"] = url
+    return pending == 0, {**landed._asdict(), "results": results, "report": str(written), "stories": shown}
 
 
 def _inputs(told: Told) -> list[Input]:

@@ -13,7 +13,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import on_option, reader
+from counterflow.cli._reader import kept, on_option, reader
 from counterflow.cli._times import TIME
 from counterflow.cli.study import run_of
 
@@ -95,6 +95,13 @@ def command(
     for title, text in report.failed:
         click.echo(inert(f"warning: {title}: {text}"), err=True)
     click.echo(written)
+    if not kept():
+        from counterflow.cli._links import board_url
+        from counterflow.stack.settings import StackSettings
+
+        if (settings := StackSettings.load()).grafana:
+            url = board_url(settings, "cf-fleet", first, last, {"system": systems} if systems else {})
+            click.echo(f"the same range in Grafana: {url}", err=True)
     ctx.exit(1 if report.failed else 0)
 
 

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._links import board_url
 from counterflow.cli._table import console, table
 
 SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
@@ -63,6 +64,9 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
         client = settings.clickhouse("reader")
         cleanup.enter_context(client)
         out.print(f"recording {recording}, Ctrl-C stops")
+        if settings.grafana:
+            url = board_url(settings, "cf-linux", began, None, {"system": platform.node()})
+            out.print(f"its board: {url}", markup=False, soft_wrap=True)
         try:
             _show(out, client, began, time.monotonic() + seconds if seconds else None)
         except KeyboardInterrupt:

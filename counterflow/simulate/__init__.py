@@ -45,6 +45,18 @@ def simulate(name: str, out: Path, seed: int = 1, start: datetime = START) -> Si
     OSError : a file cannot be written.
     """
     case = cases()[name]
-    random = Random(f"{seed}/{name}")  # noqa: S311 - noise
-    placed = place(case.runs, case.interval_s, start.astimezone(UTC), random, case.noise, case.pause)
+    placed = _placed(case, f"{seed}/{name}", start)
     return Simulation(case.write(out, placed, f"{seed}/{name}"), placed)
+
+
+def begin_of(name: str, end: datetime) -> datetime:
+    """Return when a case must start to end by then; its intervals begin at multiples of their length."""
+    case = cases()[name]
+    length = max(placed.end for placed in _placed(case, "", START)) - START
+    begin_s = int((end - length).timestamp())
+    return datetime.fromtimestamp(begin_s - begin_s % case.interval_s, UTC)
+
+
+def _placed(case: Case[Any], seed: str, start: datetime) -> list[Placed[Any]]:
+    random = Random(seed)  # noqa: S311 - noise
+    return place(case.runs, case.interval_s, start.astimezone(UTC), random, case.noise, case.pause)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def outcome(demo: Demo) -> dict[str, Any]:
 
 
 def test_the_demo_loses_and_doubles_nothing(outcome: dict[str, Any]) -> None:
-    expected = {"published", "landed", "deadletter", "lost", "duplicates", "results", "seconds", "report"}
+    expected = {"published", "landed", "deadletter", "lost", "duplicates", "results", "seconds", "report", "stories"}
     assert outcome.keys() == expected
     assert outcome["lost"] == outcome["duplicates"] == 0
     assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 30_000
@@ -33,6 +34,16 @@ def test_the_demo_loses_and_doubles_nothing(outcome: dict[str, Any]) -> None:
     assert all(outcome["results"][name] > 100 for name in ("disk_load", "footprint", "io_mix", "link_load", "verdict"))
     assert outcome["results"]["log_load"] == 29
     assert {"up", "publish", "land", "compute", "report"} <= set(outcome["seconds"])
+
+
+def test_the_stories_end_now_and_the_last_lines_lead_to_them(demo: Demo, outcome: dict[str, Any]) -> None:
+    told = {story["case"]: story for story in outcome["stories"]}
+    assert told.keys() == {*STORIES}
+    for case, story in told.items():
+        begin, end = (datetime.fromisoformat(story[at]) for at in ("begin", "end"))
+        assert begin < end <= datetime.now(UTC)
+        assert datetime.now(UTC) - end < timedelta(hours=1), "within what boards show as they open, and alerts watch"
+        assert f"{case}, {begin:%Y-%m-%d %H:%M} to {end:%H:%M} UTC: " in demo.stderr
 
 
 def test_the_demo_answers_questions(demo: Demo) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,12 +17,14 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
+from counterflow.cli._links import board_url
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.pipelines.rules import rules
-from counterflow.simulate import Simulation, cases, simulate
+from counterflow.simulate import Simulation, begin_of, cases, simulate
 from counterflow.simulate.model import Run
 from counterflow.simulate.timeline import Placed
+from counterflow.stack.settings import StackSettings
 
 UTC = ZoneInfo("UTC")
 NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING)
@@ -396,3 +399,22 @@ def test_the_links_have_documented_columns_only(read_case: Callable[..., Any], n
             # an export of a view has no time of its own: its query adds CURRENT TIMESTAMP
             assert columns - {"SAMPLE_TIME"} <= set(DOCUMENTED[path.stem].split()), path
     assert seen == set(DOCUMENTED)
+
+
+@pytest.mark.parametrize("name", sorted(cases()))
+def test_a_case_that_must_end_by_a_time_ends_in_the_interval_before(name: str, tmp_path: Path) -> None:
+    end = datetime(2026, 7, 14, 10, 7, 31, tzinfo=UTC)
+    begin = begin_of(name, end)
+    ended = max(placed.end for placed in simulate(name, tmp_path, start=begin).runs)
+    assert timedelta(0) <= end - ended < timedelta(seconds=cases()[name].interval_s)
+    assert begin.timestamp() % cases()[name].interval_s == 0
+
+
+def test_a_link_to_a_board_has_its_range_and_its_systems() -> None:
+    settings = StackSettings.from_environment({"COUNTERFLOW_GRAFANA_PORT": "13999"})
+    begin, end = datetime(2026, 7, 14, 10, 0, 30, tzinfo=UTC), datetime(2026, 7, 14, 10, 13, 1, tzinfo=UTC)
+    url = urlsplit(board_url(settings, "cf-mirror", begin, end, {"system": ["A/B", "C"]}))
+    assert (url.netloc, url.path) == ("127.0.0.1:13999", "/d/cf-mirror")
+    shown = {"from": ["1784023200000"], "to": ["1784024040000"], "var-system": ["A/B", "C"]}
+    assert parse_qs(url.query) == shown
+    assert parse_qs(urlsplit(board_url(settings, "cf-mirror", begin, None)).query)["to"] == ["now"]
