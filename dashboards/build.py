@@ -13,6 +13,7 @@ from typing import Any
 
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards import alerting, provisioning
+from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import (
     Board,
     Chart,
@@ -33,7 +34,6 @@ from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]
 
-TITLE = "Counterflow / "
 TAG = "counterflow"
 DASHBOARDS = "grafana/dashboards"
 IMPORTS = "grafana/import"
@@ -41,25 +41,6 @@ DATASOURCES = "grafana/provisioning/datasources/counterflow.yaml"
 PROVIDER = "grafana/provisioning/dashboards/counterflow.yaml"
 SOURCE = {"type": "grafana-clickhouse-datasource", "uid": "${datasource}"}
 PROMETHEUS = {"type": "prometheus", "uid": "${prometheus}"}
-
-_VERDICTS = """\
-SELECT
-  start_ts AS time, end_ts AS timeEnd, concat(system, ' ', entity, ': ', state) AS text, rule AS title,
-  'verdict' AS tags
-FROM counterflow.verdict_spell_within(since = $__fromTime, until = $__toTime)
-WHERE state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE'){of_systems}
-ORDER BY time DESC
-LIMIT 500"""
-"""The newest spells in the range."""
-
-_CHANGES = """\
-SELECT
-  ts AS time, ts AS timeEnd, concat(system, ' ', item, ': ', what) AS text, 'configuration' AS title, 'change' AS tags
-FROM counterflow.config_change_within(since = $__fromTime, until = $__toTime)
-WHERE true{of_systems}
-ORDER BY time DESC
-LIMIT 500"""
-"""The newest changes of configuration in the range."""
 
 
 def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
@@ -96,7 +77,7 @@ def dashboard(board: Board) -> Json:
     return {
         "id": None,
         "uid": board.uid,
-        "title": TITLE + board.title,
+        "title": board.title,
         "description": board.description,
         "tags": [TAG, *board.tags],
         "schemaVersion": 39,
@@ -522,16 +503,8 @@ def _own_annotations() -> Json:
     return {**shown, "datasource": source, "name": "Annotations & Alerts", "type": "dashboard"}
 
 
-def drawn_over(board: Board) -> dict[str, str]:
-    """Return the statements of what is drawn over a board's charts, by its name: verdicts and changes."""
-    of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
-    statements = {"Verdicts": _VERDICTS, "Changes": _CHANGES}
-    return {name: sql.replace("{of_systems}", of_systems) for name, sql in statements.items()}
-
-
 def _annotations(board: Board) -> Iterator[Json]:
-    colours = {"Verdicts": looks().colours["critical"], "Changes": looks().colours["limit"]}
-    for name, sql in drawn_over(board).items():
+    for name, one in drawn_over(board).items():
         target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
-        shown = {"name": name, "enable": True, "hide": False, "iconColor": colours[name]}
-        yield {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": sql}}
+        shown = {"name": name, "enable": True, "hide": False, "iconColor": looks().colours[one.colour]}
+        yield {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": one.sql}}

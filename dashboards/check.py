@@ -19,7 +19,8 @@ import yaml
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
-from counterflow.dashboards.build import dashboard, drawn_over
+from counterflow.dashboards.annotations import drawn_over
+from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.definition import (
     FOLDER,
     boards,
@@ -150,8 +151,8 @@ def _options(result: Result) -> Iterator[str]:
 def _annotations() -> Iterator[_Asked]:
     statements: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
-        for one in drawn_over(board).items() if board.verdicts else ():
-            statements.setdefault(one, []).append(uid)
+        for name, one in drawn_over(board).items() if board.verdicts else ():
+            statements.setdefault((name, one.sql), []).append(uid)
     for (name, sql), uids in statements.items():
         yield _Asked(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
 

@@ -328,7 +328,7 @@ class Board(_Strict):
     Parameters
     ----------
     uid : `cf-` and the name of its file.
-    title, description, tags : `Counterflow / ` is put before the title, the tag `counterflow` before the tags.
+    title, description, tags : the tag `counterflow` is put before the tags.
     variables : names of `variables.yaml`, in order; the data source is always there.
     one : it opens with one system and not with all: a page of a system. Several can be chosen.
     counters : datasets that it shows, perhaps `<dataset>/<format>`; systems that have them are listed first.

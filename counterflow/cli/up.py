@@ -36,13 +36,16 @@ def command(home: Path | None, as_json: bool, **ports: int | None) -> None:
     from counterflow.stack.settings import StackSettings
 
     out = console(stderr=as_json, soft_wrap=True)
-    running = StackSettings.load(home=home)
-    if (found := status(running)) and all(part.state == "running" for part in found):
+    running, asked = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
+    found = status(running)
+    if found and asked.grafana and not running.grafana:  # the one part that is there or not
+        running = running.model_copy(update={"grafana": asked.grafana, "grafana_port": asked.grafana_port})
+    elif found and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         if as_json:
             _print_json(running)
         return
-    settings = running if found else StackSettings.from_environment(None, home=home, **ports)
+    settings = running if found else asked
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
         raise CounterflowError(
             f"{' and '.join(elsewhere)} points to your own servers, but this command starts new ones",

@@ -121,11 +121,11 @@ def begin(settings: StackSettings, *names: str) -> list[Part]:
     """Let the supervisor start parts that do not run, without waiting for them; returns the parts."""
     parts = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
+    if any(part.name not in states for part in parts):
+        supervision.add(settings, all_parts(settings))
+        settings.stack_file.write_text(settings.model_dump_json(indent=2))
+        states = supervision.states(settings)
     for part in parts:
-        if part.name not in states:
-            raise CounterflowError(
-                f"the running stack has no {part.name}", hint="counterflow down, then counterflow up"
-            )
         if states[part.name].state not in ("RUNNING", "STARTING"):
             part.prepare()
             supervision.start(settings, part.name)

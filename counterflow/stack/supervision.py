@@ -86,6 +86,15 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
     )
 
 
+def add(settings: StackSettings, parts: Sequence[Part]) -> None:
+    """Make parts known to the running supervisor that it does not have yet; those that run go on undisturbed."""
+    configuration = settings.home / "supervisord.conf"
+    configuration.write_text(_configuration(settings, _socket(settings), parts))
+    [[added, _, _]] = _call(settings, "reloadConfig")
+    for name in added:
+        _call(settings, "addProcessGroup", name)
+
+
 def alive(settings: StackSettings) -> bool:
     """Return whether the stack's supervisor answers."""
     try:

@@ -105,16 +105,18 @@ def test_a_grafana_that_does_not_start_is_said(new_stack: Callable[[], StackSett
     lifecycle.down(settings)
 
 
-def test_a_part_that_is_new_to_the_running_stack_is_named(
+def test_a_grafana_that_is_new_to_the_running_stack_joins_it(
     new_stack: Callable[[], StackSettings], program: Path
 ) -> None:
     before = new_stack()
     lifecycle.start(before)
     after = before.model_copy(update={"grafana": program})
     assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["stopped"]
-    with pytest.raises(CounterflowError, match="the running stack has no grafana") as refused:
-        lifecycle.start(after, "grafana")
-    assert refused.value.hint == "counterflow down, then counterflow up"
+    supervisor = supervision.states(before)["supervisor"].pid
+    lifecycle.start(after, "grafana")
+    assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["running"]
+    assert supervision.states(after)["supervisor"].pid == supervisor, "what runs goes on"
+    assert StackSettings.load(home=after.home).grafana == program, "later commands know of it"
     lifecycle.down(after)
     assert supervision.processes(after) == []
 

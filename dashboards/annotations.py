@@ -1,0 +1,75 @@
+"""What is drawn over the charts of a board: spells of trouble by gravity, changes of configuration, gaps of the data.
+
+Each kind has a colour, and each row states why: Grafana shows it where the cursor is on its mark.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from counterflow.dashboards.definition import Board, looks
+
+MOST = 500
+"""The newest in the range; more marks than pixels tell nobody anything."""
+
+_SPELLS = """\
+SELECT
+  start_ts AS time, end_ts AS timeEnd, concat(system, ' ', entity, ': ', reason) AS text,
+  concat(rule, ' ', state) AS title, 'verdict' AS tags
+FROM counterflow.verdict_spell_within(since = $__fromTime, until = $__toTime)
+WHERE state IN ({states})"""
+_CHANGES = """\
+SELECT
+  ts AS time, ts AS timeEnd, concat(system, ' ', item, ': ', what) AS text, 'configuration' AS title, 'change' AS tags
+FROM counterflow.config_change_within(since = $__fromTime, until = $__toTime)
+WHERE true"""
+_GAPS = """\
+SELECT
+  previous AS time, begins AS timeEnd,
+  concat(system, ': nothing was recorded for ', toString(round((begins - previous) / 60, 1)), ' min') AS text,
+  'gap' AS title, 'gap' AS tags
+FROM
+(
+  SELECT
+    system, ts - toIntervalMillisecond(toUInt64(1000 * took_s)) AS begins,
+    quantileExact(0.5)(took_s) OVER (PARTITION BY system) AS usual_s,
+    lagInFrame(ts) OVER of_system AS previous, row_number() OVER of_system AS place
+  FROM
+  (
+    SELECT toString(system) AS system, ts, max(assumeNotNull(interval_s)) AS took_s
+    FROM counterflow.manifest
+    WHERE $__timeFilter(ts) AND interval_s > 0
+    GROUP BY system, ts
+  )
+  WINDOW of_system AS (PARTITION BY system ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+)
+WHERE place > 1 AND dateDiff('millisecond', previous, begins) > 1500 * usual_s"""
+"""An interval that begins more than one and a half of the system's usual ones after the end of the one before."""
+
+
+class Annotation(NamedTuple):
+    """The statement of one kind, and the name of its colour."""
+
+    sql: str
+    colour: str
+
+
+def drawn_over(board: Board) -> dict[str, Annotation]:
+    """Return what is drawn over a board's charts, by its name."""
+    found = {
+        name: Annotation(_SPELLS.replace("{states}", ", ".join(f"'{state}'" for state in states)), colour)
+        for name, colour, states in (("Limited", "critical", _limited()), ("Near a limit", "warning", _near()))
+    }
+    found |= {"Changes": Annotation(_CHANGES, "measured"), "Gaps": Annotation(_GAPS, "unknown")}
+    of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
+    tail = f"{of_systems}\nORDER BY time DESC\nLIMIT {MOST}"
+    return {name: one._replace(sql=f"{one.sql}{tail}") for name, one in found.items()}
+
+
+def _limited() -> list[str]:
+    return [state for state, colour in looks().states.items() if colour == "critical"]
+
+
+def _near() -> list[str]:
+    calm = {"good", "unknown", "critical"}
+    return [state for state, colour in looks().states.items() if colour not in calm]
