@@ -1,0 +1,67 @@
+"""What stands over the charts of a board: each spell by its gravity with its reason, and the time without data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.annotations import drawn_over
+from counterflow.dashboards.definition import boards, looks
+from counterflow.dashboards.macros import Range, expand
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables, insert
+
+BEGIN = datetime(2026, 5, 4, 9, tzinfo=UTC)
+ENDS = {"A": (1, 2, 3, 9, 10), "B": (2, 4, 6, 8, 10)}
+"""Minutes at which intervals end: A has one of a minute each, and six missing; B has one every two minutes."""
+
+
+def at(minute: float) -> datetime:
+    return BEGIN + timedelta(minutes=minute)
+
+
+@pytest.fixture(scope="module")
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with empty_tables(clickhouse) as admin:
+        for system, minutes in ENDS.items():
+            for counted in ("disk", "job"):
+                read = {"source": "nmon", "agent_id": "a", "seq": 1, "counted": counted, "row_count": 1}
+                took = {"interval_s": 60 if system == "A" else 120, "system": system}
+                ends = ({"ts": at(m).isoformat(), "collected_at": at(m).isoformat()} for m in minutes)
+                insert(admin, "manifest", *({**read, **took, **end} for end in ends))
+        for minute, state in enumerate(looks().states, start=1):
+            of = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": f"LINK{minute}", "n": 1}
+            said = {"state": state, "signal": state, "stale": False, "reason": f"because {state}", "evidence": "{}"}
+            when = {"ts": at(minute).isoformat(), "since": at(minute).isoformat(), "interval_s": 60, "parameters": "0"}
+            insert(admin, "verdict", {**of, **said, **when})
+        yield admin
+
+
+def marks(client: ClickHouse, kind: str, *systems: str) -> list[dict[str, Any]]:
+    sql = drawn_over(boards()["cf-system"])[kind].sql
+    return client.rows(expand(sql, Range(BEGIN, at(20)), {"system": systems or ("A", "B")}))
+
+
+def test_a_gap_is_the_time_of_which_nothing_was_recorded(client: ClickHouse) -> None:
+    [gap] = marks(client, "Gaps")
+    assert (gap["time"][11:16], gap["timeEnd"][11:16]) == ("09:03", "09:08")
+    assert gap["text"] == "A: nothing was recorded for 5 min"
+    assert marks(client, "Gaps", "B") == []
+
+
+def test_each_spell_of_trouble_has_the_colour_of_its_state_and_its_reason(client: ClickHouse) -> None:
+    drawn = {
+        kind: {mark["title"].removeprefix("roce_cap "): mark["text"] for mark in marks(client, kind)}
+        for kind in ("Limited", "Near a limit")
+    }
+    assert drawn["Limited"].keys() == {"CAPPED", "CRITICAL"}
+    assert drawn["Near a limit"].keys() == {"LIKELY", "SUSPECTED", "WARNING", "PATH_DEGRADED"}
+    for state, text in (drawn["Limited"] | drawn["Near a limit"]).items():
+        assert text.startswith("A LINK")
+        assert text.endswith(f": because {state}")
+    colours = {kind: one.colour for kind, one in drawn_over(boards()["cf-system"]).items()}
+    assert (colours["Limited"], colours["Near a limit"]) == ("critical", "warning")
