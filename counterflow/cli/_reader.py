@@ -74,6 +74,7 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
         return
     import httpx
 
+    from counterflow.base import place
     from counterflow.base.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
@@ -87,7 +88,7 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
             yield client
     except httpx.TransportError:
         raise CounterflowError(
-            f"no answer from {settings.clickhouse_url}", hint="counterflow up", exit_code=exit_code
+            f"no answer from {settings.clickhouse_url}", hint=place.states(), exit_code=exit_code
         ) from None
     except ClickHouseError as error:
         raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None

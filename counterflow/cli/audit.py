@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from counterflow.base import place
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._reader import reader
 from counterflow.cli._table import console, table
@@ -88,7 +89,7 @@ def _accounts() -> list[Account]:
         behind = under_way(kafka, [d.topic for d in datasets().values() if d.role == "counter"])
     except KafkaException as error:
         raise CounterflowError(
-            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="counterflow status", exit_code=2
+            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=place.states(), exit_code=2
         ) from None
     with reader() as client:
         return accounts(client, acked, behind)

@@ -1,4 +1,4 @@
-"""`counterflow configure`: writes the configuration that `counterflow up` writes before it starts the parts."""
+"""`counterflow configure`: writes what parts in containers of their own share, before any of them starts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from pathlib import Path
 
 import click
 
+_HEALTH = "counterflow-health"
+"""The scrape job of one supervisor's parts; containers have an engine that supervises them, and no such process."""
+
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 def command(home: Path | None) -> None:
-    """Write passwords and what Kafka, ClickHouse, Grafana and Prometheus read, without starting them, for compose.yaml.
+    """Write the passwords, and what Kafka, ClickHouse, Grafana and Prometheus read, for the containers of compose.yaml.
 
     `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
+    import yaml
+
     from counterflow.dashboards import build
     from counterflow.dashboards.alerting import Site
     from counterflow.stack import clickhouse, grafana, kafka
@@ -26,6 +31,9 @@ def command(home: Path | None) -> None:
     grafana.provision(settings)
     build.write(settings.home, below="prometheus/", site=Site(settings.grafana_url))
     secret(settings, "grafana-admin")
-    for folder in ("checkpoints", "savepoints"):
-        (settings.flink_home / folder).mkdir(parents=True, exist_ok=True)
+    prometheus = settings.home / "prometheus"
+    scraped = yaml.safe_load((prometheus / "prometheus.example.yml").read_text())
+    scraped["scrape_configs"] = [one for one in scraped["scrape_configs"] if one["job_name"] != _HEALTH]
+    (prometheus / "prometheus.yml").write_text(yaml.safe_dump(scraped, sort_keys=False))
+    settings.stack_file.write_text(settings.model_dump_json(indent=2))
     click.echo(f"{settings.home} is ready", err=True)

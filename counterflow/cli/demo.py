@@ -46,10 +46,13 @@ class Input(NamedTuple):
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
+@click.option(
+    "--running", is_flag=True, help="Start and stop nothing: take what runs, as the containers of compose.yaml."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
 @click.option("--start", type=TIME, help="Begin the stories then, UTC.  [default: they end now]")
 @click.pass_context
-def command(ctx: click.Context, keep: bool, as_json: bool, start: datetime | None) -> None:
+def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start: datetime | None) -> None:
     """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
 
     The stories end now, so that boards show them as they open; the last lines lead to each, with its time.
@@ -66,17 +69,18 @@ def command(ctx: click.Context, keep: bool, as_json: bool, start: datetime | Non
     if not recordings:
         raise CounterflowError(f"no recordings in {SAMPLES}", hint="run the demo from a checkout")
     seconds: dict[str, float] = {}
-    settings = StackSettings.load()
-    found = lifecycle.status(settings)
+    settings = StackSettings.running() if running else StackSettings.load()
+    found = running or bool(lifecycle.status(settings))
     try:
         with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
-            seconds |= {f"up_{name}": s for name, s in lifecycle.up(settings, say=out.print).items()}
+            started = {} if running else lifecycle.up(settings, say=out.print)
+            seconds |= {f"up_{name}": s for name, s in started.items()}
         complete, outcome = _run(settings, recordings, start, out, seconds)
     finally:
         if not keep and not found:
             with _phase("down", seconds):
                 lifecycle.down(settings)
-    _farewell(out, kept=keep or bool(found))
+    _farewell(out, kept=keep or found)
     outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
     out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
     out.print(f"The stories as a report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
@@ -144,7 +148,9 @@ def _run(
     shown = [{"case": one.story.case, "begin": one.begin, "end": one.end, "systems": one.systems} for one in told]
     for one, (_, url) in zip(shown, links(told, settings) if settings.grafana else (), strict=False):
         one["url"] = url
-    return pending == 0, {**landed._asdict(), "results": results, "report": str(written), "stories": shown}
+    said = {query.name: rows for query, rows in answers}
+    made = {"results": results, "answers": said, "report": str(written), "stories": shown}
+    return pending == 0, {**landed._asdict(), **made}
 
 
 def _inputs(told: Told) -> list[Input]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from counterflow.base import place
 from counterflow.base.errors import CounterflowError
 
 
@@ -32,7 +33,7 @@ def command(url: str | None, user: str, password_file: Path | None, cluster: str
         with ClickHouse(url, user, password, ca=settings.tls_ca) as client:
             applied = migrate(client, cluster=cluster)
     except httpx.TransportError as error:
-        raise CounterflowError(f"{url} does not answer: {error}", hint="counterflow status") from None
+        raise CounterflowError(f"{url} does not answer: {error}", hint=place.states()) from None
     except ClickHouseError as error:
         raise CounterflowError(f"{url} rejected a migration: {error}") from None
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from counterflow.base.errors import CounterflowError
 
 if TYPE_CHECKING:
     from counterflow.stack.settings import StackSettings
+
+_LOOK_S = 5.0
 
 
 @click.command()
@@ -28,10 +31,10 @@ if TYPE_CHECKING:
 @click.option("--health-port", type=int)
 @click.option("--grafana-port", type=int, help="If Grafana is installed: on PATH, or at COUNTERFLOW_GRAFANA.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(home: Path | None, as_json: bool, **ports: int | None) -> None:
+@click.option("--foreground", is_flag=True, help="Stay until SIGTERM, then stop everything, as a container does.")
+def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | None) -> None:
     """Start Kafka, Flink and ClickHouse on this machine; the first start installs them."""
     from counterflow.cli._table import console
-    from counterflow.stack.agent_config import FILE, INBOX, other_broker
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
@@ -55,11 +58,35 @@ def command(home: Path | None, as_json: bool, **ports: int | None) -> None:
     begin = time.monotonic()
     with out.status("starting the stack"):
         up(settings, say=out.print)
+    seconds = time.monotonic() - begin
     if as_json:
         _print_json(settings)
-        return
-    out.print(
-        f"The stack is up after {time.monotonic() - begin:.0f} s.\n"
+    else:
+        _print_text(settings, seconds, out.print)
+    if foreground:
+        _stay(settings)
+
+
+def _stay(settings: StackSettings) -> None:
+    """Wait for SIGTERM or SIGINT, and stop the stack; raises `CounterflowError` where its supervisor ended before."""
+    import signal
+
+    from counterflow.stack import supervision
+    from counterflow.stack.lifecycle import down
+
+    signals = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    while not signal.sigtimedwait(signals, _LOOK_S):
+        if not supervision.alive(settings):
+            raise CounterflowError("the supervisor ended", hint=f"its log: {settings.logs / 'supervisord.log'}")
+    down(settings)
+
+
+def _print_text(settings: StackSettings, seconds: float, say: Callable[..., None]) -> None:
+    from counterflow.stack.agent_config import FILE, INBOX, other_broker
+
+    say(
+        f"The stack is up after {seconds:.0f} s.\n"
         f"  Kafka       {settings.kafka_bootstrap}\n"
         f"  Flink       {settings.flink_url}\n"
         f"  ClickHouse  {settings.clickhouse_url}, user reader, password in {settings.secrets / 'clickhouse-reader'}\n"
@@ -68,7 +95,7 @@ def command(home: Path | None, as_json: bool, **ports: int | None) -> None:
         f"  Agent       counterflow agent run --config {settings.home / FILE}: files in {settings.home / INBOX}"
     )
     if broker := other_broker(settings):
-        out.print(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
+        say(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
 
 
 def _print_json(settings: StackSettings) -> None:

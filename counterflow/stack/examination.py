@@ -10,6 +10,7 @@ import httpx
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from counterflow.base import place
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs.cluster import states
@@ -54,7 +55,7 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
     try:
         there = AdminClient({**kafka.client, "log_level": 0}).list_topics(timeout=10).topics
     except KafkaException as error:
-        yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", "counterflow status; counterflow up")
+        yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", place.states())
         return
     if missing := [topic.name for topic in topics() if topic.name not in there]:
         yield Trouble("topics", f"missing: {', '.join(missing)}", "counterflow topics create")
@@ -73,7 +74,7 @@ def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
     except CounterflowError as error:
         yield Trouble("clickhouse", error.message, error.hint or "counterflow up")
     except (httpx.TransportError, ClickHouseError) as error:
-        yield Trouble("clickhouse", f"{settings.clickhouse_url}: {error}", "counterflow status; counterflow up")
+        yield Trouble("clickhouse", f"{settings.clickhouse_url}: {error}", place.states())
 
 
 _SKEWED = """
@@ -90,7 +91,7 @@ def _jobs(settings: StackSettings) -> Iterator[Trouble]:
     try:
         found = states(cluster(settings))
     except (CounterflowError, httpx.HTTPError) as error:
-        yield Trouble("flink", str(error), "counterflow status; counterflow up")
+        yield Trouble("flink", str(error), place.states())
         return
     for name in all_jobs():
         if (state := found.get(name, "not submitted")) != "RUNNING":

@@ -17,6 +17,7 @@ import yaml
 
 from counterflow.stack.part import Part
 from counterflow.stack.runtimes import java
+from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
 
 LOG4J = """\
@@ -72,6 +73,7 @@ def taskmanager(settings: StackSettings) -> Part:
         name="taskmanager",
         command=_java(settings, options, "taskexecutor.TaskManagerRunner"),
         ready=lambda listening: _slots(settings, listening),
+        prepare=lambda: _prepare(settings),
         environment=settings.flink_environment,
     )
 
@@ -117,8 +119,8 @@ def _prepare(settings: StackSettings) -> None:
     home = settings.flink_home
     for folder in ("conf", "tmp", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
-    (home / "conf/config.yaml").write_text(yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
-    (home / "conf/log4j-console.properties").write_text(LOG4J)
+    private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
+    private(home / "conf/log4j-console.properties", LOG4J)
 
 
 def _config(settings: StackSettings) -> dict[str, Any]:

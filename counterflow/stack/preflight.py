@@ -63,8 +63,7 @@ def machine(
     for folder, size in ((settings.parts, parts_bytes), (settings.home, home_bytes)):
         there = _nearest(folder)
         device = there.stat().st_dev
-        filled = folder == settings.parts and (folder / "flink-library.installed").exists()
-        needed[device] = there, needed.get(device, (there, 0))[1] + (0 if filled else size)
+        needed[device] = there, needed.get(device, (there, 0))[1] + (0 if _filled(folder) else size)
     for there, size in needed.values():
         if (free := shutil.disk_usage(there).free) < size:
             what = f"the disk of {there} has {_gib(free)} free, the stack takes {_gib(size)}"
@@ -75,8 +74,10 @@ def machine(
 
 
 def unwritable(settings: StackSettings) -> Iterator[Problem]:
-    """Yield the folders that cannot be written, made or not."""
+    """Yield the folders that cannot be written, made or not; the parts of an image are filled and read-only."""
     for folder, option in ((settings.home, "counterflow up --home"), (settings.parts, "COUNTERFLOW_PARTS")):
+        if _filled(folder):
+            continue
         try:
             with tempfile.TemporaryFile(dir=_nearest(folder)):
                 pass
@@ -119,6 +120,11 @@ def listeners(connections: Sequence[Any]) -> list[Listener]:
         for connection in connections
         if connection.status == psutil.CONN_LISTEN
     ]
+
+
+def _filled(parts: Path) -> bool:
+    """Return whether everything is installed: the library of Flink is assembled last."""
+    return (parts / "flink-library.installed").exists()
 
 
 def _nearest(folder: Path) -> Path:

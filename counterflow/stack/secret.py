@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from counterflow.stack.settings import StackSettings
@@ -20,8 +21,7 @@ def secret(settings: StackSettings, name: str) -> Path:
 
 def private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, atomically."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    descriptor, partial = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # mode 0600
+    with os.fdopen(descriptor, "w") as file:
         file.write(text)
-    partial.rename(path)
+    Path(partial).rename(path)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from counterflow.base import place
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
@@ -67,6 +68,8 @@ class StackSettings(BaseModel):
     """The program of an installed Grafana; default: the one on PATH; `none` for no Grafana."""
     grafana_port: Port = 13000
     """HTTP, if there is a Grafana."""
+    grafana_address: str = HOST
+    """Where Grafana listens: loopback, except within a container, whose published port reaches no loopback."""
     prometheus_url: str = "http://127.0.0.1:9090"
     """A Prometheus of your own, from which Grafana reads the state of the parts."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
@@ -278,7 +281,7 @@ class StackSettings(BaseModel):
         try:
             return path.read_text().rstrip("\n")
         except FileNotFoundError:
-            raise CounterflowError(f"{path} does not exist", hint="counterflow up generates the passwords") from None
+            raise CounterflowError(f"{path} does not exist", hint=place.passwords()) from None
 
 
 def _on_path(*names: str) -> Path | None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from counterflow.base import place
 from counterflow.base.errors import CounterflowError
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def connect(url: str) -> Iterator[Flink]:
         try:
             yield Flink(http)
         except httpx.HTTPError as error:
-            hint = "counterflow status shows whether it runs, counterflow up starts it"
-            raise CounterflowError(f"Flink does not answer at {url}: {error}", hint=hint) from None
+            raise CounterflowError(f"Flink does not answer at {url}: {error}", hint=place.states()) from None
 
 
 def moment(milliseconds: int) -> datetime:

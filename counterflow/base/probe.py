@@ -1,0 +1,27 @@
+"""The health check of the images, `python -m counterflow.base.probe`: asks /healthz on port COUNTERFLOW_PROBE_PORT.
+
+Exit status 0 where it returns 200; otherwise 1, with what it returned.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import sys
+
+
+def main() -> int:
+    """Ask once."""
+    connection = http.client.HTTPConnection("127.0.0.1", int(os.environ["COUNTERFLOW_PROBE_PORT"]), timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+        print(answer.read().decode(errors="replace").strip())
+    except OSError as error:
+        print(error)
+        return 1
+    return int(answer.status != http.client.OK)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

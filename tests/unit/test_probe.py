@@ -1,0 +1,35 @@
+"""The health check of the images."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from counterflow.base import health
+from tests.conftest import free_settings
+
+
+@pytest.mark.parametrize(("problems", "status", "said"), [((), 0, "ok"), (("Kafka is away",), 1, "Kafka is away")])
+def test_it_asks_the_process_in_its_container(
+    problems: tuple[str, ...], status: int, said: str, tmp_path: Path
+) -> None:
+    port = free_settings(tmp_path, tmp_path).health_port
+    health.serve(port, CollectorRegistry(), lambda: problems)
+    answered = ask(port)
+    assert (answered.returncode, answered.stdout.strip()) == (status, said)
+
+
+def test_nobody_there_is_not_well(tmp_path: Path) -> None:
+    answered = ask(free_settings(tmp_path, tmp_path).health_port)
+    assert answered.returncode == 1
+    assert "refused" in answered.stdout
+
+
+def ask(port: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "counterflow.base.probe"]
+    environment = {"COUNTERFLOW_PROBE_PORT": str(port)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
