@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon openssl prometheus chromium chart helm demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl prometheus chromium chart helm images compose-test demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -94,6 +94,23 @@ screenshots: demo chromium ## pictures of charts for README and docs, from the r
 test: setup nmon openssl prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
+
+# The real base images, as docker/Dockerfile names them; or, with DEBIAN=<image>, stand-ins made of that one.
+ROLES := tools agent lander verdicts $(if $(findstring arm64,$(DOCKER_OPTIONS)),,line) $(if $(DEBIAN),,flink)
+BASES := $(if $(DEBIAN),python grafana prometheus alertmanager)
+DOCKER_BUILD := DOCKER_BUILDKIT=1 docker build --quiet $(DOCKER_OPTIONS)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+
+images: ## every image, by docker; DEBIAN=<image> where the registry of the base images is out of reach; DOCKER_OPTIONS="--platform ..."
+	@command -v docker > /dev/null || { echo "error: docker, which builds the images, is not on PATH"; echo "hint: sudo apt-get install docker.io"; exit 2; }
+	@for base in $(BASES); do $(DOCKER_BUILD) --build-arg DEBIAN=$(DEBIAN) --target $$base --tag counterflow-standin-$$base \
+	  --file docker/standins.Dockerfile docker > /dev/null || exit; done
+	@for role in $(ROLES); do $(DOCKER_BUILD) $(if $(DEBIAN),--build-arg PYTHON=counterflow-standin-python --build-arg GRAFANA=counterflow-standin-grafana) \
+	  --target $$role --tag counterflow-$$role:$(VERSION) . --file docker/Dockerfile > /dev/null && echo counterflow-$$role:$(VERSION) || exit; done
+	$(if $(findstring line,$(ROLES)),@docker tag counterflow-line:$(VERSION) counterflow && echo counterflow)
+
+compose-test: setup ## the images and compose.yaml, with the demo's input and each container killed once; skipped, with the reason, without docker
+	@$(RUN) pytest tests/compose/compose_line.py $(ARGS)
 
 bare-test: setup ## make demo in a container that has Python, make and git alone; BARE_IMAGE names another Debian
 	@$(RUN) pytest tests/bare/bare_machine.py $(ARGS)

@@ -1,0 +1,264 @@
+"""The images and compose.yaml, with real containers: the demo's input, each container killed once, the audit.
+
+`make compose-test` runs this file; it takes minutes and needs a container engine, so `make test` does not. No container
+reaches a network, nor the machine's: the line is within the containers' own loopback.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests.conftest import free_settings
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SAMPLES = REPOSITORY / "samples/nmon"
+PARTS = Path(os.environ.get("COUNTERFLOW_PARTS", REPOSITORY / ".counterflow/parts"))
+STANDINS = {
+    "PROMETHEUS_IMAGE": "counterflow-standin-prometheus",
+    "ALERTMANAGER_IMAGE": "counterflow-standin-alertmanager",
+}
+ENDING = {"configure", "topics", "migrate"}
+"""Services that do one thing and end."""
+ALONE = {"services": {"network": {"network_mode": "none", "hostname": "localhost", "ports": "RESET"}}}
+PATIENCE_S = 300
+DEMO = ("demo", "--json", "--start", "2026-01-15T06:00")
+"""Stories of one time, so that answers can be compared."""
+
+
+def ask(*command: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **(environment or {})}
+    return subprocess.run(command, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=False)
+
+
+def done(*command: str | Path, environment: dict[str, str] | None = None) -> str:
+    """The output of a command that has to succeed."""
+    result = ask(*command, environment=environment)
+    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def until(condition: Callable[[], object], what: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, what()
+        time.sleep(1)
+
+
+@pytest.fixture(scope="module")
+def images() -> list[str]:
+    """The images, built."""
+    if not shutil.which("docker"):
+        pytest.skip("there is no docker, which builds and runs the images")
+    if (answer := ask("docker", "info")).returncode:
+        pytest.skip(f"docker does not answer: {(answer.stdout + answer.stderr).strip().splitlines()[-1]}")
+    return done("make", "--no-print-directory", "images").split()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `counterflow demo` on this machine itself answers."""
+    settings = free_settings(tmp_path_factory.mktemp("home"), PARTS)
+    ports = {f"COUNTERFLOW_{name.upper()}": str(port) for name, port in settings.ports.items()}
+    home = {"COUNTERFLOW_HOME": str(settings.home), "COUNTERFLOW_PARTS": str(PARTS), "COUNTERFLOW_GRAFANA": "none"}
+    said = done(REPOSITORY / ".venv/bin/counterflow", *DEMO, environment=ports | home)
+    return dict(json.loads(said))
+
+
+def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found["lost"] == found["duplicates"] == 0
+    for name in ("published", "landed", "deadletter", "results", "answers"):
+        assert found[name] == expected[name], name
+
+
+class Container(NamedTuple):
+    """A running container: its service of compose.yaml, its process on this machine, its state and health."""
+
+    service: str
+    name: str
+    pid: int
+    state: str
+    health: str
+
+    @property
+    def well(self) -> bool:
+        return self.state == "running" and self.health in ("", "healthy")
+
+
+def inspect(names: Sequence[str]) -> list[Container]:
+    found = json.loads(done("docker", "inspect", *names)) if names else []
+    return [
+        Container(
+            one["Config"]["Labels"].get("com.docker.compose.service", ""),
+            one["Name"].removeprefix("/"),
+            one["State"]["Pid"],
+            one["State"]["Status"],
+            one["State"].get("Health", {}).get("Status", ""),
+        )
+        for one in found
+    ]
+
+
+def kill(container: Container) -> None:
+    """End the container's first process, as the kernel does where memory is short: its engine starts it again."""
+    os.kill(container.pid, signal.SIGKILL)
+
+
+class Compose:
+    """compose.yaml in a project of its own, within a network of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = f"counterflow-{uuid.uuid4().hex[:8]}"
+        override = folder / "override.yaml"
+        override.write_text(yaml.safe_dump(ALONE).replace("ports: RESET", "ports: !reset []"))
+        self.files = ("--file", str(REPOSITORY / "compose.yaml"), "--file", str(override))
+        recordings = folder / "recordings"
+        recordings.mkdir()
+        shutil.copy(SAMPLES / "linux_16n_plain.nmon", recordings / "agent.nmon")
+        self.environment = {"COUNTERFLOW_RECORDINGS": str(recordings)}
+        for name, standin in STANDINS.items():
+            if ask("docker", "image", "inspect", standin).returncode == 0:
+                self.environment[name] = standin
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        return ("docker", "compose", *self.files, "--project-name", self.project, "--profile", "agent", *words)
+
+    def __call__(self, *words: str) -> str:
+        return done(*self.command(*words), environment=self.environment)
+
+    def run(self, service: str, *words: str) -> str:
+        return self("run", "--rm", "--no-deps", "-T", service, *words)
+
+    def services(self) -> list[str]:
+        """All services but those whose image is neither here nor to be had."""
+        loaded = json.loads(self("config", "--format", "json"))["services"]
+        missing = {
+            name
+            for name, one in loaded.items()
+            if ask("docker", "image", "inspect", one["image"]).returncode
+            and ask("docker", "pull", one["image"]).returncode
+        }
+        for name in sorted(missing):
+            print(f"not tried: {name}, whose image {loaded[name]['image']} cannot be had here")
+        return sorted(loaded.keys() - missing)
+
+    def containers(self) -> list[Container]:
+        names = done("docker", "ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={self.project}")
+        return [one for one in inspect(names.split()) if one.service not in ENDING]
+
+    def jobs(self) -> dict[str, str]:
+        lines = self("exec", "-T", "jobs", "counterflow", "jobs", "list", "--json").splitlines()
+        return {one["job"]: one["state"] for one in map(json.loads, lines)}
+
+
+@pytest.fixture(scope="module")
+def line(images: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compose]:
+    compose = Compose(tmp_path_factory.mktemp("compose"))
+    try:
+        compose("up", "--detach", "--no-build", *compose.services())
+        yield compose
+    finally:
+        print(ask(*compose.command("ps", "--all"), environment=compose.environment).stdout)
+        ask(*compose.command("down", "--volumes", "--timeout", "30"), environment=compose.environment)
+
+
+def settle(compose: Compose) -> None:
+    """Wait until every container is well and every job runs."""
+    until(
+        lambda: all(one.well for one in compose.containers()), lambda: [c for c in compose.containers() if not c.well]
+    )
+    until(
+        lambda: set(ask_jobs(compose).values()) == {"RUNNING"},
+        lambda: compose("logs", "--tail", "30", "jobs", "jobmanager"),
+    )
+
+
+def ask_jobs(compose: Compose) -> dict[str, str]:
+    """The jobs; none while the JobManager, or its container, is just starting."""
+    try:
+        return compose.jobs()
+    except AssertionError:
+        return {}
+
+
+def test_compose_answers_as_the_machine_does(expected: dict[str, Any], line: Compose) -> None:
+    settle(line)
+    same(json.loads(line.run("demo", *DEMO, "--running")), expected)
+
+
+def test_every_target_of_prometheus_answers(line: Compose) -> None:
+    if not any(one.service == "prometheus" for one in line.containers()):
+        pytest.skip("there is no image of Prometheus")
+    asking = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9090/api/v1/targets').read().decode())"
+
+    def targets() -> dict[str, str]:
+        said = json.loads(line("exec", "-T", "lander", "python", "-c", asking))
+        return {one["labels"]["job"]: one["health"] for one in said["data"]["activeTargets"]}
+
+    until(lambda: set(targets().values()) == {"up"}, targets)
+    assert targets().keys() == {"counterflow-agent", "counterflow-lander", "counterflow-verdicts"}
+
+
+def test_nothing_is_lost_whichever_container_is_killed(line: Compose) -> None:
+    settle(line)
+    for container in line.containers():
+        survive(line, container)
+    assert "lost 0   results checked" in line.run("tools", "audit")
+    lost = line.run("tools", "sql", "--json", "SELECT agent_id, lost, duplicates FROM counterflow.loss").splitlines()
+    assert {"compose", "publish"} <= {json.loads(one)["agent_id"] for one in lost}
+    assert [one for one in map(json.loads, lost) if one["lost"] or one["duplicates"]] == []
+
+
+def survive(line: Compose, container: Container) -> None:
+    """Kill a container, publish at once, and wait for everything to be well again."""
+    kill(container)
+    publish = line.command("run", "--rm", "--no-deps", "-T", "tools", "publish", "/var/perf/agent.nmon")
+    system = f"after-{container.service}"
+    until(
+        lambda: ask(*publish, "--system", system, environment=line.environment).returncode == 0,
+        lambda: f"nothing could be published after {container.service} was killed",
+    )
+    until(lambda: inspect([container.name])[0].pid not in (0, container.pid), line.containers)
+    settle(line)
+
+
+@pytest.fixture
+def one_container(images: list[str]) -> Iterator[str]:
+    """The image that is the whole line, running as a person starts it, without a network."""
+    name = f"counterflow-{uuid.uuid4().hex[:8]}"
+    confined = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+    alone = ("--network", "none", "--hostname", "localhost")
+    try:
+        done("docker", "run", "--detach", "--name", name, *alone, *confined, "--volume", f"{name}:/data", "counterflow")
+        yield name
+    finally:
+        print(ask("docker", "logs", "--tail", "30", name).stdout)
+        ask("docker", "rm", "--force", "--volumes", name)
+        ask("docker", "volume", "rm", name)
+
+
+def test_the_whole_line_in_one_container(expected: dict[str, Any], one_container: str) -> None:
+    def well() -> bool:
+        return inspect([one_container])[0].well
+
+    until(well, lambda: done("docker", "logs", one_container))
+    within = ("docker", "exec", one_container, "counterflow")
+    same(json.loads(done(*within, *DEMO, "--running")), expected)
+    kill(inspect([one_container])[0])
+    until(lambda: inspect([one_container])[0].state == "exited", lambda: inspect([one_container]))
+    done("docker", "start", one_container)
+    until(well, lambda: done("docker", "logs", one_container))
+    assert "lost 0" in done(*within, "audit")
+    done("docker", "stop", "--time", "120", one_container)
+    assert json.loads(done("docker", "inspect", one_container))[0]["State"]["ExitCode"] == 0
