@@ -10,12 +10,14 @@ from helm.schemas import FOLDER as KINDS
 from helm.schemas import KUBERNETES
 
 CHART = Path(__file__).parent / "counterflow"
+TRIAL = Path(__file__).parent / "trial"
+TOOLS = Path(__file__).parents[1] / ".counterflow/tools"
 EXAMPLES = tuple(sorted(path.name for path in (CHART / "examples").iterdir()))
 
 
 def program(name: str) -> Path:
     """Return the path of `helm`, `kubeconform` or `helm-unittest`, which `make helm` builds."""
-    path = Path(__file__).parents[1] / ".counterflow/tools" / name
+    path = TOOLS / name
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist: make helm")
     return path

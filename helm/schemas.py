@@ -39,6 +39,7 @@ _KINDS = (
     "rolebinding-rbac-v1",
     "service-v1",
     "serviceaccount-v1",
+    "statefulset-apps-v1",
 )
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from counterflow.cli import cli
 from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas import topics
-from helm import files
-from helm.examples import CHART, EXAMPLES, run, schema_location, template, values_of
+from helm import files, needs
+from helm.examples import CHART, EXAMPLES, TRIAL, run, schema_location, template, values_of
 from helm.schemas import KUBERNETES
 from tests.support import prometheus
 from tests.support.command_line import parse
@@ -29,6 +30,10 @@ from tests.support.command_line import parse
 Json = dict[str, Any]
 
 pytestmark = pytest.mark.usefixtures("chart_files")
+
+APPLICATION = ("flink.mode=application", "flink.storage=s3://bucket/flink")
+CLAIMS = {"data", "home"}
+"""Volumes that a claim of the pods' owner is."""
 
 
 def test_files_of_the_chart_are_replaced_and_those_of_no_use_removed(tmp_path: Path) -> None:
@@ -111,18 +116,18 @@ class TestExample:
 
     def test_what_is_mounted_is_there(self, example: str) -> None:
         for pod in pods(example):
-            volumes = {volume["name"] for volume in pod.get("volumes", [])} | {"data"}  # a claim of the operator's
+            volumes = {volume["name"] for volume in pod.get("volumes", [])} | CLAIMS
             mounted = {
                 mount["name"]
                 for container in [*pod["containers"], *pod.get("initContainers", [])]
                 for mount in container.get("volumeMounts", [])
             }
             assert mounted <= volumes
-            assert volumes - {"data"} <= mounted | {"certificates"}
+            assert volumes - CLAIMS <= mounted | {"certificates"}
 
 
 def test_every_job_is_a_deployment_and_every_topic_a_topic() -> None:
-    found = objects(template(values_of("small")))
+    found = objects(template(values_of("small"), *APPLICATION))
     deployments = {
         one["metadata"]["labels"]["counterflow/job"]: one for one in found if one["kind"] == "FlinkDeployment"
     }
@@ -135,7 +140,7 @@ def test_every_job_is_a_deployment_and_every_topic_a_topic() -> None:
 
 
 def test_a_longer_release_still_has_names_that_flink_takes() -> None:
-    found = objects(template(values_of("small"), "fullnameOverride=counterflow-products"))
+    found = objects(template(values_of("small"), "fullnameOverride=counterflow-products", *APPLICATION))
     names = [one["metadata"]["name"] for one in found if one["kind"] == "FlinkDeployment"]
     assert max(map(len, names)) <= 45
 
@@ -156,12 +161,19 @@ def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default
     assert [path for path, known in _paths(values, schema, schema["definitions"]) if not known] == []
 
 
+EVERY_POD = {
+    *("podAnnotations", "podLabels", "podSecurityContext", "priorityClassName", "nodeSelector", "tolerations"),
+    *("affinity", "topologySpreadConstraints", "extraEnv", "extraVolumes", "extraVolumeMounts"),
+}
+
+
 def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Iterator[tuple[str, bool]]:
     """Yield each default with whether the schema names it, and each name of the schema that has no default."""
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     named = schema.get("properties", {})
     if named and schema.get("additionalProperties") is False:
-        missing = named.keys() - values.keys() - {"global", "minAvailable", "limits", "requests"}
+        of_every_pod = EVERY_POD if at else set()  # a part has them without a default
+        missing = named.keys() - values.keys() - {"global", "minAvailable", "limits", "requests"} - of_every_pod
         yield from ((f"{at}.{name} has no default", False) for name in missing)
         for name, value in values.items():
             yield f"{at}.{name}", name in named
@@ -169,8 +181,55 @@ def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Itera
                 yield from _paths(value, named[name], definitions, f"{at}.{name}")
 
 
-def test_helm_unittest() -> None:
-    run("helm-unittest", "--strict", "--file", "tests/*_test.yaml", ".")
+def test_a_session_runs_every_job_on_four_processors_and_eight_gibibytes() -> None:
+    manifests = template(values_of("small"))
+    [session] = [one for one in objects(manifests) if one["kind"] == "StatefulSet"]
+    [jobs] = [one for one in session["spec"]["template"]["spec"]["containers"] if one["name"] == "jobs"]
+    assert jobs["args"] == ["jobs", "submit", "--watch", *sorted(all_jobs())]
+    assert "FlinkDeployment" not in {one["kind"] for one in objects(manifests)}
+    together = sum(needs.needs(manifests).values(), needs.Need())
+    assert together.cpu <= 4
+    assert together.memory <= 8 * 2**30
+
+
+def test_what_a_release_needs_is_what_its_pods_request() -> None:
+    # of the values: 13 jobs, each a JobManager of 0.25 and 1280m and a TaskManager of 0.5 and 1536m
+    found = needs.needs(template(values_of("small"), *APPLICATION))
+    jobs = len(all_jobs())
+    assert found["job"].cpu == pytest.approx(jobs * 0.75)
+    assert found["job"].memory == jobs * (1280 + 1536) * 2**20
+    # two landers by the autoscaler's least, three replicas of ClickHouse by the layout
+    found = needs.needs(template(values_of("production")))
+    assert found["lander"] == needs.Need(2 * 0.5, 2 * 2**29, 2 * 2**30)
+    assert found["clickhouse"] == needs.Need(3 * 8, 3 * 32 * 2**30, 3 * 48 * 2**30)
+
+
+def test_the_table_of_needs_is_that_of_the_values() -> None:
+    assert needs.page(needs.README.read_text()) == needs.README.read_text(), "make chart"
+
+
+@pytest.mark.parametrize("chart", [CHART, TRIAL])
+def test_helm_unittest(chart: Path) -> None:
+    run("helm-unittest", "--strict", "--file", "tests/*_test.yaml", ".", chart=chart)
+
+
+def test_the_trial_needs_nothing_in_advance() -> None:
+    said = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, chart=TRIAL)
+    assert "1 chart(s) linted, 0 chart(s) failed" in said
+    text = run("helm", "template", "try", ".", "--kube-version", KUBERNETES, chart=TRIAL)
+    said = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
+    assert "Invalid: 0, Errors: 0, Skipped: 0" in said
+    assert {one["kind"] for one in objects(text)} == {"StatefulSet", "NetworkPolicy"}  # no operator's kind, no secret
+    [pod] = [pod for one in objects(text) for pod in _pods(one)]
+    [line] = pod["containers"]
+    assert line["securityContext"]["readOnlyRootFilesystem"] is True
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert not [source for volume in pod["volumes"] for source in volume if source in ("secret", "projected")]
+
+
+def test_both_charts_are_of_the_release() -> None:
+    found = {yaml.safe_load((chart / "Chart.yaml").read_text())["appVersion"] for chart in (CHART, TRIAL)}
+    assert found == {version("counterflow")}
 
 
 @cache

@@ -67,13 +67,35 @@ query has changed is another, which begins anew, and state is only ever restored
 {{- dict "jobs" $chosen | toJson -}}
 {{- end -}}
 
-{{/* How the parts find Kafka and ClickHouse. */}}
+{{/* Values of a part's pods, its own before those of every pod: (dict "root" $ "own" .Values.lander). */}}
+{{- define "counterflow.own" -}}
+{{- $every := pick .root.Values "podAnnotations" "podLabels" "podSecurityContext" "priorityClassName" "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" "extraEnv" "extraVolumes" "extraVolumeMounts" -}}
+{{- merge (deepCopy (.own | default dict)) $every | toYaml -}}
+{{- end -}}
+
+{{/* Metadata of a part's pods: (dict "root" $ "own" … "component" "lander" "labels" dict "annotations" dict). */}}
+{{- define "counterflow.podMetadata" -}}
+{{- $own := include "counterflow.own" . | fromYaml -}}
+labels:
+  {{- include "counterflow.labels" . | nindent 2 }}
+  {{- with merge (dict) (.labels | default dict) ($own.podLabels | default dict) }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (.annotations | default dict) ($own.podAnnotations | default dict) }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* How a part finds Kafka and ClickHouse, and what a site adds: (dict "root" $ "own" …). */}}
 {{- define "counterflow.env" -}}
 - {name: COUNTERFLOW_HOME, value: /run/counterflow/home}
 - {name: COUNTERFLOW_SECRETS, value: /run/counterflow/secrets}
 - {name: COUNTERFLOW_TLS_CA, value: /run/counterflow/trust/ca.pem}
-- {name: COUNTERFLOW_KAFKA_BOOTSTRAP, value: {{ .Values.kafka.bootstrap | quote }}}
-- {name: COUNTERFLOW_CLICKHOUSE_URL, value: {{ include "counterflow.clickhouseUrl" . | quote }}}
+- {name: COUNTERFLOW_KAFKA_BOOTSTRAP, value: {{ .root.Values.kafka.bootstrap | quote }}}
+- {name: COUNTERFLOW_CLICKHOUSE_URL, value: {{ include "counterflow.clickhouseUrl" .root | quote }}}
+{{- with (include "counterflow.own" . | fromYaml).extraEnv }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{/* Who asks a pod is outside of it; that nobody but probes and Prometheus does is for the NetworkPolicy. */}}
@@ -82,10 +104,13 @@ query has changed is another, which begins anew, and state is only ever restored
 - {name: COUNTERFLOW_METRICS_PLAIN, value: "1"}
 {{- end -}}
 
-{{/* Where they may write, and what they read; secrets by (dict "root" $ "kafka" (list "lander") "clickhouse" (list …) "secrets" (list …)). */}}
+{{/* Where a part may write, and what it reads: (dict "root" $ "own" … "kafka" (list "lander") "clickhouse" (list …));
+"claim" where its home is one of a StatefulSet. */}}
 {{- define "counterflow.volumes" -}}
+{{- if not .claim }}
 - name: home
   emptyDir: {sizeLimit: 64Mi}
+{{- end }}
 - name: tmp
   emptyDir: {sizeLimit: 256Mi}
 - name: trust
@@ -118,13 +143,20 @@ query has changed is another, which begins anew, and state is only ever restored
       {{- if not (or .kafka .clickhouse) }}
       []
       {{- end }}
+{{- with (include "counterflow.own" . | fromYaml).extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
+{{/* Mounts of those: (dict "root" $ "own" …). */}}
 {{- define "counterflow.volumeMounts" -}}
 - {name: home, mountPath: /run/counterflow/home}
 - {name: tmp, mountPath: /tmp}
 - {name: trust, mountPath: /run/counterflow/trust, readOnly: true}
 - {name: secrets, mountPath: /run/counterflow/secrets, readOnly: true}
+{{- with (include "counterflow.own" . | fromYaml).extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{/* Puts the certificates together: (dict "root" $ "role" "lander"). */}}
@@ -142,22 +174,34 @@ query has changed is another, which begins anew, and state is only ever restored
     - {name: trust, mountPath: /run/counterflow/trust}
 {{- end -}}
 
-{{/* What every pod has in common: (dict "root" $ "own" $values). */}}
+{{/* What every pod has in common: (dict "root" $ "own" …). */}}
 {{- define "counterflow.podSpec" -}}
-{{- with .root.Values.image.pullSecrets }}
+{{- $own := include "counterflow.own" . | fromYaml -}}
+{{- include "counterflow.placement" . }}
+enableServiceLinks: false
+securityContext: {{- toYaml $own.podSecurityContext | nindent 2 }}
+{{- end -}}
+
+{{/* Affinity of pods that must not share a node: (dict "root" $ "component" "keeper"). */}}
+{{- define "counterflow.apart" -}}
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels: {{- include "counterflow.selectorLabels" . | nindent 10 }}
+{{- end -}}
+
+{{/* Whence the images of a pod come, where it runs, and before whom: (dict "root" $ "own" …). */}}
+{{- define "counterflow.placement" -}}
+{{- with .root.Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 automountServiceAccountToken: false
-enableServiceLinks: false
-securityContext: {{- toYaml (merge (deepCopy (.own.podSecurityContext | default dict)) .root.Values.podSecurityContext) | nindent 2 }}
-{{- with .own.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
+{{- $own := include "counterflow.own" . | fromYaml -}}
+{{- range $name := list "priorityClassName" "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
+{{- with index $own $name }}
+{{ dict $name . | toYaml }}
 {{- end }}
-{{- with .own.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .own.affinity }}
-affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
@@ -177,4 +221,32 @@ readinessProbe:
   httpGet: {path: /healthz, port: metrics}
   periodSeconds: 10
   timeoutSeconds: 5
+{{- end -}}
+
+{{/* `true` where all jobs run in one Flink of the chart's own. */}}
+{{- define "counterflow.session" -}}
+{{- and .Values.flink.enabled (eq .Values.flink.mode "session") -}}
+{{- end -}}
+
+{{/* The exporter of verdicts, which asks Flink how the jobs are: (dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
+{{- define "counterflow.verdictsContainer" -}}
+- name: verdicts
+  image: {{ include "counterflow.image" (dict "root" .root "role" "verdicts") }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  args:
+    - verdicts
+    - export
+    - --metrics-port={{ .own.metricsPort }}
+    {{- range .flink }}
+    - --flink-url={{ . }}
+    {{- end }}
+  env:
+    {{- include "counterflow.env" . | nindent 4 }}
+    {{- include "counterflow.metricsEnv" . | nindent 4 }}
+  ports:
+    - {name: metrics, containerPort: {{ .own.metricsPort }}}
+  {{- include "counterflow.probes" nil | nindent 2 }}
+  resources: {{- toYaml .own.resources | nindent 4 }}
+  securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}
+  volumeMounts: {{- include "counterflow.volumeMounts" . | nindent 4 }}
 {{- end -}}

@@ -7,7 +7,16 @@
 {{- if not (or $clickhouse.url $clickhouse.installation.enabled) -}}
 {{- fail "there is no ClickHouse: set clickhouse.url, or clickhouse.installation.enabled=true" -}}
 {{- end -}}
-{{- if and .Values.flink.enabled (not .Values.flink.storage) -}}
+{{- if eq (include "counterflow.session" .) "true" -}}
+{{- if .Values.flink.storage -}}
+{{- fail "flink.storage is for flink.mode=application: a session keeps its checkpoints on its volume, flink.session.storage" -}}
+{{- end -}}
+{{- range $name, $job := .Values.flink.jobs -}}
+{{- if omit $job "enabled" -}}
+{{- fail (printf "flink.jobs.%s: a session runs every job with the settings of the release: set flink.mode=application, or enabled alone" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- else if and .Values.flink.enabled (not .Values.flink.storage) -}}
 {{- fail "flink.storage is empty: name where checkpoints are kept, for example s3://bucket/counterflow" -}}
 {{- end -}}
 {{- if and (gt (int .Values.lander.replicas) 1) .Values.lander.autoscaling.enabled -}}
