@@ -7,6 +7,7 @@ wide as its heading and its values need, and one takes what is left over.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median_high
 
 from counterflow.dashboards.definition import Drawing, Series, looks
 from counterflow.dashboards.frames import Result
@@ -51,12 +52,16 @@ def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
 
 
 def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
-    """Yield which columns of texts have more in them than their width shows; what fills may be cut off."""
+    """Yield the columns of texts of which most rows have more than their width shows; what fills may be cut off.
+
+    A host may have a longer name than any width provides for: then its row is cut off, and the chart is as it must be.
+    """
     for index, column in enumerate(result.columns):
         series = chart.series.get(column.name)
         if column.kind != "text" or series is None or series.fills:
             continue
-        longest = max((len(str(row[index])) for row in result.rows if row[index] is not None), default=0)
+        lengths = [len(str(row[index])) for row in result.rows if row[index] is not None]
+        usual = median_high(lengths) if lengths else 0
         least = max(len(column.name), characters(chart, series))
-        if longest > least and column.name != filler(chart):
-            yield f"`{column.name}` has {longest} characters in a width for {least}: say `chars: {longest}`"
+        if usual > least and column.name != filler(chart):
+            yield f"`{column.name}` has {usual} characters in a width for {least}: say `chars: {usual}`"

@@ -111,6 +111,10 @@ def test_a_column_that_is_cut_off_or_unknown_is_named() -> None:
         "`State` has 13 characters in a width for 10: say `chars: 13`",
         "`Why` has 72 characters in a width for 10: say `chars: 72`",
     ]
+    longer = Result(
+        columns[:1] + columns[1:2], [["sda", "OK"], ["sda", "OK"], ["sda", "a name as long as a host may have"]]
+    )
+    assert list(problems(table(Disk={"unit": "text"}, State={"unit": "text"}), longer)) == []
     made = table(Disk={"unit": "text"}, State={"chars": 13})
     assert list(problems(made, result)) == [
         "Why: a column that `series` does not name, whose width and unit nobody knows"
