@@ -150,3 +150,7 @@ def test_a_row_leads_to_a_board_that_exists_and_knows_its_variables(uid: str, sa
     found = list(problems(made, result))
     assert len(found) == len(said)
     assert all(part in problem for part, problem in zip(said, found, strict=True))
+
+
+def test_every_board_of_systems_begins_with_figures() -> None:
+    assert [uid for uid, board in boards().items() if not board.figures] == ["cf-compare"], "two runs are no system"
