@@ -431,6 +431,12 @@ def charts() -> dict[str, Chart]:
 
 
 @cache
+def verdict_charts() -> dict[str, Chart]:
+    """Return the charts that the report draws of a spell, by the name of the rule; they stand on no board."""
+    return _read(Chart, {path.stem: path for path in sorted((FOLDER / "report/verdicts").glob("*.yaml"))}, key="name")
+
+
+@cache
 def prometheus_charts() -> dict[str, PrometheusChart]:
     """Return all charts that ask Prometheus, by name."""
     paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))

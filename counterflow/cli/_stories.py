@@ -95,7 +95,7 @@ def links(told: Sequence[Told], settings: StackSettings) -> list[tuple[str, str]
 def report(client: ClickHouse, told: Sequence[Told]) -> Report:
     """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
-    from counterflow.cli.report import side_by_side
+    from counterflow.cli._runs import side_by_side
     from counterflow.cli.study import run_of
     from counterflow.dashboards.report.collect import collect
 

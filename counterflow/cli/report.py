@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.dashboards.report.collect import Report
-    from counterflow.dashboards.report.figures import Table
 
 _MOST_AT_ONCE = 4
 """Drawing processes; each needs 100 MB."""
 _NAMED = 5
 """Systems that are named where there is nothing to report."""
-_HEADINGS = {"cpu": "CPU", "io": "I/O"}
 
 
 @click.command()
@@ -90,6 +88,8 @@ def command(
             raise _nothing(client, f"from {first:%F %T} to {last:%F %T} UTC")
         report = report._replace(findings=findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
     if comparison:
+        from counterflow.cli._runs import side_by_side
+
         report = report._replace(comparison=side_by_side(comparison))
     written = write(report, folder, pictures=pictures)
     for title, text in report.failed:
@@ -117,45 +117,31 @@ def _range(
         begin = begin or datetime.fromtimestamp(min(run.run.begin_s for run in comparison.runs), UTC)
         end = end or datetime.fromtimestamp(max(run.run.end_s for run in comparison.runs), UTC)
     if begin is None or end is None:
-        reached = _recorded(client, systems)
-        if not reached:
+        [reached] = client.rows(
+            "SELECT toUnixTimestamp(min(first_ts)) AS begin, toUnixTimestamp(max(last_ts)) + 1 AS end, "
+            "toUInt64(count()) AS days FROM counterflow.system_day "
+            "WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)",
+            {"param_systems": sorted(systems)},
+        )
+        if not reached["days"]:
             raise _nothing(client, f"of {', '.join(systems) or 'any system'}")
-        begin = begin or min(row["begin"] for row in reached)
-        end = end or max(row["end"] for row in reached)
+        begin = begin or datetime.fromtimestamp(reached["begin"], UTC)
+        end = end or datetime.fromtimestamp(reached["end"], UTC)
     if begin >= end:
         raise click.UsageError("--from must be before --to")
     return begin, end
 
 
-def _recorded(client: ClickHouse, systems: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    rows = client.rows(
-        "SELECT system, toUnixTimestamp(min(first_ts)) AS begin, toUnixTimestamp(max(last_ts)) + 1 AS end "
-        "FROM counterflow.system_day WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system) "
-        "GROUP BY system ORDER BY system",
-        {"param_systems": sorted(systems)},
-    )
-    return [{**row, **{at: datetime.fromtimestamp(row[at], UTC) for at in ("begin", "end")}} for row in rows]
-
-
 def _nothing(client: ClickHouse, where: str) -> CounterflowError:
-    there = [f"{row['system']} from {row['begin']:%F %T} to {row['end']:%F %T}" for row in _recorded(client)]
+    from counterflow.analysis.queries import ask, queries
+
+    there = [
+        f"{row['system']} from {row['first_interval_end']:.19} to {row['last_interval_end']:.19}"
+        for row in ask(client, queries()["systems"])
+    ]
     more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
     known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"
     return CounterflowError(f"nothing was recorded {where}", hint=known, exit_code=2)
-
-
-def side_by_side(comparison: Comparison) -> list[tuple[str, Table]]:
-    """Return the comparison of runs as tables; the first describes the runs."""
-    from counterflow.analysis.studies import written
-    from counterflow.dashboards.report.figures import simple
-
-    heads = list(written.header(comparison.runs))
-    listed = [("Runs", simple(list(heads[0]), [list(head.values()) for head in heads]))]
-    for name, rows in written.tables(comparison).items():
-        cells = [dict(written.cells(row, comparison.runs)) for row in rows]
-        heading = _HEADINGS.get(name, name.capitalize())
-        listed.append((heading, simple(list(cells[0]), [list(one.values()) for one in cells])))
-    return listed
 
 
 def write(report: Report, folder: Path, *, pictures: bool) -> Path:

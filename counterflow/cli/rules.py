@@ -319,7 +319,7 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
     if rule.kind is not None:
         fields.append((rule.kind, text | None, None))
     decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True)).decode
-    astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity[1:])
+    astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity)
     first = len(rule.columns)
     moments = [n for n, column in enumerate(rule.columns.values()) if n and isinstance(column, _row.Moment)]
 
@@ -328,7 +328,7 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
         entity = tuple([value for value in values[first - 1 :] if value is not None])
         for n in moments:
             values[n - 1] = values[n - 1] and instant(values[n - 1])
-        return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity[1:]), strict=False))
+        return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity), strict=False))
 
     return read
 
@@ -351,7 +351,7 @@ def _type(column: _row.Column) -> tuple[Any, Any]:
 def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:
     """Return the entity and interval of a row by column name, and the columns to print."""
     try:
-        shown = {column: columns.get(column) for column in ("ts", *rule.entity[1:])}
+        shown = {column: columns.get(column) for column in ("ts", *rule.entity)}
         return rule.entity_of(columns), rule.interval(columns), shown
     except ValueError as error:
         raise CounterflowError(f"{place}: {error}", hint="fix or remove it", exit_code=2) from None

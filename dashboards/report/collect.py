@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -13,11 +13,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
-from counterflow.dashboards.definition import Board, Chart, Panel, boards, charts, tables_of, variables, variables_of
+from counterflow.dashboards.definition import (
+    Board,
+    Chart,
+    Panel,
+    boards,
+    charts,
+    tables_of,
+    variables,
+    variables_of,
+    verdict_charts,
+)
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, Figure, Table, figure_of, simple, state_cell
-from counterflow.dashboards.report.words import figure, plain
+from counterflow.dashboards.report.pairs import Comparison
+from counterflow.dashboards.report.specs import Spell, state_colour
+from counterflow.dashboards.report.words import figure, length, plain
 from counterflow.dashboards.server import ask
 
 QUERIES = Path(__file__).parent / "queries"
@@ -28,20 +40,43 @@ FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-quality", "cf-pipeline")
 ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
 """Boards that say nothing until a variable is chosen."""
 
+MOST_DRAWN = 12
+"""Verdicts that have a picture; the others are a sentence with their figures."""
+_SMALL = 150
+"""Height of the picture of a verdict, pixels."""
+_EVIDENCE = {
+    "rule": "The condition",
+    "inputs": "What was measured",
+    "figures": "What follows",
+    "thresholds": "Compared with",
+}
+
 Values = Mapping[str, str | Sequence[str]]
 
 
 class Verdict(NamedTuple):
-    """A spell of a state: of what, from when to when (UTC), why, and the figures that decided, by name."""
+    """A spell of a state.
+
+    Parameters
+    ----------
+    state, of : which, and of what.
+    begin, end : UTC.
+    lasted : its length in words.
+    reason : of its first interval.
+    evidence : the figures that decided, by heading and name.
+    figure : what was judged, with the limit drawn and the spell shaded; None where it is not drawn.
+    """
 
     state: Cell
     of: str
     rule: str
     begin: str
     end: str
+    lasted: str
     intervals: int
     reason: str
-    evidence: Sequence[tuple[str, str]]
+    evidence: Mapping[str, Sequence[tuple[str, str]]]
+    figure: Figure | None = None
 
 
 class Place(NamedTuple):
@@ -98,7 +133,7 @@ class Report(NamedTuple):
     failed : charts that the server refused, with its words.
     verdicts : spells of trouble, the worst first; `calm` counts the things judged that had none.
     measured, quality, sources : tables.
-    comparison : tables of labelled runs.
+    comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
     notes : what is to be known before all else.
     findings : what limited each system, the worst first: see `counterflow.analysis.findings`.
     """
@@ -117,13 +152,18 @@ class Report(NamedTuple):
     quality: Table
     anomalies: int
     sources: Table
-    comparison: Sequence[tuple[str, Table]] = ()
+    comparison: Comparison | None = None
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()
 
     @property
+    def drawn(self) -> list[Figure]:
+        """All figures that the page draws: those of verdicts, too."""
+        return [*(one.figure for one in self.verdicts if one.figure), *self.figures]
+
+    @property
     def figures(self) -> list[Figure]:
-        """All figures, in order."""
+        """All figures of boards, in order."""
         return [place.figure for section in self.sections for part in section.parts for place in part.places]
 
 
@@ -172,7 +212,9 @@ def collect(
             sections.append(Section(board, [*about, *of.named(board)], parts, f"{board.uid}-{len(sections)}"))
     spells = asking.rows("verdicts")
     measured, quality = asking.rows("measured"), asking.rows("quality")
-    trouble = [_verdict(row) for row in spells if row["trouble"]]
+    troubled = [row for row in spells if row["trouble"]]
+    trouble = [_verdict(row, asking.spell(row, place)) for place, row in enumerate(troubled[:MOST_DRAWN])]
+    trouble += [_verdict(row) for row in troubled[MOST_DRAWN:]]
     counted = [
         (row["system"], row["dataset"], row["sources"], row["first"], row["last"], row["intervals"], row["records"])
         for row in measured
@@ -227,36 +269,43 @@ def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:
     return [Part(row.title, found) for row in board.rows if (found := of(row.panels))]
 
 
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    state, spells = str(row["state"]), int(row["intervals"])
-    of = plain(f"{row['system']} / {row['entity']}")
+def _verdict(row: Mapping[str, Any], drawn: Figure | None = None) -> Verdict:
     return Verdict(
-        state_cell(state),
-        of,
+        state_cell(str(row["state"])),
+        plain(f"{row['system']} / {row['entity']}"),
         row["rule"],
         row["begin"],
         row["end"],
-        spells,
+        length((row["end_ms"] - row["begin_ms"]) / 1000),
+        int(row["intervals"]),
         plain(row["reason"]),
         _evidence(row["evidence"]),
+        drawn,
     )
 
 
-def _evidence(text: str) -> list[tuple[str, str]]:
-    """Return the figures of a verdict by name, in order; nested ones with a dot."""
+def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the figures of a verdict, those that are known, by heading and name."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return [("", plain(text))] if text else []
+        return {"As stored": [("", plain(text))]} if text else {}
 
     def flat(value: Any, name: str) -> list[tuple[str, str]]:
         if isinstance(value, dict):
-            return [one for key, inner in value.items() for one in flat(inner, f"{name}.{key}" if name else str(key))]
+            return [one for key, inner in value.items() for one in flat(inner, f"{name} {key}".strip())]
         if isinstance(value, list):
             return [(plain(name), ", ".join(figure(item, "count") for item in value))]
-        return [(plain(name), str(value).lower() if isinstance(value, bool) else figure(value, "count"))]
+        worded = ("no", "yes")[value] if isinstance(value, bool) else figure(value, "count")
+        return [] if value is None else [(plain(name.replace("_", " ")), worded)]
 
-    return flat(found, "")
+    by_heading: dict[str, list[tuple[str, str]]] = {}
+    for key, value in found.items():
+        known = key in _EVIDENCE or isinstance(value, dict)
+        heading = _EVIDENCE.get(key, plain(key)) if known else _EVIDENCE["figures"]
+        if lines := flat(value, "" if known else key):
+            by_heading.setdefault(heading, []).extend(lines)
+    return by_heading
 
 
 class _Asking:
@@ -280,6 +329,26 @@ class _Asking:
             return figure_of(chart, sql, ask(self._client, sql), shown)
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
+
+    def spell(self, row: Mapping[str, Any], place: int) -> Figure | None:
+        """Return what a verdict judged around its spell; None where its rule has no chart or nothing can be drawn."""
+        chart = verdict_charts().get(row["rule"])
+        if chart is None:
+            return None
+        begin, end = (datetime.fromtimestamp(row[at] / 1000, UTC) for at in ("begin_ms", "end_ms"))
+        step_s = max(1, round((end - begin).total_seconds() / int(row["intervals"])))
+        around = max(end - begin, timedelta(seconds=20 * step_s))
+        begin, end = max(self._shown.begin, begin - around), min(self._shown.end, end + around)
+        shown = Range(begin, end, bucket_s(begin, end, POINTS // 2, step_s))
+        sql = expand(chart.query, shown, {"system": [row["system"]], "entity": row["entity"]})
+        spell = Spell(row["begin_ms"], row["end_ms"], state_colour(str(row["state"])))
+        try:
+            made = figure_of(chart, sql, ask(self._client, sql), shown, spell)
+        except ClickHouseError:
+            return None
+        if made.spec is None:
+            return None
+        return made._replace(place=f"verdict-{place}", spec={**made.spec, "height": _SMALL})
 
     def _least_s(self, chart: Chart) -> int:
         """Return the length of the shortest bucket of a chart, seconds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from counterflow.dashboards.definition import Chart, Threshold, looks
@@ -11,7 +11,7 @@ from counterflow.dashboards.frames import over_time as frame_of
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.series import Drawn, drawn
-from counterflow.dashboards.report.words import MISSING, figure, moment, ms, number, plain
+from counterflow.dashboards.report.words import MISSING, bare, figure, headed, moment, ms, number, plain
 from counterflow.dashboards.shapes import points
 
 MOST_ROWS = 100
@@ -44,6 +44,7 @@ class Figure(NamedTuple):
     spec : what is drawn; a table and a stat have none.
     table : the numbers; over time, the extremes of each series.
     points : over time, every number: milliseconds, then a value a series, whose names are in `table`.
+    over : of a chart along the time, what the page needs to point at a moment and to zoom; None for others.
     words : the picture in words.
     notes : what is to be known beside it.
     place : its name in the report; that of the chart, with a number where the chart stands more than once.
@@ -55,6 +56,7 @@ class Figure(NamedTuple):
     spec: dict[str, Any] | None = None
     table: Table = Table((), ())
     points: Sequence[Sequence[float | None]] = ()
+    over: Mapping[str, Any] | None = None
     words: str = ""
     notes: Sequence[str] = ()
     place: str = ""
@@ -65,37 +67,47 @@ class Figure(NamedTuple):
         return specs.legend(self.spec) if self.spec else []
 
 
-def figure_of(chart: Chart, sql: str, result: Result, shown: Range) -> Figure:
-    """Return a chart with its rows; rows that would be drawn wrongly are said, not drawn."""
+def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None) -> Figure:
+    """Return a chart with its rows, over time with a spell shaded; rows that would be drawn wrongly are said."""
     if not points(chart, result):
         return Figure(chart, sql, place=chart.name, said=chart.empty)
     made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
     try:
         match chart.shape:
             case "bars" | "area" | "lines":
-                return _over_time(made, drawn(chart, frame_of(result)), shown)
+                return _over_time(made, drawn(chart, frame_of(result)), shown, spell)
             case "ranking":
                 words = f"{len(result.rows)} bars; the longest is {plain(result.rows[0][0])}."
                 return made._replace(spec=specs.ranking(chart, result), table=table(chart, result), words=words)
             case "states":
                 count = len({row[2] for row in result.rows})
                 words = f"States of {count} {'thing' if count == 1 else 'things'} over time; the table has every spell."
-                return made._replace(spec=specs.states(chart, result, shown), table=table(chart, result), words=words)
+                spec = specs.states(chart, result, shown)
+                return made._replace(spec=spec, table=table(chart, result), words=words, over=_over(shown))
             case _:
                 return made._replace(table=table(chart, result))
     except FrameError as error:
         return Figure(chart, sql, place=chart.name, said=f"This could not be drawn: {error}.")
 
 
-def _over_time(made: Figure, over: Drawn, shown: Range) -> Figure:
+def _over(shown: Range, **more: Any) -> dict[str, Any]:
+    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
+    return {"begin": begin, "end": end, **more}
+
+
+def _over_time(made: Figure, over: Drawn, shown: Range, spell: specs.Spell | None) -> Figure:
     rows, parts = [], []
+    units = {series.unit for series in over.series}
+    unit = units.pop() if len(units) == 1 else ""
     for series in over.series:
         known = [(value, time) for value, time in zip(series.values, over.times_ms, strict=True) if value is not None]
         highest, at = max(known, key=lambda point: (point[0], -point[1]))
-        figures = [figure(value, series.unit, made.chart.decimals) for value in (highest, min(known)[0], known[-1][0])]
+        figures = [bare(value, series.unit, made.chart.decimals) for value in (highest, min(known)[0], known[-1][0])]
         cells = [Cell(text, numeric=True) for text in (figures[0], moment(at), *figures[1:], f"{len(known):,}")]
-        rows.append([Cell(series.name, colour=series.colour), *cells])
-        parts.append((highest, f"{series.name} at most {figures[0]} at {moment(at)}"))
+        name = series.name if unit else headed(series.name, series.unit)
+        rows.append([Cell(name, colour=series.colour), *cells])
+        worded = figure(highest, series.unit, made.chart.decimals)
+        parts.append((highest, f"{series.name} at most {worded} at {moment(at)}"))
     top = [text for _, text in sorted(parts, key=lambda part: -part[0])[:3]]
     count = f"{len(over.series)} series" if len(over.series) > 1 else "One series"
     words = f"{count} from {moment(shown.begin.timestamp() * 1000)} to {moment(shown.end.timestamp() * 1000)} UTC"
@@ -104,8 +116,16 @@ def _over_time(made: Figure, over: Drawn, shown: Range) -> Figure:
         notes.append(f"A point stands for {_length(shown.bucket_s)}.")
     every = [[time, *values] for time, *values in zip(over.times_ms, *(s.values for s in over.series), strict=True)]
     return made._replace(
-        spec=specs.over_time(made.chart, over, shown),
-        table=Table(("Series", "Highest", "At, UTC", "Lowest", "Last", "Points"), rows),
+        spec=specs.over_time(made.chart, over, shown, spell),
+        over=_over(
+            shown,
+            step=1000 * shown.bucket_s,
+            bridge=specs.bridge(made.chart, shown),
+            units=[looks().units[series.unit].text for series in over.series],
+        ),
+        table=Table(
+            (headed("Series", unit) if unit else "Series", "Highest", "At, UTC", "Lowest", "Last", "Points"), rows
+        ),
         points=every,
         words=f"{words}: {'; '.join(top)}.",
         notes=notes,
@@ -118,24 +138,31 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
     hidden |= {link.by for link in chart.links}
     hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
+    units = {name: known.unit for name, known in chart.series.items() if known.unit}
     heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}
     rows = []
     for row in result.rows[:most]:
         cells = []
         for at, column in kept:
             known = chart.series.get(column.name)
-            unit = known.unit if known and known.unit else chart.unit
+            unit = units.get(column.name, chart.unit)
             state = (known is not None and known.state) or (chart.shape == "states" and column.name == "state")
             if column.kind == "time":
                 text = MISSING if row[at] is None else moment(ms(row[at]))
             elif column.kind == "number" and row[at] is not None and number(row[at]) is None:
                 text = MISSING
             else:
-                text = figure(row[at], unit, chart.decimals)
+                text = bare(row[at], unit, chart.decimals) if column.kind == "number" else figure(row[at], unit)
             colour = specs.state_colour(row[at]) if state and isinstance(row[at], str) else None
             cells.append(Cell(text, column.kind in ("number", "time"), colour))
         rows.append(cells)
-    return Table([heads.get(column.name, column.name) for _, column in kept], rows, max(0, len(result.rows) - most))
+    named = [
+        headed(column.name, units.get(column.name, chart.unit))
+        if column.kind == "number"
+        else heads.get(column.name, column.name)
+        for _, column in kept
+    ]
+    return Table(named, rows, max(0, len(result.rows) - most))
 
 
 def _limit(limit: Threshold, chart: Chart) -> str:

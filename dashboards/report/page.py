@@ -15,6 +15,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
+from counterflow.analysis.findings import worst_first
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
@@ -41,11 +42,12 @@ def html(report: Report) -> str:
     return environment.get_template("page.html").render(
         report=report,
         charts={
-            figure.place: {"spec": figure.spec, "points": figure.points}
-            for figure in report.figures
+            figure.place: {"spec": figure.spec, "points": figure.points, "over": figure.over or {}}
+            for figure in report.drawn
             if figure.spec is not None
         },
         bundle=_bundle(),
+        findings=worst_first(report.findings),
         line=looks().colours["line"],
         version=version("counterflow"),
     )

@@ -29,18 +29,6 @@ _PICKED = {"name": "picked", "value": []}
 _ONLY_PICKED = {"filter": "!length(picked) || indexof(picked, datum.series) >= 0"}
 """The page's legend sets `picked`; the stack is then made of what is left."""
 
-_ZOOM = {
-    "name": "zoom",
-    "bind": "scales",
-    "select": {
-        "type": "interval",
-        "encodings": ["x"],
-        "zoom": "wheel![event.ctrlKey]",
-        "translate": "[pointerdown[event.pointerType == 'mouse'], window:pointerup] > window:pointermove!",
-    },
-}
-"""Drag along the time, Ctrl and the wheel for its length; the bare wheel and a finger move the page."""
-
 _INK, _FAINT, _GRID = "#1b1f24", "#57606a", "#d0d7de"
 
 CONFIG: Json = {
@@ -63,29 +51,35 @@ CONFIG: Json = {
 }
 
 
-def over_time(chart: Chart, drawn: Drawn, shown: Range) -> Json:
-    """Return bars, areas and lines over the whole range that is shown."""
+class Spell(NamedTuple):
+    """A stretch of time to shade, milliseconds since 1970, and its colour."""
+
+    begin_ms: int
+    end_ms: int
+    colour: str
+
+
+def over_time(chart: Chart, drawn: Drawn, shown: Range, spell: Spell | None = None) -> Json:
+    """Return bars, areas and lines over the whole range that is shown, with a spell shaded behind them."""
     left = [series for series in drawn.series if not series.right]
     right = [series for series in drawn.series if series.right]
     bucket_ms = 1000 * shown.bucket_s
-    bridge_ms = max(bucket_ms, 2500 * chart.interval_s)
+    bridge_ms = bridge(chart, shown)
     layers = [
+        *([_shade(spell)] if spell else []),
         *_stack(chart, drawn, [series for series in left if series.stacked], bucket_ms),
         *_lines(chart, drawn, [series for series in left if not series.stacked], bucket_ms, bridge_ms),
         *(_threshold(at.at, at.text, looks().colours[at.colour]) for at in chart.thresholds),
     ]
-    for layer in layers:
+    for layer in layers[1 if spell else 0 :]:
         layer["encoding"]["y"] = {**_axis(chart, left), **layer["encoding"].get("y", {})}
     against = _lines(chart, drawn, right, bucket_ms, bridge_ms)
     for layer in against:
         layer["encoding"]["y"] = {**_right_axis(right), **layer["encoding"]["y"]}
-    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
-    times: Json = {"type": "utc", "nice": False, "domainMin": begin, "domainMax": end}
     for layer in (*layers, *against):
         if "x" in layer["encoding"]:
-            layer["encoding"]["x"] |= {"type": "temporal", "scale": times, "axis": _TIME_AXIS}
-    (layers or against)[0]["params"] = [_ZOOM]
-    whole = _whole(chart, layers)
+            layer["encoding"]["x"] |= {"type": "temporal", "scale": _TIMES, "axis": _TIME_AXIS}
+    whole = _timed(_whole(chart, layers), shown)
     if against and layers:
         whole["layer"] = [{"layer": layers}, *against]
         whole["resolve"] = {"scale": {"y": "independent"}}
@@ -150,11 +144,9 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
         }
         for row in result.rows
     ]
-    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
     entities = list(dict.fromkeys(value["entity"] for value in values))
     when = "utcFormat(datum.from, '%d %b %H:%M') + ' to ' + utcFormat(datum.until, '%d %b %H:%M')"
     layer = {
-        "params": [_ZOOM],
         "data": {"values": values},
         "transform": [_ONLY_PICKED, {"calculate": when, "as": "when"}],
         "mark": {"type": "bar", "height": {"band": 0.7}, "clip": True},
@@ -171,14 +163,14 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
                 "type": "temporal",
                 "title": None,
                 "axis": _TIME_AXIS,
-                "scale": {"type": "utc", "nice": False, "domainMin": begin, "domainMax": end},
+                "scale": _TIMES,
             },
             "x2": {"field": "until"},
             "tooltip": _tooltip(("entity", "Of"), ("series", "State"), ("when", "UTC")),
         },
     }
     keys = [Key(state, state_colour(state)) for state in dict.fromkeys(value["series"] for value in values)]
-    return _coloured({**_whole(chart, [layer]), "height": max(1, len(entities)) * (ROW + 8)}, keys)
+    return _coloured({**_timed(_whole(chart, [layer]), shown), "height": max(1, len(entities)) * (ROW + 8)}, keys)
 
 
 def state_colour(state: str) -> str:
@@ -220,6 +212,24 @@ def legend(spec: Json) -> list[Key]:
     return [Key(*key) for key in spec["usermeta"]["legend"]]
 
 
+def bridge(chart: Chart, shown: Range) -> float:
+    """Return for how long a line goes on without a point, milliseconds."""
+    return max(1000 * shown.bucket_s, 2500 * chart.interval_s)
+
+
+def _timed(spec: Json, shown: Range) -> Json:
+    """Return a specification whose range the page can set: all charts of one range show the same stretch of it."""
+    begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
+    return {**spec, "params": [*spec["params"], {"name": "from", "value": begin}, {"name": "until", "value": end}]}
+
+
+def _shade(spell: Spell) -> Json:
+    row = {"from": spell.begin_ms, "until": spell.end_ms}
+    mark = {"type": "rect", "clip": True, "opacity": 0.18}
+    encoding = {"x": {"field": "from", "title": None}, "x2": {"field": "until"}, "color": {"value": spell.colour}}
+    return {"data": {"values": [row]}, "mark": mark, "encoding": encoding}
+
+
 def _whole(chart: Chart, layers: list[Json]) -> Json:
     about = {"$schema": SCHEMA, "name": chart.name, "description": f"{chart.title}. {chart.question}"}
     fitted = {"width": "container", "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"}}
@@ -246,7 +256,6 @@ def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) 
         if value is not None
     ]
     begin = {"calculate": f"datum.end - {bucket_ms}", "as": "begin"}
-    worded = _value(chart, chart.unit, [value["value"] for value in values])
     mark: Json = {"type": "bar", "clip": True}
     if chart.shape == "area":  # no seams between the steps
         mark |= {"strokeWidth": 0.5, "strokeOpacity": 1}
@@ -255,11 +264,10 @@ def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) 
         "x2": {"field": "end"},
         "y": {"field": "from", "type": "quantitative"},
         "y2": {"field": "until"},
-        "tooltip": _tooltip(("series", "Series"), ("text", "Value"), ("when", "UTC")),
     }
     if chart.shape == "area":
         encoding["stroke"] = {"field": "series", "type": "nominal", "legend": None}
-    transform = [_ONLY_PICKED, _stacked("end"), begin, _when(bucket_ms), worded]
+    transform = [_ONLY_PICKED, _stacked("end"), begin]
     return [{"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding}]
 
 
@@ -267,26 +275,20 @@ def _lines(chart: Chart, drawn: Drawn, lines: Sequence[Series], bucket_ms: int, 
     made = []
     for series in lines:
         values: list[Json] = [
-            {"at": at, "end": end, "series": series.name, "run": run, "value": _short(value)}
+            {"at": at, "series": series.name, "run": run, "value": _short(value)}
             for run, points in enumerate(runs(drawn.times_ms, series.values, bridge_ms))
-            for at, end, value in (
-                (points[0][0] - bucket_ms, points[0][0], points[0][1]),
-                *((time, time, value) for time, value in points),
-            )
+            for at, value in ((points[0][0] - bucket_ms, points[0][1]), *points)
         ]
         mark: Json = {"type": "line", "interpolate": "step-before", "strokeWidth": 2, "clip": True}
-        mark |= {"point": {"opacity": 0, "size": 60}, "strokeCap": "butt" if series.dashed else "square"}
+        mark["strokeCap"] = "butt" if series.dashed else "square"
         if series.dashed:
             mark["strokeDash"] = [6, 4]
         encoding: Json = {
             "x": {"field": "at", "title": None},
             "y": {"field": "value", "type": "quantitative"},
             "detail": {"field": "run"},
-            "tooltip": _tooltip(("series", "Series"), ("text", "Value"), ("when", "UTC")),
         }
-        worded = _value(chart, series.unit, [value["value"] for value in values])
-        transform = [_ONLY_PICKED, _when(bucket_ms), worded]
-        made.append({"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding})
+        made.append({"data": {"values": values}, "transform": [_ONLY_PICKED], "mark": mark, "encoding": encoding})
     return made
 
 
@@ -327,6 +329,8 @@ def _right_axis(series: Sequence[Series]) -> Json:
 _ON_TOP = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0, "titleY": -8}
 """An axis title above its axis, where it can be read without turning one's head."""
 
+_TIMES: Json = {"type": "utc", "nice": False, "domainMin": {"expr": "from"}, "domainMax": {"expr": "until"}}
+
 _TIME_AXIS = {
     "grid": False,
     "labelOverlap": True,
@@ -366,11 +370,6 @@ def _value(chart: Chart, unit: str, values: Sequence[float]) -> Json:
     text = looks().units[unit].text
     suffix = json.dumps(f" {text}" if text else "")
     return {"calculate": f"format(datum.value, '{spelled}') + {suffix}", "as": "text"}
-
-
-def _when(bucket_ms: int) -> Json:
-    begin = f"utcFormat(datum.end - {bucket_ms}, '%a %d %b %H:%M')"
-    return {"calculate": f"{begin} + ' to ' + utcFormat(datum.end, '%H:%M')", "as": "when"}
 
 
 def _stacked(along: str) -> Json:

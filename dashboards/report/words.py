@@ -59,6 +59,28 @@ def figure(value: Any, unit: str, decimals: int | None = None) -> str:
     return f"{rounded(numeric, decimals)} {looks().units[unit].text}".rstrip()
 
 
+def headed(name: str, unit: str) -> str:
+    """Return the heading of a column, with the unit that its values have, unless each value has its own."""
+    text = "" if unit in _SCALED or unit == "count" else looks().units[unit].text
+    return name if not text or text.lower() in name.lower() else f"{name}, {text}"
+
+
+def bare(value: Any, unit: str, decimals: int | None = None) -> str:
+    """Return a value below a heading that has its unit."""
+    numeric = number(value)
+    if numeric is None or unit in _SCALED:
+        return figure(value, unit, decimals)
+    return rounded(numeric, None if unit == "count" and numeric == int(numeric) else decimals)
+
+
+def length(seconds: float) -> str:
+    """Return a length of time in the largest unit of which there is one, to a digit behind the point."""
+    for name, size in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{rounded(round(seconds / size, 1))} {name}"
+    return f"{rounded(round(seconds, 1))} s"
+
+
 def ms(text: str) -> int:
     """Return a time of the server, in UTC, as milliseconds since 1970."""
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)

@@ -43,6 +43,22 @@ def test_one_recording_says_what_limited_its_system(tmp_path: Path) -> None:
     assert found[0]["name"] == "entitlement", "the worst comes first"
 
 
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("linux_gpu", "busiest GPU GPU1: 97 % on average, 97 % at most; at least 90 % for 100 % of the time"),
+        ("linux_gpu", "NFS client: 4 operations/s on average, 4 at most; most often read of version 4"),
+        ("vios", "NFS server: 12.5 operations/s on average, 12.5 at most; most often getattr of version 3"),
+    ],
+)
+def test_gpus_and_nfs_are_stated_where_they_were_recorded(case: str, said: str, tmp_path: Path) -> None:
+    """Sums and means of the lines GPU_UTIL, NFSCLIV3, NFSCLIV4 and NFSSVRV3 of the recordings, by hand."""
+    found = findings(SAMPLES.parents[1] / "tests/golden/nmon" / case / "input.nmon", home=tmp_path)
+    [one] = [one for one in found if one["finding"] == said]
+    assert one["severity"] == ("limit" if "GPU" in said else "note")
+    assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
+
+
 def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
     assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
 

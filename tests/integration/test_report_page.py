@@ -16,7 +16,7 @@ from tests.support.reports import report
 SOON = "new Promise((go) => setTimeout(go, 300))"
 DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.drawn !== undefined"
 FIGURES = 30
-PICTURES = sum(figure.spec is not None for figure in report(FIGURES).figures)
+PICTURES = sum(figure.spec is not None for figure in report(FIGURES).drawn)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_nothing_is_wider_than_the_window(page: Page, width: int) -> None:
       .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 99))"""
     assert page.evaluate(cut) == []
     of_svg = """[...document.querySelectorAll('.drawing svg')].filter((one) =>
-      one.getBoundingClientRect().right > one.closest('figure').getBoundingClientRect().right).length"""
+      one.getBoundingClientRect().right > one.closest('figure, .verdict').getBoundingClientRect().right).length"""
     assert page.evaluate(of_svg) == 0
 
 
@@ -94,6 +94,64 @@ def test_a_legend_shows_one_series_alone(page: Page) -> None:
     assert page.evaluate(every) == only
     page.evaluate(click)
     assert page.evaluate(every) == before
+
+
+def test_pointing_at_a_chart_reads_every_series_and_marks_the_moment_in_the_others(page: Page) -> None:
+    """The made-up series have one value an interval of a quarter of an hour; the fifth ends at 09:15."""
+    told = page.evaluate("""(() => {
+      const place = document.querySelector('#chart-logical_io .drawing');
+      place.scrollIntoView({ block: 'center', behavior: 'instant' });
+      return new Promise((go) => setTimeout(() => {
+        const plot = place.querySelector('.mark-rect').getBoundingClientRect();
+        const x = plot.left + plot.width * 4.5 / 48, y = plot.top + plot.height / 2;
+        place.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y, bubbles: true }));
+        go([document.getElementById('at').innerText, document.querySelectorAll('.moment').length]);
+      }, 300));
+    })()""")
+    assert "2026-05-04 09:15 UTC" in told[0]
+    for name in ("Read only", "Read for update", "Inserts", "Other"):
+        assert name in told[0]
+    assert told[1] >= 2
+
+
+def test_a_stretch_that_is_chosen_in_one_chart_is_shown_in_all(page: Page) -> None:
+    ticks = (
+        "[...document.querySelectorAll('#chart-%s .role-axis-label')[0].children].map((one) => one.textContent).sort()"
+    )
+    drag = """(async () => {
+      const place = document.querySelector('#chart-logical_io .drawing');
+      place.scrollIntoView({ block: 'center', behavior: 'instant' });
+      await new Promise((go) => setTimeout(go, 300));
+      const plot = place.querySelector('.mark-rect').getBoundingClientRect();
+      const at = (share) => ({ clientX: plot.left + plot.width * share, clientY: plot.top + 9 });
+      const mouse = { button: 0, pointerType: 'mouse', bubbles: true };
+      const send = (type, share, to) => to.dispatchEvent(new PointerEvent(type, { ...at(share), ...mouse }));
+      send('pointerdown', 0.5, place);
+      send('pointermove', 0.6, window);
+      send('pointerup', 0.6, window);
+      await new Promise((go) => setTimeout(go, 500));
+      document.querySelector('#chart-disk_response').scrollIntoView({ behavior: 'instant' });
+      await new Promise((go) => setTimeout(go, 500));
+    })()"""
+    before = page.evaluate(ticks % "disk_response")
+    page.evaluate(drag)
+    assert page.evaluate(ticks % "disk_response") != before
+    assert page.evaluate(ticks % "disk_response") == page.evaluate(ticks % "logical_io")
+    page.evaluate("""(async () => {
+      const place = document.querySelector('#chart-disk_response .drawing');
+      place.dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));
+      await new Promise((go) => setTimeout(go, 500));
+    })()""")
+    assert page.evaluate(ticks % "disk_response") == before
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_no_table_is_cut(page: Page, width: int) -> None:
+    page.size(width)
+    page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; }), " + SOON)
+    cut = """[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.outerHTML.slice(0, 99))"""
+    assert page.evaluate(cut) == []
 
 
 def test_every_point_is_in_a_table(page: Page) -> None:

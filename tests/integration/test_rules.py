@@ -20,7 +20,7 @@ from counterflow.stack.settings import StackSettings
 # as in tables 7-4 and 7-5 at a capacity of 3 %: 8 threads, then 10
 FREE = (4.49, 4.57, 4278626, 87.96, 88.53)
 HELD = (1.86, 1.90, 1759392, 89.15, 89.79)
-KEYS = ["ts", "link", "state", "signal", "stale", "reason"]
+KEYS = ["ts", "system", "link", "state", "signal", "stale", "reason"]
 
 
 def rules_(*arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from counterflow.dashboards.definition import Chart, boards, charts
+from counterflow.dashboards.definition import Chart, boards, charts, verdict_charts
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.collect import Part, Place, Report, Section, Verdict
 from counterflow.dashboards.report.figures import Figure, figure_of, simple, state_cell
+from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars
+from counterflow.dashboards.report.specs import Spell
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
 END = BEGIN + timedelta(hours=12)
@@ -83,6 +85,20 @@ def table_of(chart: Chart) -> Result:
     return Result(columns, [row("PROD01", "CAPPED", 7.3), row("PROD02", "OK", 2.1), row(EVIL, "LIKELY, WARNING", 1)])
 
 
+def compared() -> Comparison:
+    """Return three runs with one figure that all have and one that only the last has."""
+    runs = ["without", "with", EVIL]
+    values = [Value(2.1, 0.4), Value(2.6, 0.3), Value(None)]
+    drawn = bars(runs, values, ["2.1 ± 0.4", "2.6 ± 0.3", "not in this run"])
+    differences = [Difference("+23.8 %", "+0.5 ± 0.5"), Difference("", "")]
+    pair = Pair("Processors used", f"PROD01 · {EVIL}", "cores", drawn, differences)
+    head = ["Figure", "Unit", *(f"{what} of {run}" for run in runs for what in ("Mean", "Spread", "Lowest to highest"))]
+    row = ["Processors used", "ms/transaction", *(["1,234.5", "± 120", "1,100 to 1,400"] * 3)]
+    return Comparison(
+        simple(["Run"], [[run] for run in runs]), ["lengths differ"], [Topic("CPU", [pair], simple(head, [row]))]
+    )
+
+
 def report(figures: int = 30) -> Report:
     """Return a report with so many charts; the shapes are repeated."""
     known = charts()
@@ -111,11 +127,14 @@ def report(figures: int = 30) -> Report:
         Section(boards()[uid], [("Group by", "generic job")], [Part("Over time", part)])
         for uid, part in zip(uids, cut, strict=False)
     ]
-    evidence = [("moved_pct", "98.7 %"), ("capacity_pct", "50 %"), ("neighbour_mb_s", "2,113"), (EVIL, EVIL)]
+    evidence = {"What follows": [("moved pct", "98.7 %"), ("capacity pct", "50 %"), (EVIL, EVIL)]}
+    judged = verdict_charts()["roce_cap"]
+    spell = Spell(int((BEGIN + timedelta(hours=5)).timestamp()) * 1000, int(END.timestamp()) * 1000, "#C8283C")
+    drawn = figure_of(judged, "SELECT 1", wide(judged), SHOWN, spell)._replace(place="verdict-0")
     verdicts = [
         Verdict(
-            *(state_cell("CAPPED"), "PROD01 / NRG1", "roce_cap", "2026-05-04 13:00", "2026-05-04 17:00", 16),
-            *("The adapter is full and the link gets 24.8 % of it, of 50 % that it is guaranteed.", evidence),
+            *(state_cell("CAPPED"), "PROD01 / NRG1", "roce_cap", "2026-05-04 13:00", "2026-05-04 20:00", "7 h", 28),
+            *("The adapter is full and the link gets 24.8 % of it, of 50 % that it is guaranteed.", evidence, drawn),
         )
     ]
     return Report(
@@ -132,5 +151,6 @@ def report(figures: int = 30) -> Report:
         records=18_624,
         quality=simple(("System", "What was met", "Times"), [("PROD01", "torn_line", 3)]),
         anomalies=3,
+        comparison=compared(),
         sources=simple(("Table or view", "What a row is"), [("io_mix", "Logical I/O of one group in one interval.")]),
     )

@@ -15,9 +15,11 @@ from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import Figure, figure_of, table
+from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette, runs
+from counterflow.dashboards.report.specs import Spell
 from counterflow.dashboards.report.words import figure as worded
-from counterflow.dashboards.report.words import plain
+from counterflow.dashboards.report.words import length, plain
 from tests.support.reports import (
     BEGIN,
     END,
@@ -133,7 +135,7 @@ def test_a_ranking_keeps_its_order_and_names_with_the_same_beginning() -> None:
         (1, "ADAM", "A"),
         (1, "ADAM", "B"),
     ]
-    assert made.table.head == ["Name", "A", "B"]
+    assert made.table.head == ["Name", "A, ms", "B, ms"]
 
 
 def test_states_have_their_colours_and_reach_from_begin_to_end() -> None:
@@ -155,7 +157,7 @@ def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
     columns = [Column("Name", TEXT), Column("Took", NUMBER), Column("State", TEXT), Column("Seen", TIME)]
     made = table(defined, Result(columns, [["a", 1.5, "CAPPED", times()[0]], ["b", None, "OK", None]]))
     assert [[cell.text for cell in row] for row in made.rows] == [
-        ["a", "1.5 ms", "CAPPED", "2026-05-04 08:15"],
+        ["a", "1.5", "CAPPED", "2026-05-04 08:15"],
         ["b", "\u2013", "OK", "\u2013"],
     ]
     assert made.rows[0][2].colour == looks().colours["critical"]
@@ -174,7 +176,8 @@ def test_a_long_table_says_how_much_is_left() -> None:
 def test_a_stat_is_its_figures() -> None:
     made = figure_of(chart("stat"), "", Result([Column("Busy", NUMBER)], [[12.5]]), SHOWN)
     assert made.spec is None
-    assert [cell.text for cell in made.table.rows[0]] == ["12.5 ms"]
+    assert [cell.text for cell in made.table.rows[0]] == ["12.5"]
+    assert made.table.head == ["Busy, ms"]
 
 
 @pytest.mark.parametrize("shape", ["bars", "area", "lines", "ranking", "states", "table", "stat"])
@@ -220,6 +223,31 @@ def test_what_is_too_much_for_thirty_colours_is_summed_up() -> None:
     lines = figure(chart("lines", open=True, series={}), long(names, count=2))
     assert len(lines.legend) == 29, "a sum of what lines show means nothing"
     assert "71 smaller series are left out." in lines.notes
+
+
+def test_a_spell_is_shaded_behind_what_was_judged() -> None:
+    spell = Spell(FIRST + MINUTE, FIRST + 30 * MINUTE, "#C8283C")
+    made = figure_of(chart("lines"), "", wide(chart("lines"), [[1, 2], [3, 4]]), SHOWN, spell)
+    shade, *lines = layers(spec_of(made))
+    assert shade["data"]["values"] == [{"from": FIRST + MINUTE, "until": FIRST + 30 * MINUTE}]
+    assert [layer["mark"]["type"] for layer in (shade, *lines)] == ["rect", "line", "line"]
+    assert page.pictures(made)["png"].startswith(b"\x89PNG")
+
+
+def test_bars_of_runs_have_the_length_of_their_means_and_the_spread_of_their_intervals() -> None:
+    """Means of 2 and 4, deviations of 1: the longest ends at 5, 100 %; the difference spreads by the root of 2."""
+    before, after, absent = bars(["a", "b", "c"], [Value(2, 1), Value(4, 1), Value(None)], ["2", "4", "-"])
+    assert (before.length, before.low, before.high) == (40, 20, 60)
+    assert (after.length, after.low, after.high) == (80, 60, 100)
+    assert (absent.length, absent.low) == (0, None)
+    assert before.colour != after.colour
+    assert spread(Value(2, 1), Value(4, 1)) == pytest.approx(2**0.5)
+    assert spread(Value(2, 1), Value(4)) is None
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(30, "30 s"), (180, "3 min"), (5400, "1.5 h"), (172_800, "2 days")])
+def test_a_length_of_time_has_its_largest_unit(seconds: float, text: str) -> None:
+    assert length(seconds) == text
 
 
 def test_no_two_of_thirty_colours_are_the_same() -> None:
@@ -316,4 +344,5 @@ def test_words_say_what_the_picture_shows() -> None:
         "2 series from 2026-05-04 08:00 to 2026-05-04 20:00 UTC: A at most 3 ms at 2026-05-04 08:30; "
         "B at most 2.5 ms at 2026-05-04 08:30."
     )
-    assert [cell.text for cell in made.table.rows[0]] == ["A", "3 ms", "2026-05-04 08:30", "1 ms", "3 ms", "2"]
+    assert [cell.text for cell in made.table.rows[0]] == ["A", "3", "2026-05-04 08:30", "1", "3", "2"]
+    assert made.table.head[0] == "Series, ms", "the unit stands once"

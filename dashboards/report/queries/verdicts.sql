@@ -5,6 +5,8 @@ SELECT
   state NOT IN ('OK', 'DEMAND_LIMITED', 'UNKNOWN', 'STALE') AS trouble,
   formatDateTime(start_ts, '%Y-%m-%d %H:%i', 'UTC') AS begin,
   formatDateTime(end_ts, '%Y-%m-%d %H:%i', 'UTC') AS end,
+  toUnixTimestamp64Milli(start_ts) AS begin_ms,
+  toUnixTimestamp64Milli(end_ts) AS end_ms,
   intervals,
   reason,
   evidence

@@ -1,0 +1,22 @@
+-- How many NFS operations did the system do, as a client and as a server?
+-- rule: none, always stated where there were any
+SELECT
+  system,
+  'note' AS severity,
+  argMax(ts, operations) AS at,
+  concat('NFS ', side, ': ', toString(round(sum(operations * seconds) / sum(seconds), 1)), ' operations/s on average, ',
+    toString(round(max(operations), 1)), ' at most; most often ', argMax(busiest, operations)) AS finding
+FROM
+(
+  SELECT
+    system, if(startsWith(section, 'NFSCLI'), 'client', 'server') AS side, c.ts AS ts,
+    any(interval_s) AS seconds, sum(value) AS operations,
+    argMax(concat(toString(counter), ' of version ', substring(section, 8)), value) AS busiest
+  FROM counterflow.counter AS c FINAL
+  WHERE match(section, '^NFS(CLI|SVR)V') AND value IS NOT NULL AND interval_s > 0
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, side, ts
+)
+GROUP BY system, side
+HAVING sum(operations) > 0
