@@ -9,7 +9,7 @@ import webbrowser
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -155,11 +155,14 @@ def _write_report(client: ClickHouse, period: tuple[datetime, datetime], found: 
     from counterflow.dashboards.report.collect import collect
     from counterflow.look.chapters import chapters
 
-    shown, left_out = chapters(client, list(worst_first(found)))
+    by_system = worst_first(found)
+    shown, left_out = chapters(client, list(by_system))
     notes = (
         [f"Charts of the {len(shown)} systems with the worst findings; {_OTHERS.format(left_out)}"] if left_out else []
     )
-    report = collect(client, *period, chapters=shown)._replace(findings=found, notes=notes)
+    report = collect(client, *period, chapters=shown)._replace(
+        findings=list(chain.from_iterable(by_system.values())), notes=notes
+    )
     for title, text in report.failed:
         errors.print(inert(f"warning: {title}: {text}"), markup=False)
     return write(report, folder, pictures=False)

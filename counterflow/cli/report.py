@@ -67,7 +67,7 @@ def command(
 
     Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
-    from counterflow.analysis.findings import findings
+    from counterflow.analysis.findings import findings, worst_first
     from counterflow.analysis.studies.compare import compare
     from counterflow.dashboards.definition import variables
     from counterflow.dashboards.report.collect import collect
@@ -86,7 +86,8 @@ def command(
         report = collect(client, first, last, systems, wanted)
         if not report.records and comparison is None:
             raise _nothing(client, f"from {first:%F %T} to {last:%F %T} UTC")
-        report = report._replace(findings=findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
+        found = worst_first(findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
+        report = report._replace(findings=[one for of in found.values() for one in of])
     if comparison:
         from counterflow.cli._runs import side_by_side
 
@@ -160,7 +161,7 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
         (folder / "charts").mkdir(exist_ok=True)
         # A chart takes 0.25 s of one core, and threads share one. Spawned, since the drawing library has threads.
         with ProcessPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1), get_context("spawn")) as pool:
-            for figure, drawn in zip(report.figures, pool.map(page.pictures, report.figures), strict=True):
+            for figure, drawn in zip(report.drawn, pool.map(page.pictures, report.drawn), strict=True):
                 for ending, data in drawn.items():
                     (folder / "charts" / f"{figure.place}.{ending}").write_bytes(data)
     return folder / "report.html"

@@ -135,7 +135,7 @@ class Report(NamedTuple):
     measured, quality, sources : tables.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
     notes : what is to be known before all else.
-    findings : what limited each system, the worst first: see `counterflow.analysis.findings`.
+    findings : what limited each system, the worst first, each system's together: see `counterflow.analysis.findings`.
     """
 
     begin: datetime

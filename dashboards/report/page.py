@@ -8,6 +8,7 @@ import re
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -15,7 +16,6 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from counterflow.analysis.findings import worst_first
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
@@ -47,7 +47,7 @@ def html(report: Report) -> str:
             if figure.spec is not None
         },
         bundle=_bundle(),
-        findings=worst_first(report.findings),
+        findings={of: list(found) for of, found in groupby(report.findings, lambda one: one.system)},
         line=looks().colours["line"],
         version=version("counterflow"),
     )
