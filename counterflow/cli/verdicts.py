@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from counterflow.cli._group import Group
@@ -38,7 +40,22 @@ def command() -> None:
 @click.option(
     "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
 )
-def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, most: int) -> None:
+@click.option("--remote-write", metavar="URL", help="Also send each new sample there: Prometheus remote write.")
+@click.option(
+    "--remote-write-token",
+    "token",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the bearer token of that store.",
+)
+def export(
+    flink_urls: tuple[str, ...],
+    metrics_port: int | None,
+    stale_s: int,
+    most: int,
+    remote_write: str | None,
+    token: Path | None,
+) -> None:
     """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
 
     Begins to answer once it has read the topics. Stores nothing: a restart reads them again. Exits with status 0 on
@@ -47,13 +64,16 @@ def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, 
     import signal
     import threading
     import time
+    from urllib.parse import urlsplit
 
     from prometheus_client import CollectorRegistry, ProcessCollector
 
     from counterflow.base.logs import configure
+    from counterflow.base.loopback import is_loopback
     from counterflow.pipelines.exporter.jobs import Jobs
     from counterflow.pipelines.exporter.metrics import Told, serve
     from counterflow.pipelines.exporter.reader import read
+    from counterflow.pipelines.exporter.remote_write import start
     from counterflow.pipelines.exporter.watched import VERDICT, watched
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
@@ -68,11 +88,20 @@ def export(flink_urls: tuple[str, ...], metrics_port: int | None, stale_s: int, 
     registry.register(told)
     registry.register(Jobs(*(flink_urls or [stack.flink_url])))
     ProcessCollector(registry=registry)
+    address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
+    if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):
+        raise click.BadParameter("a token needs https:", param_hint="--remote-write")
+
+    def caught_up() -> None:
+        serve(registry, metrics_port or stack.verdicts_metrics_port, told.problems)
+        if address:
+            start(address, secret, told, stop)
+
     read(
         stack.kafka("reader"),
         {datasets()[name].topic: name for name in (VERDICT, *watched())},
         time.time() - stale_s,
         told,
         stop,
-        lambda: serve(registry, metrics_port or stack.verdicts_metrics_port, told.problems),
+        caught_up,
     )

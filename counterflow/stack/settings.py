@@ -72,6 +72,10 @@ class StackSettings(BaseModel):
     """Where Grafana listens: loopback, except within a container, whose published port reaches no loopback."""
     prometheus_url: str = "http://127.0.0.1:9090"
     """A Prometheus of your own, from which Grafana reads the state of the parts."""
+    remote_write: str | None = None
+    """A metrics store of your own, to which the exporter sends verdicts and figures: Prometheus remote write."""
+    remote_write_token: Path | None = None
+    """File with the bearer token of that store."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
     """Task slots of the one TaskManager: a job with parallelism 1 takes one."""
     kafka_bootstrap: str = Field(default_factory=lambda data: f"{data.get('address')}:{data.get('kafka_port')}")
@@ -107,7 +111,7 @@ class StackSettings(BaseModel):
             if environment.get(_PREFIX + name.upper())
         }
         values |= {name: value for name, value in overrides.items() if value is not None}
-        for name in ("home", "parts", "secrets", "tls_certificate", "tls_ca"):
+        for name in ("home", "parts", "secrets", "tls_certificate", "tls_ca", "remote_write_token"):
             if name in values:
                 values[name] = Path(values[name]).expanduser().absolute()
         if "grafana" in values:

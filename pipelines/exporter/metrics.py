@@ -82,7 +82,14 @@ class Told(Collector):
         return [] if self.kafka_up else ["Kafka does not answer: these metrics are as old as its last answer"]
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return every metric."""
+        """Return every metric as of now: a scrape gives the samples its own time."""
+        found = [*self.families()]
+        for family in found:
+            family.samples = [sample._replace(timestamp=None) for sample in family.samples]
+        return iter(found)
+
+    def families(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Return every metric, those of intervals with the end of the interval as their time."""
         with self._lock:
             return iter([*self._of_verdicts(), *self._of_results(), *self._of_itself()])
 
@@ -93,24 +100,24 @@ class Told(Collector):
         figure = _gauge("verdict_figure", "Inputs and figures behind it, see docs/rules.", *OF_VERDICT, "figure")
         for entity, kept in self._verdicts.items():
             for possible in rules()[entity[0]].states:
-                state.add_metric([*entity, possible], possible == kept.value.state)
-            ts.add_metric(entity, kept.ts_s)
-            stale.add_metric(entity, kept.value.stale)
+                state.add_metric([*entity, possible], possible == kept.value.state, kept.ts_s)
+            ts.add_metric(entity, kept.ts_s, kept.ts_s)
+            stale.add_metric(entity, kept.value.stale, kept.ts_s)
             for name, number in kept.value.evidence.items():
-                figure.add_metric([*entity, name], number)
+                figure.add_metric([*entity, name], number, kept.ts_s)
         yield from (state, ts, stale, figure)
 
     def _of_results(self) -> Iterator[GaugeMetricFamily]:
         ts = _gauge("result_timestamp_seconds", "End of the newest interval with a result.", "dataset", "system")
         for entity, kept in self._intervals.items():
-            ts.add_metric(entity, kept.ts_s)
+            ts.add_metric(entity, kept.ts_s, kept.ts_s)
         yield ts
         for dataset, of in watched().items():
             families = [_gauge(name, figure.text, *of.labels) for name, figure in of.figures.items()]
             for entity, found in self._figures[dataset].items():
                 for family, number in zip(families, found.value, strict=True):
                     if number is not None:
-                        family.add_metric(entity, number)
+                        family.add_metric(entity, number, found.ts_s)
             yield from families
 
     def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:

@@ -1,0 +1,129 @@
+"""A Prometheus of the site receives verdicts and figures by remote write, at the ends of their intervals."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from counterflow.schemas import topics
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import HOST, StackSettings
+from tests.integration.test_alerts import get, running, say, until
+from tests.support.prometheus import program
+
+SYSTEM = "sends 'elsewhere'"
+
+
+def exporter(metrics: str, *options: str) -> tuple[str, ...]:
+    words = ("-m", "counterflow", "verdicts", "export", "--flink-url", "http://127.0.0.1:9")
+    return (sys.executable, *words, "--metrics-port", metrics.rpartition(":")[2], *options)
+
+
+@pytest.fixture
+def line(kafka: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[StackSettings, list[str]]:
+    """A broker with a verdict, and free addresses."""
+    create_topics(kafka, topics())
+    say(kafka, "CAPPED", SYSTEM)
+    return kafka, [f"{HOST}:{port}" for port in new_stack().ports.values()]
+
+
+def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
+    line: tuple[StackSettings, list[str]], tmp_path: Path
+) -> None:
+    kafka, (metrics, prometheus, *_) = line
+    (tmp_path / "prometheus.yml").write_text("global: {scrape_interval: 1h}\n")
+    server = (
+        *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}", "--web.enable-remote-write-receiver"),
+        *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
+    )
+
+    def asked(query: str) -> list[dict[str, Any]]:
+        answer = httpx.get(f"http://{prometheus}/api/v1/query", params={"query": query}, trust_env=False)
+        found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
+        return found
+
+    write = ("--remote-write", f"http://{prometheus}/api/v1/write")
+    with (
+        running(tmp_path / "prometheus.log", *server),
+        running(tmp_path / "exporter.log", *exporter(metrics, *write), **kafka.environment),
+    ):
+        until(lambda: get(f"http://{prometheus}/-/ready"), "Prometheus")
+        state = f'counterflow_verdict_state{{system="{SYSTEM}"}}'
+        found = until(lambda: asked(state), f"verdict: {(tmp_path / 'exporter.log').read_text()}")
+        of = {one["metric"]["state"]: one["value"][1] for one in found}
+        assert of["CAPPED"] == "1"
+        assert set(of.values()) == {"0", "1"}
+        [share] = asked(f'counterflow_verdict_figure{{system="{SYSTEM}", figure="share"}}')
+        assert share["value"][1] == "0.7004"
+        [end] = asked(f'counterflow_verdict_timestamp_seconds{{system="{SYSTEM}"}}')
+        [written] = asked(f'timestamp(counterflow_verdict_state{{system="{SYSTEM}", state="CAPPED"}})')
+        assert abs(float(written["value"][1]) - float(end["value"][1])) < 0.002
+        say(kafka, "OK", SYSTEM)
+        until(
+            lambda: asked(f'counterflow_verdict_state{{system="{SYSTEM}", state="OK"}} == 1'),
+            "the next verdict",
+        )
+
+
+def test_the_token_is_sent_and_never_in_the_clear(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
+    kafka, (metrics, *_) = line
+    seen: list[tuple[str | None, str | None]] = []
+
+    class Store(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            seen.append((self.headers["Authorization"], self.headers["Content-Encoding"]))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    token = tmp_path / "token"
+    token.write_text("a token\n")
+    with HTTPServer((HOST, 0), Store) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        write = ("--remote-write", f"http://{HOST}:{server.server_port}", "--remote-write-token", str(token))
+        with running(tmp_path / "log", *exporter(metrics, *write), **kafka.environment):
+            until(lambda: seen, f"request: {(tmp_path / 'log').read_text()}")
+        server.shutdown()
+        thread.join()
+    assert set(seen) == {("Bearer a token", "snappy")}
+    open_ = ("--remote-write", "http://metrics.example/write", "--remote-write-token", str(token))
+    with running(tmp_path / "refused", *exporter(metrics, *open_), **kafka.environment):
+        until(lambda: "a token needs https:" in (tmp_path / "refused").read_text(), "refusal")
+
+
+def test_a_store_that_was_away_gets_the_newest_sample(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
+    kafka, (metrics, store, *_) = line
+    write = ("--remote-write", f"http://{store}/write")
+    with running(tmp_path / "log", *exporter(metrics, *write), **kafka.environment):
+        until(lambda: "remote write: no answer" in (tmp_path / "log").read_text(), "warning")
+        seen: list[bytes] = []
+
+        class Store(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                seen.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with HTTPServer((HOST, int(store.rpartition(":")[2])), Store) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            until(lambda: seen, "request once the store is there")
+            server.shutdown()
+            thread.join()
+    assert b"counterflow_verdict_state" in seen[0]
+    assert SYSTEM.encode() in seen[0]
