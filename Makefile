@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon openssl prometheus chromium chart helm images compose-test demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl openssh prometheus chromium chart helm images compose-test demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -37,6 +37,14 @@ nmon openssl: ## what tests record and make certificates with: that of the machi
 	  { apt-get -qq download $@ 2> /dev/null || { $(APT) update && $(APT) download $@; }; } && \
 	  dpkg -x $@_*.deb .; } || { echo "error: the tests run $@, which could not be fetched"; \
 	  echo "hint: sudo apt-get install $@"; exit 2; }
+
+openssh: ## the SSH server of the tests of remote files: fetched as nmon is
+	@command -v sshd > /dev/null || test -x $(HOME_DIR)/openssh/usr/sbin/sshd || { mkdir -p $(HOME_DIR)/openssh && cd $(HOME_DIR)/openssh && \
+	  set -- openssh-server libwrap0 && \
+	  { apt-get -qq download "$$@" 2> /dev/null || { $(APT) update && $(APT) download "$$@"; }; } && \
+	  for package in *.deb; do dpkg -x "$$package" . || exit; done; } || { \
+	  echo "error: the tests of remote files run sshd, which could not be fetched"; \
+	  echo "hint: sudo apt-get install openssh-server"; exit 2; }
 
 # Debian's Alertmanager opens its templates by a path that is written into it: made one below its working directory, as long.
 prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
@@ -91,7 +99,7 @@ screenshots: ARGS += --start 2026-03-02T08:00:00
 screenshots: demo chromium ## pictures of charts for README and docs, from the report that the demo wrote
 	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
-test: setup nmon openssl prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
+test: setup nmon openssl openssh prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 

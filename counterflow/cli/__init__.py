@@ -17,6 +17,10 @@ from counterflow.base.inert import inert
 from counterflow.cli._group import Group
 
 _EXTRAS = {
+    "aiohttp": "remote",
+    "fsspec": "remote",
+    "paramiko": "remote",
+    "s3fs": "remote",
     "chdb": "look",
     "jinja2": "report",
     "markupsafe": "report",
@@ -29,7 +33,7 @@ _EXTRAS = {
 
 _SECTIONS = {
     "Look at files": ("look", "summary", "parse", "bundle"),
-    "Run the line": ("demo", "watch", "up", "status", "down", "publish", "agent", "simulate"),
+    "Run the line": ("demo", "watch", "up", "status", "down", "publish", "fetch", "agent", "simulate"),
     "Ask": ("sql", "report", "culprit", "checkup", "rules"),
     "Study": ("study", "whatif"),
     "Keep it healthy": ("doctor", "audit", "deadletter", "jobs", "backup", "restore"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,13 +50,70 @@ def reading_options(command: F) -> F:
 def file_options(command: F) -> F:
     """Give a command FILE… and the options of reading it."""
     command = reading_options(command)
-    return click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))(command)
+    return click.argument("files", nargs=-1, required=True, type=Given())(command)
 
 
-def recordings(paths: tuple[Path, ...]) -> list[Path]:
-    """Return the given files, those of a directory sorted by name; a missing one is kept, to be reported later."""
-    found: list[Path] = []
+class Given(click.ParamType[Path]):
+    """A file, a folder, `-` for standard input, or an address: the last two become local copies."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; of what is elsewhere, its text."""
+        from counterflow.collectors.sources.remote import is_remote
+
+        return value if isinstance(value, Path) or is_remote(value) else Path(value)
+
+
+def local(paths: Iterable[Path | str], folder: Path) -> Iterator[Path]:
+    """Yield each path as one of this machine: standard input and what is elsewhere are copied into `folder`."""
     for path in paths:
+        if isinstance(path, str):
+            yield from mirrored(path, folder)
+        elif path == Path("-"):
+            copy = folder / "standard-input"
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            copy.unlink(missing_ok=True)  # another input is another file
+            with copy.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            yield copy
+        else:
+            yield path
+
+
+def mirrored(address: str, folder: Path) -> list[Path]:
+    """Bring what is at an address into `folder`; on a terminal with a progress bar."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from counterflow.collectors.sources.remote import mirror
+
+    bar = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*bar, console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("fetching", total=None)
+        return mirror(
+            address,
+            folder,
+            lambda file, done, size: progress.update(
+                task, description=file.rpartition("/")[2], completed=done, total=size
+            ),
+        )
+
+
+def temporary() -> Path:
+    """Return a folder that goes with the command."""
+    made = tempfile.TemporaryDirectory(prefix="counterflow-")
+    return Path(click.get_current_context().with_resource(made))
+
+
+def recordings(paths: tuple[Path | str, ...], folder: Path | None = None) -> list[Path]:
+    """Return the given files, those of a directory sorted by name; a missing one is kept, to be reported later.
+
+    Standard input and what is elsewhere are copied into `folder`, by default one that goes with the command.
+    """
+    found: list[Path] = []
+    elsewhere = any(isinstance(path, str) or path == Path("-") for path in paths)
+    folder = folder or (temporary() if elsewhere else Path())
+    for path in local(paths, folder):
         try:
             found += sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
         except PermissionError:

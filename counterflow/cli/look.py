@@ -22,7 +22,7 @@ from rich.text import Text
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._files import errors, reading_options, with_progress
+from counterflow.cli._files import Given, errors, local, reading_options, with_progress
 from counterflow.cli._table import console
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _OTHERS = "{:,} more have theirs by `look --keep DIR`, then `report --on DIR --s
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False, allow_dash=True))
+@click.argument("paths", nargs=-1, required=True, type=Given())
 @reading_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write report.html into this folder.")
 @click.option("--open", "opened", is_flag=True, help="Show the report in the browser; without --out it is temporary.")
@@ -100,14 +100,9 @@ def command(
 
 
 def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
-    """Yield the files below the paths, sorted within a folder; `-` is copied into `folder`."""
-    for path in paths:
-        if path == Path("-"):
-            copy = folder / "standard-input"
-            with copy.open("wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
-            yield copy
-        elif path.is_dir():
+    """Yield the files below the paths, sorted within a folder; `-` and what is elsewhere is copied into `folder`."""
+    for path in local(paths, folder):
+        if path.is_dir():
             yield from sorted(file for file in path.rglob("*") if file.is_file())
         else:
             yield path

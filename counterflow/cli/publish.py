@@ -59,7 +59,7 @@ def command(
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    paths = recordings(files)
+    paths = recordings(files, StackSettings.running().home / "remote")
     sizes = {path: path.stat().st_size if path.is_file() else 0 for path in paths}
     columns = (
         TextColumn("{task.description}"),

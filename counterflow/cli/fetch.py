@@ -1,0 +1,46 @@
+"""`counterflow fetch`: mirrors files from elsewhere, for an agent to follow."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from counterflow.base.errors import CounterflowError
+
+
+@click.command()
+@click.argument("addresses", metavar="URL...", nargs=-1, required=True)
+@click.option("--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the copies.")
+@click.option(
+    "--follow", "every_s", metavar="SECONDS", type=click.IntRange(1), help="Look again so often, until stopped."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file instead of its path.")
+def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: bool) -> None:
+    """Mirror files of https://, s3:// and sftp:// addresses into a folder, where an agent may follow them.
+
+    A file that grows is appended to, an interrupted copy goes on. SFTP checks host keys. Needs the extra `remote`.
+    """
+    import orjson
+
+    from counterflow.cli._files import errors, mirrored
+    from counterflow.collectors.sources.remote import SCHEMES, is_remote
+
+    for address in addresses:
+        if not is_remote(address):
+            known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+            raise click.BadParameter(f"`{address}` is no address of {known}", param_hint="URL")
+    while True:
+        for address in addresses:
+            try:
+                for path in mirrored(address, to):
+                    if not every_s:
+                        click.echo(orjson.dumps({"path": str(path), "bytes": path.stat().st_size}) if as_json else path)
+            except CounterflowError as error:
+                if not every_s:
+                    raise
+                errors.print(f"{error.message}; tried again in {every_s} s", markup=False)
+        if not every_s:
+            return
+        time.sleep(every_s)

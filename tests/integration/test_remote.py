@@ -1,0 +1,276 @@
+"""Recordings elsewhere: an S3 server over HTTP, a real sshd and a web server with TLS, through the command line."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import random
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
+from typing import NamedTuple
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from counterflow.collectors.sources.remote import mirror
+from counterflow.schemas import topics
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.support.agents import published
+from tests.support.dds import Authority
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SAMPLE = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+HOST = "127.0.0.1"
+
+
+def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "counterflow", *map(str, words)]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, env=env, input=stdin, capture_output=True, timeout=120, check=False)
+
+
+def lines(*words: str | Path, stdin: bytes = b"", **environment: str) -> list[bytes]:
+    done = run("parse", *words, stdin=stdin, **environment)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[dict[str, str]]:
+    """A real S3 server with a bucket `perf`: the environment in which it is found."""
+    server = ThreadedMotoServer(HOST, port=0, verbose=False)
+    server.start()
+    try:
+        address, port = server.get_host_and_port()
+        found = {"AWS_ENDPOINT_URL": f"http://{address}:{port}", "AWS_DEFAULT_REGION": "us-east-1"}
+        found |= {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in found.items():
+                patched.setenv(name, value)
+            client = boto3.client("s3")
+            client.create_bucket(Bucket="perf")
+            client.put_object(Bucket="perf", Key="2026/one.nmon", Body=SAMPLE.read_bytes())
+            client.put_object(Bucket="perf", Key="2026/two.nmon", Body=SAMPLE.read_bytes())
+            client.put_object(Bucket="perf", Key="2026/.hidden", Body=b"x")
+            client.put_object(Bucket="perf", Key="large.bin", Body=bytes(20 << 20))
+            client.close()
+            yield found
+    finally:
+        server.stop()
+
+
+def test_a_folder_and_a_pattern_of_an_object_store_are_read_as_local_files(store: dict[str, str]) -> None:
+    own = lines(SAMPLE)
+    assert lines("s3://perf/2026", **store) == own * 2
+    assert lines("s3://perf/*/t*.nmon", **store) == own
+    nothing = run("parse", "s3://perf/2027", **store)
+    assert nothing.returncode != 0
+    assert b"s3://perf/2027" in nothing.stderr
+    assert b"Traceback" not in nothing.stderr
+
+
+def test_an_interrupted_copy_goes_on_and_a_whole_one_is_left_alone(store: dict[str, str], tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in store.items():
+            patched.setenv(name, value)
+
+        def stop(_: str, done: int, __: int) -> None:
+            raise KeyboardInterrupt(done)
+
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            mirror("s3://perf/large.bin", tmp_path, stop)
+        had = stopped.value.args[0]
+        assert 0 < had < 20 << 20
+        assert not list(tmp_path.rglob("large.bin"))
+        told: list[int] = []
+        [path] = mirror("s3://perf/large.bin", tmp_path, lambda _, done, __: told.append(done))
+        assert told[0] > had
+        assert path.read_bytes() == bytes(20 << 20)
+        before = path.stat()
+        assert mirror("s3://perf/large.bin", tmp_path) == [path]
+        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+class Server(NamedTuple):
+    """A running sshd: the folder that it shows, its address and the environment with key and known hosts."""
+
+    folder: Path
+    url: str
+    environment: dict[str, str]
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def sshd() -> Iterator[Server]:
+    unpacked = REPOSITORY / ".counterflow/openssh"
+    program = shutil.which("sshd") or shutil.which("/usr/sbin/sshd") or str(unpacked / "usr/sbin/sshd")
+    assert Path(program).exists(), "there is no sshd: make openssh"
+    # root would need an account for privilege separation; systemd calls nobody locked
+    user = pwd.getpwnam("daemon") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+    folder = Path(tempfile.mkdtemp(prefix="counterflow-sshd-"))
+    folder.chmod(0o755)
+    for name in ("host", "client"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name]
+        subprocess.run(words, check=True, capture_output=True)
+    shutil.copy(folder / "client.pub", folder / "authorized")
+    port = random.choice([port for port in range(20_000, 32_000, 7) if _is_free(port)])
+    (folder / "config").write_text(
+        f"Port {port}\nListenAddress {HOST}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
+        "StrictModes no\nPasswordAuthentication no\nPidFile none\n"
+        "Subsystem sftp internal-sftp\nForceCommand internal-sftp\n"
+    )
+    if os.geteuid() == 0:
+        for path in folder.iterdir():
+            os.chown(path, user.pw_uid, user.pw_gid)
+    (folder / "known").write_text(f"[{HOST}]:{port} {(folder / 'host.pub').read_text()}")
+    shown = folder / "perf"
+    shown.mkdir()
+    log = folder / "log"
+    library = unpacked / "usr/lib" / f"{os.uname().machine}-linux-gnu"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [program, "-D", "-e", "-f", str(folder / "config")],
+            stdout=out,
+            stderr=out,
+            user=user.pw_uid,
+            group=user.pw_gid,
+            extra_groups=[],
+            env={**os.environ, "LD_LIBRARY_PATH": str(library)},
+        )
+    try:
+        _until_open(port, log)
+        key = folder / "own-key"  # of this process: a key that others can read is refused
+        shutil.copy(folder / "client", key)
+        key.chmod(0o600)
+        places = {"COUNTERFLOW_SSH_KEY": str(key), "COUNTERFLOW_KNOWN_HOSTS": str(folder / "known")}
+        yield Server(shown, f"sftp://{user.pw_name}@{HOST}:{port}{shown}", places, log)
+    finally:
+        process.terminate()
+        process.wait(20)
+        shutil.rmtree(folder)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) != 0
+
+
+def _until_open(port: int, log: Path) -> None:
+    for _ in range(200):
+        if not _is_free(port):
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError(log.read_text())
+
+
+def test_a_server_whose_key_is_not_known_is_refused(sshd: Server, tmp_path: Path) -> None:
+    shutil.copy(SAMPLE, sshd.folder / "known.nmon")
+    nobody = tmp_path / "known_hosts"
+    nobody.touch()
+    done = run("parse", f"{sshd.url}/known.nmon", **sshd.environment | {"COUNTERFLOW_KNOWN_HOSTS": str(nobody)})
+    assert done.returncode != 0
+    assert done.stdout == b""
+    assert b"not found in known_hosts" in done.stderr
+    assert b"ssh-keyscan" in done.stderr
+    assert lines(f"{sshd.url}/known.nmon", **sshd.environment) == lines(SAMPLE)
+
+
+def test_a_growing_file_is_appended_to_and_one_written_anew_is_fetched_anew(sshd: Server, tmp_path: Path) -> None:
+    file = sshd.folder / "grows.nmon"
+    text = SAMPLE.read_bytes()
+    half = text.index(b"\n", len(text) // 2) + 1
+    file.write_bytes(text[:half])
+    fetch = ("fetch", f"{sshd.url}/grows.*", "--to", tmp_path)
+    done = run(*fetch, **sshd.environment)
+    assert done.returncode == 0, done.stderr.decode()
+    copy = Path(done.stdout.decode().strip())
+    assert copy.read_bytes() == text[:half]
+    inode = copy.stat().st_ino
+    with file.open("ab") as more:
+        more.write(text[half:])
+    assert run(*fetch, **sshd.environment).returncode == 0
+    assert (copy.read_bytes(), copy.stat().st_ino) == (text, inode)
+    file.write_bytes(text[::-1])
+    assert run(*fetch, **sshd.environment).returncode == 0
+    assert copy.read_bytes() == text[::-1]
+
+
+def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd: Server) -> None:
+    create_topics(kafka, topics())
+    file = sshd.folder / "published.nmon"
+    text = SAMPLE.read_bytes()
+    cut = text.index(b"ZZZZ,T0016")
+    file.write_bytes(text[:cut])
+    words = ("publish", f"{sshd.url}/published.nmon", "--agent-id", "over-sftp", "--json")
+    for content in (text[:cut], text, text):
+        file.write_bytes(content)
+        os.utime(file, (0, len(content)))
+        done = run(*words, **kafka.environment, **sshd.environment)
+        assert done.returncode == 0, done.stderr.decode()
+    assert b'"skipped":["' in done.stdout
+    rows = published(kafka, "over-sftp")
+    keys = [(row["dataset"], str({k: v for k, v in row.items() if k not in ("seq", "collected_at")})) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    [whole] = published_alone(kafka)
+    assert len({row["ts"] for row in rows if row["dataset"] == "manifest"}) == whole
+
+
+def published_alone(kafka: StackSettings) -> list[int]:
+    """The intervals of the same recording, published whole from this machine's standard input."""
+    done = run("publish", "-", "--agent-id", "from-stdin", stdin=SAMPLE.read_bytes(), **kafka.environment)
+    assert done.returncode == 0, done.stderr.decode()
+    return [len({row["ts"] for row in published(kafka, "from-stdin") if row["dataset"] == "manifest"})]
+
+
+def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "authority")
+    site = tmp_path / "site"
+    site.mkdir()
+    shutil.copy(SAMPLE, site / "a.nmon")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer((HOST, 0), partial(Quiet, directory=str(site))) as server:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(authority.certificate, authority.key)
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            url = f"https://{HOST}:{server.server_port}/a.nmon"
+            assert lines(url, SSL_CERT_FILE=str(authority.authority)) == lines(SAMPLE)
+            refused = run("parse", url)
+            assert refused.returncode != 0
+            assert b"CERTIFICATE_VERIFY_FAILED" in refused.stderr
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("command", ["parse", "summary"])
+def test_standard_input_is_a_file_like_any_other(command: str) -> None:
+    piped = run(command, "-", stdin=SAMPLE.read_bytes())
+    named = run(command, SAMPLE)
+    assert piped.returncode == named.returncode == 0, piped.stderr.decode()
+    assert piped.stdout.splitlines()[1:] == named.stdout.splitlines()[1:]
+
+
+def test_a_password_in_an_address_is_refused(tmp_path: Path) -> None:
+    done = run("fetch", "sftp://me:secret@host.example/perf", "--to", tmp_path)
+    assert done.returncode == 2
+    assert b"an address holds no password" in done.stderr
+    assert b"secret" not in done.stderr

@@ -1,0 +1,40 @@
+"""What reads files starts where Python has no module of POSIX, as on Windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+POSIX = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
+SCRIPT = """
+import sys
+import multiprocessing, subprocess, shutil, tempfile, tarfile, zipfile, pathlib, getpass  # have what they take on this machine
+for name in sys.argv[1].split(","):
+    sys.modules[name] = None
+sys.argv = ["counterflow", *sys.argv[2:]]
+from counterflow.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("summary", str(SAMPLE)),
+        ("parse", "--summary", str(SAMPLE)),
+        ("bundle", str(SAMPLE), "--out"),
+        ("look", "--help"),
+        ("report", "--help"),
+        ("--help",),
+    ],
+    ids=" ".join,
+)
+def test_no_module_of_posix_is_imported(words: tuple[str, ...], tmp_path: Path) -> None:
+    more = [str(tmp_path / "b.tgz")] if words[-1] == "--out" else []
+    command = [sys.executable, "-c", SCRIPT, ",".join(POSIX), *words, *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
