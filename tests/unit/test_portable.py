@@ -12,7 +12,7 @@ SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
 POSIX = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
 SCRIPT = """
 import sys
-import multiprocessing, subprocess, shutil, tempfile, tarfile, zipfile, pathlib, getpass  # have what they take on this machine
+import multiprocessing, subprocess, shutil, tempfile, tarfile, zipfile, pathlib  # these take what this machine has
 for name in sys.argv[1].split(","):
     sys.modules[name] = None
 sys.argv = ["counterflow", *sys.argv[2:]]
