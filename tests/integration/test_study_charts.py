@@ -147,3 +147,24 @@ def test_a_counter_is_the_same_from_either_rollup(client: ClickHouse, bucket_s: 
     assert (row["series"], row["Value"]) == (SYSTEM, 3)
     [row] = drawn(client, "any_counter_table", bucket_s, metric="counter.VM.pgfault")
     assert row["Values"] == 2
+
+
+def test_two_runs_of_one_label_are_told_apart(client: ClickHouse) -> None:
+    """Stands last: it uses the label of another run again."""
+    again = BEGIN + timedelta(days=14)
+    tables: dict[str, list[Row]] = {}
+    for table, row in of_a_run("with", again, 240):
+        tables.setdefault(table, []).append(row)
+    for table, rows in tables.items():
+        client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), INSERT)
+    earlier = f"with {LATER:%Y-%m-%d %H:%M}"
+    runs = {row["Run"]: row["Begin"][:16] for row in drawn(client, "runs", 60)}
+    assert (runs["with"], runs[earlier]) == (f"{again:%Y-%m-%d %H:%M}", f"{LATER:%Y-%m-%d %H:%M}")
+    [throughput] = [
+        row
+        for row in drawn(client, "compare_figures", 60, baseline=earlier)
+        if row["Figure"] == "Throughput (accounts)"
+    ]
+    assert (throughput["Baseline"], throughput["Scenario"]) == (3, 4)
+    rows = drawn(client, "compare_throughput", 60, baseline="without", scenario=earlier)
+    assert [(row["Baseline"], row["Scenario"]) for row in rows] == [(2, 3)] * 10

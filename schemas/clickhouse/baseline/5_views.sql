@@ -313,40 +313,54 @@ ALTER TABLE counterflow.job_group {on_cluster}
   COMMENT COLUMN `response_s` 'Response time of all transactions together. [s; delta; null: not reported]';
 
 CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
-SELECT *, min(begin_ts) OVER (PARTITION BY run) AS run_begin_ts
+SELECT
+  if(part = max(part) OVER (PARTITION BY label), label, concat(label, ' ', formatDateTime(first_begin, '%Y-%m-%d %H:%i', 'UTC'))) AS run,
+  system, begin_ts, end_ts, told_by, first_begin AS run_begin_ts
 FROM
 (
-  SELECT
-    run, system, argMin(begins, place) AS begin_ts, argMin(tuple(ends), place).1 AS end_ts, argMin(by, place) AS told_by
+  SELECT *, min(begin_ts) OVER (PARTITION BY label, part) AS first_begin
   FROM
   (
     SELECT
-      run, system, toDateTime64(min(first_ts), 3, 'UTC') AS begins,
-      toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, 2 AS place
-    FROM counterflow.run_day
-    GROUP BY run, system
-    UNION ALL
-    -- of two entries of one name the newest counts
-    SELECT
-      run, system,
-      argMax(begun, ts) + toIntervalMillisecond(toUInt64(1000 * argMax(warm_up_s, ts))) AS begins,
-      argMax(tuple(ended), ts).1 AS ends, 'site file' AS by, 1 AS place
+      label, part, system,
+      -- of two entries of one name for one time the newest counts; a label is as long as its recordings
+      if(countIf(by = 'site file') > 0, argMaxIf(begins, said, by = 'site file'), min(begins)) AS begin_ts,
+      if(countIf(by = 'site file') > 0, argMaxIf(tuple(ends), said, by = 'site file').1, max(ends)) AS end_ts,
+      if(countIf(by = 'site file') > 0, 'site file', 'label') AS told_by
     FROM
     (
       SELECT
-        item AS run, system, ts,
-        ts AS begun,
-        max(if(name = 'end', parseDateTime64BestEffortOrNull(value, 3, 'UTC'), NULL)) AS ended,
-        coalesce(max(if(name = 'warm_up_s', toFloat64OrNull(value), NULL)), 0) AS warm_up_s
-      FROM counterflow.config FINAL
-      WHERE section = 'run'
-      GROUP BY run, system, ts
+        *, sum(begins > reached + INTERVAL 1 HOUR AND place > 1)
+          OVER (PARTITION BY label ORDER BY begins, place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS part
+      FROM
+      (
+        SELECT
+          *, row_number() OVER one AS place,
+          max(coalesce(ends, toDateTime64('2200-01-01 00:00:00', 3, 'UTC')))
+            OVER (PARTITION BY label ORDER BY begins, system, by ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
+        FROM
+        (
+          SELECT
+            run AS label, system, toDateTime64(min(first_ts), 3, 'UTC') AS begins,
+            toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, begins AS said
+          FROM counterflow.run_day
+          GROUP BY run, system, day
+          UNION ALL
+          SELECT
+            item AS label, system,
+            ts + toIntervalMillisecond(toUInt64(1000 * coalesce(max(if(name = 'warm_up_s', toFloat64OrNull(value), NULL)), 0))) AS begins,
+            max(if(name = 'end', parseDateTime64BestEffortOrNull(value, 3, 'UTC'), NULL)) AS ends, 'site file' AS by, ts AS said
+          FROM counterflow.config FINAL
+          WHERE section = 'run'
+          GROUP BY item, system, ts
+        )
+        WINDOW one AS (PARTITION BY label ORDER BY begins, system, by)
+      )
     )
-    GROUP BY run, system
+    GROUP BY label, part, system
   )
-  GROUP BY run, system
 )
-COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. What the site file says stands before a label of recordings.';
+COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name, more than an hour apart, the newest has the name, those before it also when they began. What the site file says stands before a label of recordings.';
 
 -- What the columns of the views of runs and of work mean.
 
