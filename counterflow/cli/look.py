@@ -8,6 +8,7 @@ import tempfile
 import webbrowser
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -61,11 +62,13 @@ def command(
 ) -> None:
     """Read files and folders and state what limited their systems: no services, no network, no root.
 
-    Exit status 0: every file was read; 1: a file gave no record; 2: none did.
+    Exit status 0: every file was read; 1: a file gave no record; 2: none did, or a folder cannot be written to.
     """
     from counterflow.look.database import Database
 
-    with tempfile.TemporaryDirectory(prefix="counterflow-") as temporary:
+    with _refusals(), tempfile.TemporaryDirectory(prefix="counterflow-") as temporary:
+        for written in filter(None, (out, keep, export)):
+            _try(written)
         folder = Path(temporary)
         spool = folder / "spool"
         spool.mkdir()
@@ -97,6 +100,35 @@ def command(
                 if opened:
                     webbrowser.open(page.resolve().as_uri())
     ctx.exit(1 if unread else 0)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """State what the disk refuses, to this process or to the engine in it, as a sentence."""
+    from counterflow.base.clickhouse import ClickHouseError
+
+    hint = f"look needs room in {tempfile.gettempdir()} (TMPDIR names another), in --keep and in --out"
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = error.filename or tempfile.gettempdir()
+        raise CounterflowError(f"{place}: {error.strerror or error}", hint=hint, exit_code=2) from None
+    except ClickHouseError as error:
+        text = str(error).partition("DB::Exception: ")[2].partition(". (")[0] or str(error)
+        raise CounterflowError(f"the database refused: {text}", hint=hint, exit_code=2) from None
+
+
+def _try(folder: Path) -> None:
+    """Refuse a folder that cannot be written to before anything is read."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        hint = "name a folder that this user may write to"
+        raise CounterflowError(f"{folder}: {error.strerror or error}", hint=hint, exit_code=2) from None
 
 
 def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:

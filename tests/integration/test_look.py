@@ -148,6 +148,63 @@ def test_what_is_no_recording_is_named_and_the_rest_goes_on(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--out", "--keep", "--export"])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(option: str, tmp_path: Path) -> None:
+    """`/proc` takes no file of anybody, root included."""
+    done = counterflow("look", AIX, option, "/proc/self/report", home=tmp_path)
+    assert done.returncode == 2
+    assert "error: /proc/self/report: No such file or directory" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+    """Files of at most 20 kB, by a limit of the process: what a disk answers when it is full."""
+    limited = "import resource, sys; from counterflow.cli import main; "
+    limited += (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); sys.argv[1:] = ['look', *sys.argv[1:]]; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", limited, "look", str(AIX), "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "File too large" in done.stderr or "no file holds an interval" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_hosts_in_one_file_are_two_systems(tmp_path: Path) -> None:
+    both = tmp_path / "both.nmon"
+    both.write_bytes(AIX.read_bytes() + LINUX.read_bytes())
+    done = counterflow("look", both, "--json", home=tmp_path)
+    assert {"aixgen01", "vm"} <= {json.loads(line)["system"] for line in done.stdout.splitlines()}, done.stderr
+
+
+def test_a_folder_of_photographs_is_named_up_to_a_dozen_and_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "photographs"
+    folder.mkdir()
+    for number in range(300):
+        (folder / f"{number:03}.jpg").write_bytes(b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256)))
+    done = counterflow("look", folder, home=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count(".jpg: ") == 12
+    assert "288 more files gave no record" in done.stderr
+    assert "no file holds an interval" in done.stderr
+
+
+def test_a_half_written_archive_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    whole = gzip.compress(AIX.read_bytes())
+    (tmp_path / "cut.nmon.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "whole.nmon").write_bytes(LINUX.read_bytes())
+    done = counterflow("look", tmp_path, "--json", home=tmp_path)
+    assert done.returncode == 1
+    assert "cut.nmon.gz: the gzip file is cut or damaged" in done.stderr
+    assert "vm" in {json.loads(line)["system"] for line in done.stdout.splitlines()}
+
+
 def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     done = counterflow("look", tmp_path / "nothing.nmon", home=tmp_path)
     assert done.returncode == 2
