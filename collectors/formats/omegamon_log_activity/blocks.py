@@ -39,9 +39,13 @@ _RULE = re.compile(r"[\s-]*")
 _DOTTED = re.compile(rf"(?P<label>[A-Z](?:[^.:]*[^.:\s])?)[\s.]*:\s*(?P<value>{_VALUE})(?!\S)")
 _DOTS = re.compile(r"\.{3,}\s*:")
 
+OFF = 3
+"""Columns that labels and figures may stand off their headings."""
 PRINT_CHARACTERS = 133
 MAX_ROWS = 500
 """Lines of one block."""
+
+_ROWS = re.compile("|".join(re.escape(label) for label in (*DELTAS, RATE)))
 
 _CANONICAL = {re.sub(r"\s", "", label): label for label in (*DELTAS, RATE, *COUNTS)}
 
@@ -59,40 +63,59 @@ class Block:
 
 
 class Columnar:
-    """Reads the block LOG ACTIVITY between the columns where its heading stands; beside it may stand another."""
+    """Reads the block LOG ACTIVITY below its heading; beside it may stand another.
+
+    Labels and figures may stand some columns off their headings: what lies in the gap to another block belongs to the
+    nearer one.
+    """
 
     def __init__(self, match: re.Match[str], line: Line) -> None:
-        """Take the places of its columns from the heading."""
+        """Take the places of its columns from the heading, and those of its neighbours from what else is there."""
         self.block = Block(line, cumulative=False, raw=[line.raw])
-        self._begin, self._end = match.span()
-        self._ends = {found.end() - self._begin: found[0] for found in _COLUMN.finditer(match[0], 0)}
-        self._ends = {end + self._begin: name for end, name in self._ends.items()}
+        self._begin, end = match.span()
+        before, behind = match.string[: self._begin].rstrip(), match.string[end:]
+        # what stands in the first column of a print may be a control character
+        self._left = (len(before) + self._begin + 1) // 2 if before else max(min(1, self._begin), self._begin - OFF)
+        self._right = end + (len(behind) - len(behind.lstrip())) // 2 if behind.strip() else None
+        self._ends = {self._begin + found.end(): found[0] for found in _COLUMN.finditer(match[0])}
 
     def accept(self, written: str, line: Line) -> bool:
         """Add a line to the block; return False where the block has ended."""
-        part = written[self._begin : self._end]
+        part = written[self._left : self._right]
         if _RULE.fullmatch(part):
+            if (lost := stray(written, line)) is not None:
+                self.block.rejects.append(lost)
             return True
-        match = _ROW.fullmatch(part)
-        if match is None or part[:1].isspace() or len(self.block.raw) > MAX_ROWS:
+        match = _ROW.fullmatch(part, len(part) - len(part.lstrip()))
+        begin = self._left + (match.start("label") if match else 0)
+        if match is None or abs(begin - self._begin) > OFF or len(self.block.raw) > MAX_ROWS:
             return False
         self.block.raw.append(line.raw)
         label = _label(match["label"])
-        names = list(self._ends.values())
-        begin = match.start("values")
-        found = [(value[0], self._ends.get(begin + value.end())) for value in re.finditer(r"\S+", match["values"])]
-        if len(found) == len(names):
-            found = [(value, name) for (value, _), name in zip(found, names, strict=True)]
-        if any(name is None for _, name in found):
-            detail = f"{label}: {len(found)} figures that do not stand below the {len(names)} columns"
+        values = [(self._left + match.start("values") + v.end(), v[0]) for v in re.finditer(r"\S+", match["values"])]
+        cut = line.fault is Reason.CUT_LINE and len(values) < len(self._ends)  # the last figure may be
+        by_name = None if cut else self._placed(values)
+        if by_name is None:
+            detail = f"{label}: {len(values)} figures that do not stand below the {len(self._ends)} columns"
             self.block.rejects.append(_reject(line, Reason.FIELD_COUNT, detail, "none"))
             return True
-        by_name = {name: value for value, name in found if name is not None}
         if "QUANTITY" in by_name:
             _keep(self.block, label, by_name["QUANTITY"], line)
         if (rate := _number(by_name.get("/SECOND", "N/A"))) is not None:
             self.block.rates[label] = rate
         return True
+
+    def _placed(self, values: list[tuple[int, str]]) -> dict[str, str] | None:
+        """Return figures by their columns: in order where there is one for each, else below the nearest heading."""
+        if len(values) == len(self._ends):
+            return dict(zip(self._ends.values(), (value for _, value in values), strict=True))
+        found: dict[str, str] = {}
+        for end, value in values:
+            near = min(self._ends, key=lambda place: abs(place - end))
+            if abs(near - end) > OFF or self._ends[near] in found:
+                return None
+            found[self._ends[near]] = value
+        return found
 
 
 class Dotted:
@@ -129,6 +152,15 @@ def begins(written: str, line: Line) -> Columnar | Dotted | None:
     if match := _HEADING.search(written):
         return Columnar(match, line)
     return Dotted(line) if _DOTS.search(written) and _DOTTED.search(written) else None
+
+
+def stray(written: str, line: Line) -> Reject | None:
+    """Return the reject of a line that holds figures of the log outside of any block, None for any other line."""
+    found = _ROWS.search(written)
+    if found is None:
+        return None
+    detail = f"{found[0]} stands outside of a block LOG ACTIVITY, or without figures: expected its heading before it"
+    return _reject(line, Reason.UNKNOWN_LINE, detail, "none")
 
 
 def is_log(head: str) -> bool:
