@@ -144,7 +144,7 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@$(RUN) counterflow schemas check
 
 golden: setup ## rewrite what the golden cases expect; review the difference
-	@$(RUN) tests.golden.rewrite
+	@$(RUN) tests.golden.rewrite && $(RUN) tests.golden.matrix
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict

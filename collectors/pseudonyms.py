@@ -30,7 +30,7 @@ _KEPT = frozenset(
     """
     adm bin com command cpu daemon db2 default disk false host idle ip java job linux lp memory mail name net nobody
     null nmon no none on of off org other owner port python root serial server sshd sys syslog system systemd task total
-    true unknown user value version yes aix ibm
+    true unknown user value version yes aix ibm ycsb
     power power8 power9 power10 power11 zos x86_64 amd64 generic unclassified
     """.split()  # noqa: SIM905 - a list of them is a page
 )

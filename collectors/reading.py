@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -27,11 +27,17 @@ class Contained(NamedTuple):
     items: Iterator[Item]
 
 
-def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None) -> Iterator[Item]:
+def read_file(
+    path: Path,
+    zone: tzinfo,
+    system: str | None = None,
+    date_order: str | None = None,
+    at: datetime | None = None,
+) -> Iterator[Item]:
     """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
 
-    `date_order` is the order of ambiguous dates (see `Context`). The members of a compressed or packed file are read
-    one after the other.
+    `date_order` is the order of ambiguous dates, `at` the time of what carries none (see `Context`). The members of a
+    compressed or packed file are read one after the other.
 
     A file that no format recognises yields one `Reject` with its first bytes.
 
@@ -39,12 +45,16 @@ def read_file(path: Path, zone: tzinfo, system: str | None = None, date_order: s
     ------
     OSError : the file cannot be opened or read.
     """
-    for contained in read_each(path, zone, system, date_order):
+    for contained in read_each(path, zone, system, date_order, at):
         yield from contained.items
 
 
 def read_each(
-    path: Path, zone: tzinfo, system: str | None = None, date_order: str | None = None
+    path: Path,
+    zone: tzinfo,
+    system: str | None = None,
+    date_order: str | None = None,
+    at: datetime | None = None,
 ) -> Iterator[Contained]:
     """Yield each file within the one at `path`; as `read_file` otherwise.
 
@@ -52,11 +62,11 @@ def read_each(
     """
     with path.open("rb") as raw:
         if wrapping(raw.read(HEAD_BYTES)) is None:
-            yield _contained(raw, Context(str(path), zone, system, date_order=date_order, beside=beside(path)))
+            yield _contained(raw, Context(str(path), zone, system, date_order=date_order, at=at, beside=beside(path)))
             return
         for member, stream, fault in contents(raw):
             name = name_within(path, member)
-            context = Context(name, zone, system, date_order=date_order, beside=beside_content(path, member))
+            context = Context(name, zone, system, date_order=date_order, at=at, beside=beside_content(path, member))
             faults = [fault] if fault else []
             if stream is None:
                 yield Contained(name, None, iter(faults))

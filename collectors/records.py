@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
@@ -103,6 +103,7 @@ class Context:
 
     `file` names the input in rejects. `zone` is the time zone of its local times. `system` overrides the system name
     of the input. `date_order` (`ymd`, `mdy`, `dmy`) is the order of its dates where they do not say it themselves.
+    `at` is the time of what carries none: of a listing, or of the begin of a run; without a zone it is of `zone`.
     `complete` is true where the end of the stream is the end of the data: the last snapshot is then
     whole; otherwise it is left for the next call. `columns` are columns of datasets that the site says which column of
     the input fills. `beside(own, other)` opens the file whose name has `other` where that of the input has `own`, and
@@ -114,8 +115,16 @@ class Context:
     system: str | None = None
     complete: bool = True
     date_order: str | None = None
+    at: datetime | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     beside: Callable[[str, str], Neighbour | None] | None = None
+
+    @property
+    def told(self) -> datetime | None:
+        """`at` as an instant in UTC."""
+        if self.at is None:
+            return None
+        return (self.at if self.at.tzinfo else self.at.replace(tzinfo=self.zone)).astimezone(UTC)
 
 
 Item = Record | Reject | Position

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Iterator
+from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -106,6 +107,7 @@ class Source(Strict):
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
+    at: datetime | None = None
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
     system: str | None = Field(default=None, min_length=1)
     run: str | None = Field(default=None, min_length=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import Literal, NamedTuple
@@ -37,6 +38,7 @@ def publish_files(
     agent_id: str,
     zone: str = "UTC",
     date_order: Literal["ymd", "mdy", "dmy"] | None = None,
+    at: datetime | None = None,
     system: str | None = None,
     run: str | None = None,
     again: bool = False,
@@ -58,6 +60,7 @@ def publish_files(
         paths=tuple(paths),
         zone=zone,
         date_order=date_order,
+        at=at,
         system=system,
         run=run,
         follow=False,

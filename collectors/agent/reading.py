@@ -83,6 +83,7 @@ class Reading:
             source.system,
             complete,
             date_order=source.date_order,
+            at=source.at,
             columns=source.columns,
             beside=beside_content(self.path, self.member, read_alone),
         )

@@ -13,7 +13,9 @@ _EBCDIC_BYTE = re.compile(
     rb"[\x05\x0d\x15\x25\x40\x4b\x4d\x4e\x5c-\x5e\x60\x61\x6b-\x6d\x7a\x7d-\x7f\xf0-\xf9" + _EBCDIC_LETTERS + rb"]"
 )
 _EBCDIC_HIGH = re.compile(rb"[\xf0-\xf9" + _EBCDIC_LETTERS + rb"]")
-_UMLAUT = re.compile(rb"[%b][\xc0\x6a\xd0\x4a\xe0\x5a\xa1][%b]" % (_EBCDIC_LETTERS, _EBCDIC_LETTERS))
+_IMPLAUSIBLE = re.compile(r"(?<![^\W\d_])[^\x00-\x85]|[^\x00-\x85](?![^\W\d_])|(?<=[^\W\d_])[\[\]{}\\~|!^](?=[^\W\d_])")
+"""Characters that no text has where they stand: letters beyond ASCII beside none, brackets within words."""
+_CODECS = ("cp1140", "cp273", "cp500")
 _EURO = {"cp273": "\u20ac", "cp500": "\u20ac"}
 """Of 1141 and 1148, which are 273 and 500 but for this sign at 0x9F; nobody means the one that it replaced."""
 
@@ -38,19 +40,16 @@ def is_ebcdic(head: bytes) -> bool:
 
 
 def ebcdic_codec(data: bytes) -> str:
-    """Return the code page of EBCDIC text, by the characters in which they differ.
+    """Return the code page of EBCDIC text: that with the fewest characters where no text has them.
 
-    Letters, digits and separators are the same in all. A byte between letters that is an umlaut in 273 and 1141 is one;
-    brackets in pairs decide between 500 and 37 with 1140, which is what it is where nothing decides.
+    Letters, digits and separators are the same in all; it is 1140, which is 37 with the euro, where nothing decides.
     """
-    if _UMLAUT.search(data):
-        return "cp273"
-    return "cp500" if 0 < data.count(b"\x4a") == data.count(b"\x5a") else "cp1140"
+    return min(_CODECS, key=lambda codec: len(_IMPLAUSIBLE.findall(from_ebcdic(data, codec))))
 
 
 def from_ebcdic(data: bytes, codec: str) -> str:
     """Return EBCDIC as text; its line ends 0x15 and 0x25 become a line feed."""
-    found = data.decode(codec).replace("\x85", "\n")
+    found = data.decode(codec, "replace").replace("\x85", "\n")
     return found.replace("\xa4", _EURO[codec]) if codec in _EURO else found
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from counterflow.collectors.records import Context, Reason
 from counterflow.collectors.text.codepages import text
@@ -107,10 +107,12 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
     ------
     UnplacedError : the time or the system is not known.
     """
-    if place.stamp is None:
-        raise UnplacedError(Reason.STAMP_MISSING, f"no time: {WAY_OUT}")
+    if place.stamp is None and context.told is None:
+        raise UnplacedError(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
     ambiguous = False
-    if place.local:
+    if place.stamp is None:
+        found = cast(datetime, context.told)
+    elif place.local:
         local = datetime.fromisoformat(place.stamp)
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)
         found = found.astimezone(UTC)

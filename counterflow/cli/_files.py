@@ -6,12 +6,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
+from click.core import ParameterSource
 
+from counterflow.base.inert import inert
 from counterflow.cli._table import console
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+
+AT = click.DateTime([f"%Y-%m-%d{between}%H:%M{rest}" for between in " T" for rest in ("", ":%S", "%z", ":%S%z")])
 
 errors = console(stderr=True, soft_wrap=True)
 
@@ -42,6 +47,8 @@ def reading_options(command: F) -> F:
     """Give a command --zone, --date-order and --system."""
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
+    at_help = "Time of a listing that carries none, or of the begin of a run; without an offset it is of --zone."
+    command = click.option("--at", type=AT, help=at_help)(command)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
     return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
@@ -51,6 +58,22 @@ def file_options(command: F) -> F:
     """Give a command FILE… and the options of reading it."""
     command = reading_options(command)
     return click.argument("files", nargs=-1, required=True, type=Given())(command)
+
+
+def report_needs(
+    ctx: click.Context,
+    paths: list[Path],
+    zone: ZoneInfo,
+    system: str | None,
+    order: str | None,
+    at: datetime | None,
+) -> None:
+    """Report what the files lack that an option gives, once for all files of a format, before any is read."""
+    from counterflow.collectors.needs import needed
+
+    given = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
+    for need in needed(paths, zone if given else None, system, order, at):
+        errors.print(inert(f"note: {need}"), markup=False)
 
 
 class Given(click.ParamType[Path]):
@@ -145,6 +168,7 @@ def read_all(
     system: str | None,
     take: Callable[[Path, Item], None],
     date_order: str | None = None,
+    at: datetime | None = None,
 ) -> int:
     """Pass every item of every file to `take`; report each file without figures, and return their number."""
     from counterflow.collectors.reading import read_each
@@ -152,7 +176,7 @@ def read_all(
     unread = 0
     for path in each(paths):
         try:
-            for found in read_each(path, zone, system, date_order):
+            for found in read_each(path, zone, system, date_order, at):
                 unread += not _is_read(found.name, found.items, take)
         except BrokenPipeError:
             raise  # whoever reads the output has enough of it

@@ -6,6 +6,7 @@ import io
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -45,6 +46,7 @@ def command(
     show: bool,
     zone: ZoneInfo,
     date_order: str | None,
+    at: datetime | None,
     system: str | None,
     as_json: bool,
 ) -> None:
@@ -62,7 +64,7 @@ def command(
     for file in files:
         names.learn_headings(file.text)
     for file in files:
-        items = list(_items(file.name, file.text, zone, system, date_order))
+        items = list(_items(file.name, file.text, zone, system, date_order, at))
         names.learn(items)
         names.learn_text(file.text)
         before.append(_figures(items))
@@ -72,7 +74,7 @@ def command(
         if left := sorted(names.found_in(new.text)):
             what = f"{file.name}: {', '.join(left[:5])} would be left in the archive"
             raise CounterflowError(what, hint=f"--keep {left[0]} where it is no name", exit_code=2)
-        after = _figures(list(_items(new.name, new.text, zone, system, date_order)))
+        after = _figures(list(_items(new.name, new.text, zone, system, date_order, at)))
         if after != figures:
             what = f"{file.name}: with its names replaced other figures are read: {_difference(figures, after)}"
             raise CounterflowError(what, hint="--show lists the words; --keep WORD leaves one as it is", exit_code=2)
@@ -108,7 +110,9 @@ def _text(name: str, content: bytes) -> _File:
     return _File(name, content.decode("latin-1"))
 
 
-def _items(name: str, text: str, zone: ZoneInfo, system: str | None, date_order: str | None) -> Iterator[Any]:
+def _items(
+    name: str, text: str, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
+) -> Iterator[Any]:
     from counterflow.collectors.formats import recognise
     from counterflow.collectors.reading import HEAD_BYTES, unrecognised
     from counterflow.collectors.records import Context
@@ -121,7 +125,7 @@ def _items(name: str, text: str, zone: ZoneInfo, system: str | None, date_order:
     if form is None:
         yield unrecognised(head)
     else:
-        yield from form.parse(stream, Context(name, zone, system, date_order=date_order))
+        yield from form.parse(stream, Context(name, zone, system, date_order=date_order, at=at))
 
 
 def _figures(items: list[Any]) -> list[tuple[Any, ...]]:

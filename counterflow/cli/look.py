@@ -23,7 +23,7 @@ from rich.text import Text
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._files import Given, errors, local, reading_options, with_progress
+from counterflow.cli._files import Given, errors, local, reading_options, report_needs, with_progress
 from counterflow.cli._table import console
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def command(
     paths: tuple[Path, ...],
     zone: ZoneInfo,
     date_order: str | None,
+    at: datetime | None,
     system: str | None,
     out: Path | None,
     opened: bool,
@@ -75,8 +76,9 @@ def command(
         files = list(_files(paths, folder))
         if not files:
             raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
+        report_needs(ctx, files, zone, system, date_order, at)
         with Database(keep or folder / "database") as database:
-            reads = database.read(files, spool, zone, date_order, system)
+            reads = database.read(files, spool, zone, date_order, at, system)
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
             period = database.compute()
             if period is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,7 @@ def command(
     files: tuple[Path, ...],
     zone: ZoneInfo,
     date_order: str | None,
+    at: datetime | None,
     system: str | None,
     summary: bool,
 ) -> None:
@@ -48,7 +50,7 @@ def command(
         if not summary:
             out.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
 
-    unread = read_all(recordings(files), zone, system, take, date_order)
+    unread = read_all(recordings(files), zone, system, take, date_order, at)
     out.flush()
     if summary:
         _print(counts)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 import click
 
-from counterflow.cli._files import errors, file_options, recordings
+from counterflow.cli._files import errors, file_options, recordings, report_needs
 
 
 @click.command()
@@ -24,6 +25,7 @@ def command(
     files: tuple[Path, ...],
     zone: ZoneInfo,
     date_order: Literal["ymd", "mdy", "dmy"] | None,
+    at: datetime | None,
     system: str | None,
     agent_id: str,
     run: str | None,
@@ -59,7 +61,10 @@ def command(
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    paths = recordings(files, StackSettings.running().home / "remote")
+    stack = StackSettings.running()
+    kafka = stack.kafka("agent")
+    paths = recordings(files, stack.home / "remote")
+    report_needs(ctx, paths, zone, system, date_order, at)
     sizes = {path: path.stat().st_size if path.is_file() else 0 for path in paths}
     columns = (
         TextColumn("{task.description}"),
@@ -80,10 +85,11 @@ def command(
         try:
             published = publish_files(
                 paths,
-                kafka=StackSettings.running().kafka("agent"),
+                kafka=kafka,
                 agent_id=agent_id,
                 zone=zone.key,
                 date_order=date_order,
+                at=at,
                 system=system,
                 run=run,
                 again=again,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -29,6 +30,7 @@ def command(
     files: tuple[Path, ...],
     zone: ZoneInfo,
     date_order: str | None,
+    at: datetime | None,
     system: str | None,
     as_json: bool,
 ) -> None:
@@ -40,7 +42,7 @@ def command(
     unread = 0
     for path in each(recordings(files)):
         found = Summaries(str(path))
-        unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order)  # type: ignore[misc]
+        unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
         for summary in found.of:
             if as_json:
                 click.echo(orjson.dumps(summary.as_dict()))

@@ -66,7 +66,13 @@ class Database:
         return self._engine
 
     def read(
-        self, paths: Sequence[Path], spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
+        self,
+        paths: Sequence[Path],
+        spool: Path,
+        zone: ZoneInfo,
+        date_order: str | None,
+        at: datetime | None,
+        system: str | None,
     ) -> Iterator[Read]:
         """Read the files that are new or changed since they were read, and yield what each gave."""
         from counterflow.look.reading import read
@@ -75,7 +81,7 @@ class Database:
         first = len(self._known)
         unread: set[Path] = set()
         for one in read(
-            fresh, lambda: self.client, spool, zone=zone, date_order=date_order, system=system, first=first
+            fresh, lambda: self.client, spool, zone=zone, date_order=date_order, at=at, system=system, first=first
         ):
             if one.error:
                 unread.add(one.path)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from multiprocessing import get_context
@@ -69,6 +70,7 @@ def read(
     *,
     zone: ZoneInfo,
     date_order: str | None = None,
+    at: datetime | None = None,
     system: str | None = None,
     first: int = 0,
 ) -> Iterator[Read]:
@@ -79,7 +81,7 @@ def read(
     `client` returns the engine when it is ready. `spool` is an empty folder for the rows on their way; `first` numbers
     the files, so that no two rows have one number.
     """
-    work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, system=system)
+    work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, at=at, system=system)
     jobs = list(enumerate(paths, first))
     yield from _on_all_cores(work, jobs, lambda: _land(spool, client, _INSERT))
     _land(spool, client, 0)
@@ -117,7 +119,13 @@ def _on_all_cores(
 
 
 def _spooled(
-    job: tuple[int, Path], *, spool: Path, zone: ZoneInfo, date_order: str | None, system: str | None
+    job: tuple[int, Path],
+    *,
+    spool: Path,
+    zone: ZoneInfo,
+    date_order: str | None,
+    at: datetime | None,
+    system: str | None,
 ) -> list[Read]:
     number, path = job
     frames: Frames[None] = Frames(AGENT)
@@ -125,7 +133,7 @@ def _spooled(
     frames.collected_at = utc_now()
     reads: list[Read] = []
     try:
-        for name, form, items in read_each(path, zone, system, date_order):
+        for name, form, items in read_each(path, zone, system, date_order, at):
             reads.append(found := Read(path, name, form))
             rows = _Rows(
                 frames, Origin(unicode(name), form or "agent", system), found, spool / f"{number}-{len(reads)}"

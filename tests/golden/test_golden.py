@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 
 from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Position, Reason, Reject
 from tests.golden.cases import FOLDER, UNRECOGNISED, Case, cases
 
 
@@ -22,6 +25,14 @@ def test_case(case: Case) -> None:
 
 def test_every_format_has_cases() -> None:
     assert {case.folder.parent.name for case in cases()} == {*formats(), UNRECOGNISED}
+
+
+@pytest.mark.parametrize("format", formats())
+def test_a_file_without_content_is_refused_as_such(format: str) -> None:
+    items = formats()[format].parse(io.BytesIO(), Context("input", ZoneInfo("UTC"), "SYSA"))
+    (found,) = [item for item in items if not isinstance(item, Position)]
+    assert isinstance(found, Reject)
+    assert (found.reason, found.kept, found.line) == (Reason.EMPTY_FILE, "none", 0)
 
 
 def test_every_case_has_an_input_no_file_is_empty_and_no_context_is_of_a_case_that_is_gone() -> None:

@@ -115,7 +115,8 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
         elif isinstance(found := _attributes(cells, header), Reject):
             yield _placed(found, line, ts)
         elif ts is None:
-            detail = f"expected a line with a time before the listing, 2026-11-21T18:50:00Z, found {listing.ts}"
+            instead = f"; found {listing.ts}" if listing.ts else ""
+            detail = f"expected a line with a time before it, 2026-11-21T18:50:00Z, or --at{instead}"
             yield _reject(line, Reason.STAMP_INVALID if listing.ts else Reason.STAMP_MISSING, detail)
         elif (system := context.system or _first(found, names.SYSTEM) or listing.managed) is None:
             detail = "expected lpar_name, or the managed system behind the time"
@@ -211,7 +212,7 @@ def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:
 def _instant(written: str | None, context: Context) -> str | None:
     """Return the UTC time of a stamp, to the millisecond; without an offset it is local."""
     try:
-        ts = datetime.fromisoformat(written or "")
+        ts = datetime.fromisoformat(written or "") if written or context.told is None else context.told
         ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

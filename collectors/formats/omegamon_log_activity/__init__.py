@@ -16,6 +16,7 @@ from counterflow.collectors.formats.omegamon_log_activity.blocks import (
     Dotted,
     begins,
     is_log,
+    stray,
 )
 from counterflow.collectors.formats.omegamon_log_activity.pages import Pages
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
@@ -77,6 +78,8 @@ class OmegamonLogActivity:
                 opened.accept(written, line)
             elif opened is None:
                 pages.read(written)
+                if (lost := stray(written, line)) is not None:
+                    yield lost
         if not context.complete:
             return
         if opened is not None and last is not None:

@@ -134,8 +134,11 @@ class Pages:
 
     def _told(self, context: Context, expected: str) -> Moment:
         """Return the time of the SAMPLE_TIME line instead of what was `expected`."""
+        if not self.told and context.told is not None:
+            return Moment(context.told)
         if not self.told:
-            detail = f"no time: expected {expected} in the headings, or a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
+            line = "a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
+            detail = f"no time: expected {expected} in the headings, {line}, or --at"
             raise UnplacedError(Reason.STAMP_MISSING, detail)
         return Moment(located(Place(*self.told), context, None)[1])
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import BinaryIO
 
-from counterflow.collectors.formats.wrkdsksts.captures import captures, is_wrkdsksts
-from counterflow.collectors.formats.wrkdsksts.sample import WrkdskstsState, items
+from counterflow.collectors.formats.wrkdsksts.captures import Capture, captures, is_wrkdsksts
+from counterflow.collectors.formats.wrkdsksts.sample import WrkdskstsState, items, only_order
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.text.dates import inferred
 
 
 class Wrkdsksts:
@@ -24,6 +25,11 @@ class Wrkdsksts:
         """Yield the records of every whole print or display; what cannot be read becomes a reject."""
         state = WrkdskstsState(**position.state) if position else WrkdskstsState()
         offset, line = (position.byte_offset, position.line) if position else (0, 0)
+        if context.complete and context.date_order is None and state.order is None:
+            every = captures(stream, offset, line, complete=True)
+            state.order = only_order(found.item for found in every if isinstance(found.item, Capture))
+            if state.order is not None:
+                yield inferred(state.order)
         for found in captures(stream, offset, line, complete=context.complete):
             if isinstance(found.item, Reject):
                 yield found.item

@@ -32,6 +32,7 @@ _SCREEN = re.compile(rf"\s*{_DATE}\s+{_TIME}\s*$")
 _TITLED = re.compile(r".*\S\s{2,}(?P<system>[A-Z#@$][A-Z0-9#@$_.]{0,7})\s*$")
 _ELAPSED = re.compile(r"\s*[^\s\d:*][^\d:]*:\s*(?P<h>\d{1,5})[:.](?P<m>\d\d)[:.](?P<s>\d\d)(?P<rest>\s.*)?$")
 _NAMED = re.compile(r".*:\s*(?P<system>[^\s:]{1,8})\s*$")
+_SYSTEM = re.compile(r"\s*[^\W\d][^:\d]*:\s*(?P<system>[A-Z#@$][A-Z0-9#@$_.]{0,7})\s*$")
 _TRAILER = re.compile(r"\s*(?:\* ){3}.*(?: \*){3}\s*$")
 
 Kind = Literal["page", "screen", "elapsed", "trailer", "row", "text", "too_long"]
@@ -129,6 +130,10 @@ def captures(stream: BinaryIO, offset: int, number: int, *, complete: bool) -> I
             continue
         elif mark.kind == "elapsed" and (screen or opened is None or not opened.printed):
             new, screen = _display(mark, screen, opened), None
+        named = _SYSTEM.match(mark.written) if mark.kind == "text" else None
+        if named is not None and screen is not None:
+            screen = screen._replace(found={**screen.found, "system": screen.found["system"] or named["system"]})
+            continue
         if new is not None:
             if opened is not None:
                 yield Found(opened, new.first.offset, new.first.number - 1)
@@ -138,10 +143,12 @@ def captures(stream: BinaryIO, offset: int, number: int, *, complete: bool) -> I
             yield Found(stray(mark.line, Reason.UNKNOWN_LINE, detail), mark.line.end, mark.line.number)
             continue
         opened.add(mark)
+        if named is not None:
+            opened.system = opened.system or named["system"]
         if mark.kind == "elapsed" and opened.elapsed_s is None:
             opened.elapsed_s = _seconds(mark)
-            named = _NAMED.match(mark.found["rest"] or "")
-            opened.system = named["system"] if named else opened.system
+            beside = _NAMED.match(mark.found["rest"] or "")
+            opened.system = beside["system"] if beside else opened.system
         elif mark.kind == "trailer" and opened.printed:
             opened.whole = True
             yield Found(opened, mark.line.end, mark.line.number)

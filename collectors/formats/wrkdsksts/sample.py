@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple, TypedDict
@@ -20,6 +20,7 @@ from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
 from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text import stamps
+from counterflow.collectors.text.dates import ORDERS
 
 TOLERANCE_S = 5
 """How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""
@@ -27,7 +28,6 @@ BUSY_ERROR_POINTS = 5.0
 """A share of busy time whose rounding error is larger than this is not given."""
 
 _TENTH = 0.05
-_ORDERS = ("ymd", "mdy", "dmy")
 _KEPT = ("io", "size_kb", "reads", "writes", "read_kb", "written_kb", "busy")
 
 
@@ -193,13 +193,12 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
     UnusableCaptureError : it has no time, or its date can be read in more than one way.
     """
     if capture.date is None or capture.time is None:
-        raise UnusableCaptureError(Reason.STAMP_MISSING, "expected a date and a time before the elapsed time")
+        if context.told is not None:
+            return context.told
+        detail = "expected a date and a time before the elapsed time, or --at"
+        raise UnusableCaptureError(Reason.STAMP_MISSING, detail)
     h, m, s = (int(part) for part in re.split(r"\D", capture.time))
-    known = context.date_order or state.order
-    orders = (known,) if known else _ORDERS
-    dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
-    if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
-        dates = {order: date for order, date in dates.items() if date >= built}  # no print is older than its release
+    dates = _dates(capture, context.date_order or state.order)
     if not dates or h > 23 or m > 59 or s > 59:
         stamp = f"{capture.date} {capture.time}"
         raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
@@ -213,6 +212,34 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
     local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)
     after = stamps.from_iso(state.instant) if state.instant else None
     return stamps.to_utc(local, context.zone, after)[0].astimezone(UTC)
+
+
+def _dates(capture: Capture, order: str | None = None) -> dict[str, datetime]:
+    """Return midnight of the date of a capture in each order that it allows; `order` is the only one, where given."""
+    if capture.date is None:
+        return {}
+    orders = (order,) if order else ORDERS
+    dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
+    if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
+        dates = {order: date for order, date in dates.items() if date >= built}  # no print is older than its release
+    return dates
+
+
+def only_order(captures: Iterable[Capture]) -> str | None:
+    """Return the only order that the dates of all captures allow.
+
+    It is None where several do, or the first date needs none.
+    """
+    left = set(ORDERS)
+    for number, capture in enumerate(captures):
+        dates = _dates(capture)
+        several = len(set(dates.values())) > 1
+        if not number and not several:
+            return None
+        left &= dates.keys() if several or len(dates) == 1 else left
+        if len(left) == 1:
+            return left.pop()
+    return None
 
 
 def _parted(digits: str) -> str:

@@ -160,8 +160,12 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
     run.ended = True
     overall = summary.get("OVERALL", {})
     runtime_ms = overall.get("RunTime(ms)")
+    if run.begin is None and context.told is not None:
+        run.begin = iso(context.told)
     if run.begin is None:
-        detail = "the output has no time: run with -s, or write a line with its begin before it, 2026-11-21T18:50:00Z"
+        detail = (
+            "the output has no time: run with -s, write a line with its begin before it, 2026-11-21T18:50:00Z, or --at"
+        )
         yield Reject(Reason.STAMP_MISSING, detail, "none")
         return
     if runtime_ms is None or not 0 <= runtime_ms < _LONGEST_MS:

@@ -1,0 +1,121 @@
+"""What files lack that an option gives, found from their beginnings, before anything of them is published."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from zoneinfo import ZoneInfo
+
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.reading import HEAD_BYTES
+from counterflow.collectors.records import Context, Format, Record, Reject
+from counterflow.collectors.sources.wrapped import contents, wrapping
+from counterflow.collectors.text.lines import read_head
+
+LOOKED_AT = 8
+"""Files of one format that are looked at closely: a folder holds its files in one shape."""
+MAX_WRAPPED = 16 << 20
+"""A larger file that is compressed or packed is not unpacked to look."""
+MAX_WHOLE = 64 << 20
+"""A larger file is not read to its end to learn the order of its dates."""
+
+_OPTION = re.compile(r"--(?:system|date-order|at)\b")
+_ELSEWHERE = ZoneInfo("Pacific/Kiritimati")  # 14 h from UTC: no local time is the same instant there
+_ITEMS = 2_000
+
+
+class Need(NamedTuple):
+    """An option that files of a format lack: how many there are, an example, and why the format needs it."""
+
+    option: str
+    format: str
+    files: int
+    example: Path
+    why: str
+
+    def __str__(self) -> str:
+        """Return the sentence that people get."""
+        others = f" and {self.files - 1} more files" if self.files > 1 else ""
+        return f"{self.example}{others} ({self.format}): {self.why}"
+
+
+def needed(
+    paths: Iterable[Path],
+    zone: tzinfo | None,
+    system: str | None,
+    date_order: str | None,
+    at: datetime | None = None,
+) -> list[Need]:
+    """Return what the files lack, an entry an option and format; `zone` is None where none was given.
+
+    Files that cannot be read, or that no format knows, lack nothing: whoever reads them reports that.
+    """
+    files: dict[str, int] = defaultdict(int)
+    found: dict[tuple[str, str], tuple[Path, str]] = {}
+    for path in paths:
+        try:
+            with path.open("rb") as raw:
+                form = recognise(read_head(raw, HEAD_BYTES))
+                if form is not None and files[form.name] >= LOOKED_AT:
+                    files[form.name] += 1
+                    continue
+                for form, content in _contents(raw):
+                    files[form.name] += 1
+                    for option, why in _lacks(
+                        form, content, Context(str(path), zone or UTC, system, date_order=date_order, at=at), zone
+                    ):
+                        found.setdefault((option, form.name), (path, why))
+        except OSError:
+            continue
+    return [Need(option, form, files[form], *what) for (option, form), what in sorted(found.items())]
+
+
+def _contents(raw: BinaryIO) -> Iterator[tuple[Format, BinaryIO]]:
+    if wrapping(read_head(raw, HEAD_BYTES)) is None:
+        if (form := recognise(read_head(raw, HEAD_BYTES))) is not None:
+            yield form, raw
+    elif raw.seek(0, io.SEEK_END) <= MAX_WRAPPED:
+        with closing(contents(raw)) as members:
+            for member in members:
+                if member.stream is None:
+                    continue
+                with member.stream as stream:
+                    if (form := recognise(read_head(stream, HEAD_BYTES))) is not None:
+                        yield form, stream
+
+
+def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+    """Yield each option that a file lacks, and why it needs it."""
+    head = read_head(content, HEAD_BYTES)
+    ts, refused = _beginning(form, head, context)
+    if refused and "--date-order" in refused and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:
+        ts, refused = _beginning(form, read_head(content, MAX_WHOLE), context)
+    if refused and (option := _OPTION.search(refused)):
+        yield option[0], refused
+    if zone is None and ts is not None:
+        elsewhere, _ = _beginning(form, head, replace(context, zone=_ELSEWHERE))
+        if elsewhere not in (None, ts):
+            yield (
+                "--zone",
+                "its times are local and nothing names their zone: read as UTC; --zone names it, as Europe/Berlin",
+            )
+
+
+def _beginning(form: Format, head: bytes, context: Context) -> tuple[str | None, str | None]:
+    """Return the time of the first record, and the first reject that an option would have avoided."""
+    ts = refused = None
+    for number, item in enumerate(form.parse(io.BytesIO(head), context)):
+        if isinstance(item, Record):
+            ts = ts or item.fields.get("ts")
+        elif isinstance(item, Reject) and item.kept == "none" and _OPTION.search(item.detail):
+            refused = refused or item.detail
+        if ts or refused or number > _ITEMS:
+            break
+    return ts, refused

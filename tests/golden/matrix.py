@@ -1,0 +1,211 @@
+"""`make golden` writes the table of docs/formats/index.md: one golden case of each format in every dress.
+
+A dress that gives the records of the case is `read`; one that gives none, and its reason, is `advice`. Anything else is
+a mistake, which the test reports.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+from zoneinfo import ZoneInfo
+
+import zstandard
+
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Record, Reject
+from tests.golden.cases import FOLDER, Case
+
+PAGE = Path(__file__).parents[2] / "docs/formats/index.md"
+CASES = {
+    "nmon": "aix_dedicated",
+    "njmon": "one_sample_a_line",
+    "ibmi_tables": "qapmdisk_san_units",
+    "wrkdsksts": "print",
+    "hmc_lshwres": "physical_ports",
+    "hmc_pcm": "partition",
+    "rmf_dds": "procu",
+    "db2_log_csv": "another_interval_from_now_on",
+    "omegamon_log_activity": "two_intervals_of_a_report",
+    "db2_display_log": "hardcopy_log",
+    "zhl_write_stats": "counted_from_anew",
+    "omegamon_jsonl": "address_spaces",
+    "qrep_monitor": "applymon_luw",
+    "workload_csv": "two_runs",
+    "query_log": "two_streams_beside_each_other",
+    "ycsb": "time_series_printed_twice",
+    "site": "every_list",
+}
+TABLES = ("ibmi_tables", "db2_log_csv", "qrep_monitor", "workload_csv", "query_log")
+
+
+def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:
+    """Return what files of a format come in, by the heading of its column."""
+    found = dict(_ANY)
+    if format in TABLES:
+        found |= _TABLE
+    return found
+
+
+def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
+    """Return `read` or `advice`.
+
+    Raises
+    ------
+    AssertionError : it is neither.
+    """
+    case = Case(FOLDER / format / CASES[format])
+    plain, dressed = _items(case, bytes), _items(case, dress)
+    records = [item for item in dressed if isinstance(item, Record)]
+    if records == [item for item in plain if isinstance(item, Record)]:
+        return "read"
+    assert not records, f"{records[:3]} instead of {plain[:3]}"
+    assert any(isinstance(item, Reject) and len(item.detail) > 20 for item in dressed), dressed
+    return "advice"
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    names = [*_ANY, *_TABLE]
+    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for form in CASES:
+        own = dresses(form)
+        cells = [cell(form, own[name]) if name in own else "" for name in names]
+        lines.append(f"| [`{form}`]({form}.md) | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def page(text: str) -> str:
+    """Return the page with the table in its place."""
+    return re.sub(r"(?<=<!-- matrix -->\n\n).*?(?=\n<!-- end -->)", lambda _: table(), text, flags=re.DOTALL)
+
+
+def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]:
+    given = case.given
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, case.input.name)
+        file.write_bytes(dress(case.input.read_bytes()))
+        items = read_file(file, ZoneInfo(given["zone"]), given.get("system"), given.get("date_order"))
+        return [item for item in items if isinstance(item, Record | Reject)]
+
+
+def _zip(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("input", content)
+    return out.getvalue()
+
+
+def _tar_gz(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("input")
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8-sig").replace("\r\n", "\n")
+
+
+def _rows(content: bytes) -> list[list[str]]:
+    text = _text(content)
+    between = max(",;\t", key=text.split("\n", 1)[0].count)
+    return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=between) if row]
+
+
+def _typed(value: str) -> Any:
+    """Return a value as exports type it: numbers as such, but for those that a number would not give back."""
+    return float(value) if re.fullmatch(r"-?(?:0|[1-9]\d{0,14})\.\d*[1-9]|0|-?[1-9]\d{0,14}", value) else value
+
+
+def _separated(content: bytes, between: str, comma: bool = False) -> bytes:
+    rows = _rows(content)
+    if comma:
+        rows = [[re.sub(r"^(-?\d+)\.(\d+)$", r"\1,\2", value) for value in row] for row in rows]
+    return "".join(between.join(row) + "\r\n" for row in rows).encode()
+
+
+def _objects(content: bytes) -> list[dict[str, Any]]:
+    names, *rows = _rows(content)
+    return [{name: None if v == "" else _typed(v) for name, v in zip(names, row, strict=True)} for row in rows]
+
+
+def _xlsx(content: bytes) -> bytes:
+    """Return a workbook as the standard of Office Open XML has it, with one sheet."""
+
+    def cell(value: str) -> str:
+        typed = _typed(value)
+        if isinstance(typed, float):
+            return f"<c><v>{typed!r}</v></c>"
+        return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    rows = "".join("<row>" + "".join(map(cell, row)) + "</row>" for row in _rows(content))
+    kinds = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kinds}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sheet.xml" ContentType="{kinds}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="a" Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{relations}"><sheets>'
+        '<sheet name="Sheet1" sheetId="1" r:id="a"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="a" Type="{relations}/worksheet" Target="sheet.xml"/></Relationships>',
+        "xl/sheet.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+_ANY: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstandard.compress,
+    "zip": _zip,
+    "tar.gz": _tar_gz,
+    "UTF-8 with mark": lambda content: _text(content).encode("utf-8-sig"),
+    "UTF-16": lambda content: _text(content).encode("utf-16"),
+    "UTF-16 without mark": lambda content: _text(content).encode("utf-16-le"),
+    "UTF-32": lambda content: _text(content).encode("utf-32"),
+    "CRLF": lambda content: _text(content).replace("\n", "\r\n").encode(),
+    "EBCDIC 37": lambda content: _text(content).encode("cp037", "replace"),
+    "EBCDIC 273": lambda content: _text(content).encode("cp273", "replace"),
+}
+_TABLE: dict[str, Callable[[bytes], bytes]] = {
+    "; and decimal comma": lambda content: _separated(content, ";", comma=True),
+    "tab": lambda content: _separated(content, "\t"),
+    "JSON array": lambda content: json.dumps(_objects(content), indent=1).encode(),
+    "JSON lines": lambda content: "".join(json.dumps(row) + "\n" for row in _objects(content)).encode(),
+    "XLSX": _xlsx,
+}
+
+
+def main() -> None:
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

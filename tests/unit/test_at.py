@@ -1,0 +1,44 @@
+"""What carries no time is read with one that is given; without it the reject names the option."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from counterflow.collectors.needs import needed
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Record, Reject
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("case", "ts"),
+    [
+        ("db2_display_log/no_time", "2026-03-02T07:00:00Z"),
+        ("zhl_write_stats/no_time", "2026-03-02T07:00:00Z"),
+        ("omegamon_log_activity/no_time", "2026-03-02T07:00:00Z"),
+        ("hmc_lshwres/no_time", "2026-03-02T07:00:00Z"),
+        ("wrkdsksts/display_without_its_head", "2026-03-02T07:00:00Z"),
+        ("ycsb/summary_alone", "2026-03-02T07:00:10Z"),  # its run takes 10 s
+    ],
+)
+def test_the_time_that_is_given_is_that_of_what_carries_none(case: str, ts: str) -> None:
+    (file,) = (GOLDEN / case).glob("input*")
+    without = list(read_file(file, BERLIN, "SYS1"))
+    assert not [item for item in without if isinstance(item, Record)]
+    assert [item for item in without if isinstance(item, Reject) and "--at" in item.detail]
+    assert [need.option for need in needed([file], BERLIN, "SYS1", None)] == ["--at"]
+    items = read_file(file, BERLIN, "SYS1", at=datetime(2026, 3, 2, 8))  # noqa: DTZ001 - local by design
+    records = [item for item in items if isinstance(item, Record)]
+    assert {record.fields["ts"] for record in records if record.dataset != "config"} == {ts}
+
+
+def test_a_time_with_an_offset_is_not_of_the_zone() -> None:
+    file = GOLDEN / "db2_display_log/no_time/input.txt"
+    items = read_file(file, BERLIN, "SYS1", at=datetime(2026, 3, 2, 8, tzinfo=UTC))
+    assert next(item.fields["ts"] for item in items if isinstance(item, Record)) == "2026-03-02T08:00:00Z"
