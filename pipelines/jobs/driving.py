@@ -91,3 +91,5 @@ class Driver:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+                for pipe in filter(None, (process.stdin, process.stdout)):
+                    pipe.close()
