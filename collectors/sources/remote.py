@@ -62,7 +62,7 @@ def mirror(address: str, folder: Path, progress: Progress = lambda *_: None) -> 
         found = list(_listed(files, address))
         place = folder / url.scheme / (url.netloc.rpartition("@")[2] or "-").replace(":", "_")
         return [_fetched(files, one, place / one.path.lstrip("/"), progress) for one in found]
-    except CounterflowError:
+    except (CounterflowError, ModuleNotFoundError):
         raise
     except Exception as error:  # each file system has errors of its own
         raise CounterflowError(f"{address}: {_why(error)}", hint=_hint(error), exit_code=1) from None

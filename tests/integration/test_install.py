@@ -43,6 +43,7 @@ RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
         (["--help"], "Performance counters in, answers out."),
         (["summary", "--json", RECORDING], '"snapshots":30'),
         (["parse", RECORDING], '"dataset":"disk"'),
+        (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
         (["simulate", "nvme-story", "--out", "stories"], "nvme"),
         (["report", "--help"], "--out"),
         (["demo", "--help"], "--keep"),
@@ -59,7 +60,14 @@ def test_the_wheel_works_outside_the_checkout(
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [("demo", "stack"), ("up", "stack"), ("status", "stack"), ("report", "report"), ("look none.nmon", "look")],
+    [
+        ("demo", "stack"),
+        ("up", "stack"),
+        ("status", "stack"),
+        ("report", "report"),
+        ("look none.nmon", "look"),
+        ("parse s3://perf/a.nmon", "remote"),
+    ],
 )
 def test_a_command_names_the_extra_that_it_lacks(bare: Path, tmp_path: Path, command: str, extra: str) -> None:
     done = run(bare, tmp_path, *command.split())
