@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.csv_rows import CsvRows, as_kept, first_line, is_csv_of, read_items, utc
+from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso, timestamp, to_utc
+from counterflow.collectors.text.stamps import iso, to_utc
 
 
 class Table(NamedTuple):
@@ -148,7 +149,7 @@ class _Row:
         key = " ".join((table.component, values.get(table.schema, ""), queue))
         before = datetime.fromisoformat(known[key]["ts"]) if key in known else None
         try:
-            instant, ambiguous = _instant(values[TIME], self._context.zone, before)
+            instant, ambiguous = _instant(values[TIME], self._context, before)
         except (ValueError, OverflowError) as error:
             yield Reject(Reason.STAMP_INVALID, f"MONITOR_TIME: {error}", "none")
             return
@@ -192,7 +193,7 @@ class _Row:
             if column not in self._values or self._values[column].startswith(_NEVER):
                 continue
             try:
-                fields[name] = iso(_earlier(self._values[column], self._context.zone, instant))
+                fields[name] = iso(_earlier(self._values[column], self._context, instant))
             except (ValueError, OverflowError) as error:
                 yield Reject(Reason.STAMP_INVALID, f"{column.upper()}: {error}", "part")
         for column, name in self._numbers.items():
@@ -265,7 +266,7 @@ def _unnamed(cells: list[str], columns: Mapping[str, str]) -> list[str] | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _instant(written: str, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:
+def _instant(written: str, context: Context, after: datetime | None) -> tuple[datetime, bool]:
     """Return a time, and whether it is one of two that nothing decides between; `after` is the row before.
 
     Raises
@@ -274,19 +275,19 @@ def _instant(written: str, zone: tzinfo, after: datetime | None) -> tuple[dateti
     """
     if written[-1] in "zZ":
         return utc(written), False
-    found, ambiguous = to_utc(timestamp(written), zone, after)
+    found, ambiguous = to_utc(local_time(written, context.date_order), context.zone, after)
     return as_kept(found), ambiguous
 
 
-def _earlier(written: str, zone: tzinfo, latest: datetime) -> datetime:
+def _earlier(written: str, context: Context, latest: datetime) -> datetime:
     """Return a time that lies before `latest`: of two that the clock shows alike, the one that is nearer.
 
     Raises
     ------
     ValueError : it is none.
     """
-    first, ambiguous = _instant(written, zone, None)
-    second = _instant(written, zone, first)[0] if ambiguous else first
+    first, ambiguous = _instant(written, context, None)
+    second = _instant(written, context, first)[0] if ambiguous else first
     return second if second <= latest else first
 
 

@@ -42,3 +42,13 @@ def test_a_time_with_an_offset_is_not_of_the_zone() -> None:
     file = GOLDEN / "db2_display_log/no_time/input.txt"
     items = read_file(file, BERLIN, "SYS1", at=datetime(2026, 3, 2, 8, tzinfo=UTC))
     assert next(item.fields["ts"] for item in items if isinstance(item, Record)) == "2026-03-02T08:00:00Z"
+
+
+def test_a_monitor_time_as_a_spreadsheet_shows_it_needs_the_order_alone(tmp_path: Path) -> None:
+    rows = (GOLDEN / "qrep_monitor/applymon_luw/input.csv").read_text()
+    file = tmp_path / "applymon.csv"
+    file.write_text(rows.replace("2025-11-21-", "11/2/2025 ").replace("2025-11-20-", "11/1/2025 "))
+    assert [need.option for need in needed([file], UTC, "TGT", None)] == ["--date-order"]
+    found = [item.fields["ts"] for item in read_file(file, UTC, "TGT", "mdy") if isinstance(item, Record)]
+    assert found
+    assert all(ts.startswith("2025-11-02T") for ts in found)
