@@ -225,7 +225,7 @@ def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
     run = rules_("replay", "log_ceiling", "--input", "-", "--json", stdin="\n".join(map(json.dumps, both)))
     assert run.returncode == 0, run.stderr
     said = [json.loads(text) for text in run.stdout.splitlines()]
-    assert [list(verdict) for verdict in said] == [["ts", "subsystem", *KEYS[2:]]] * 18
+    assert [list(verdict) for verdict in said] == [["ts", "system", "subsystem", *KEYS[3:]]] * 18
     assert [v["subsystem"] for v in said[:2]] == ["DBP1", "DBP2"]
     assert [(v["state"], v["signal"], v["stale"]) for v in said[::2]] == [
         *[("OK", "OK", False)] * 2,
