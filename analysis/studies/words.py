@@ -56,3 +56,8 @@ WORDS = {
     "price_performance_pct": Words("Better price for the performance"),
 }
 """By the name of the figure."""
+
+
+def words(name: str) -> Words:
+    """Return the words of a figure; one without any is its name, and is not drawn."""
+    return WORDS.get(name) or Words(name.replace("_", " ").capitalize())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from counterflow.analysis.studies import compare, written
-from counterflow.analysis.studies.words import WORDS
+from counterflow.analysis.studies.words import words
 from counterflow.dashboards.report.figures import Cell, Table, simple
 from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars, spread
 
@@ -23,7 +23,7 @@ def side_by_side(comparison: compare.Comparison) -> Comparison:
     for name, rows in written.tables(comparison).items():
         shown = compare.largest(rows, _COMPONENTS) if name in ("components", "parts") else rows
         drawn = [
-            row for row in shown if WORDS[row.key.name].drawn and any(one.value is not None for one in row.figures)
+            row for row in shown if words(row.key.name).drawn and any(one.value is not None for one in row.figures)
         ]
         pairs = [_pair(row, names) for row in drawn]
         topics.append(Topic(_TITLES.get(name, name.capitalize()), pairs, _table(rows, names)))
@@ -38,7 +38,7 @@ def _pair(row: compare.Row, runs: Sequence[str]) -> Pair:
         pct = "" if one.pct is None else f"{one.pct:+.1f} %"
         text = "" if one.value is None else _spread(one.value, spread(values[0], value), sign="+")
         apart.append(Difference(pct, text))
-    return Pair(WORDS[row.key.name].text, _of(row), row.unit, bars(runs, values, texts), apart)
+    return Pair(words(row.key.name).text, _of(row), row.unit, bars(runs, values, texts), apart)
 
 
 def _of(row: compare.Row) -> str:
@@ -62,7 +62,7 @@ def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> Table:
     noted = [*head, "Note"] if any(notes) else head
     made = []
     for row, note in zip(rows, notes, strict=True):
-        name = " · ".join(filter(None, (_of(row), WORDS[row.key.name].text)))
+        name = " · ".join(filter(None, (_of(row), words(row.key.name).text)))
         cells = [Cell(name), Cell(row.unit)]
         for place, one in enumerate(row.figures):
             varied = one.sd is not None and one.value is not None and one.sd > 1e-9 * abs(one.value)
