@@ -79,7 +79,7 @@ def dashboard(board: Board) -> Json:
         "uid": board.uid,
         "title": board.title,
         "description": board.description,
-        "tags": [TAG, *board.tags],
+        "tags": [TAG, board.step, *board.tags],
         "schemaVersion": 39,
         "version": 1,
         "editable": False,
@@ -88,7 +88,7 @@ def dashboard(board: Board) -> Json:
         "refresh": board.refresh,
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
-        "links": [_boards_link()],
+        "links": [_step_link(step, title) for step, title in STEPS.items()],
         "annotations": {"list": [_own_annotations(), *(_annotations(board) if board.verdicts else [])]},
         "templating": {"list": [*_datasources(board), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
@@ -492,8 +492,28 @@ def _variable(name: str, board: Board) -> Json:
     return {**shared, "type": "textbox", "query": "", "current": {"text": "", "value": ""}, "options": []}
 
 
-def _boards_link() -> Json:
-    shared = {"type": "dashboards", "title": "Counterflow", "tags": [TAG], "asDropdown": True, "icon": "external link"}
+STEPS = {
+    "fleet": "",
+    "question": "Questions",
+    "system": "Systems",
+    "interval": "What happened",
+    "rank": "",
+    "job": "",
+    "study": "Studies",
+    "line": "Data and line",
+}
+"""The steps of work in their order, and the title of the menu of their boards; the board itself where it is alone."""
+
+
+def _step_link(step: str, title: str) -> Json:
+    """Return the links to the boards of a step, which keep time and variables."""
+    shared = {
+        "type": "dashboards",
+        "title": title,
+        "tags": [TAG, step],
+        "asDropdown": bool(title),
+        "icon": "external link",
+    }
     return {**shared, "includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
 
 

@@ -328,7 +328,9 @@ class Board(_Strict):
     Parameters
     ----------
     uid : `cf-` and the name of its file.
-    title, description, tags : the tag `counterflow` is put before the tags.
+    title, description : what Grafana shows of it.
+    step : where it stands in the order of work, from the fleet to one job; the links on top of every board lead by it.
+    tags : beside `counterflow` and the step.
     variables : names of `variables.yaml`, in order; the data source is always there.
     one : it opens with one system and not with all: a page of a system. Several can be chosen.
     counters : datasets that it shows, perhaps `<dataset>/<format>`; systems that have them are listed first.
@@ -344,6 +346,7 @@ class Board(_Strict):
     uid: str
     title: str
     description: str
+    step: Literal["fleet", "question", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
     one: bool = False

@@ -32,6 +32,7 @@ BOARD = Board(
     uid="cf-test",
     title="Test",
     description="Of the tests.",
+    step="interval",
     variables=("system", "grouping"),
     rows=({"title": "Over time", "text": "What it is.", "panels": [{"chart": "logical_io"}]},),
 )
@@ -215,7 +216,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
     shutil.copy(PANELS / "stat/chart.yaml", tmp_path / "charts/busy.yaml")
-    board = {"title": "T", "description": "D", "rows": [{"title": "R", "panels": [{"chart": "busy"}]}]}
+    rows = [{"title": "R", "panels": [{"chart": "busy"}]}]
+    board = {"title": "T", "description": "D", "step": "system", "rows": rows}
     (tmp_path / "boards/load.yaml").write_text(yaml.safe_dump(board))
     monkeypatch.setattr(definition, "FOLDER", tmp_path)
     for loader in loaders:
@@ -244,7 +246,7 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     linked["sql"] += " -- ${grouping:singlequote}"
     (folder / "charts/linked.yaml").write_text(yaml.safe_dump(linked))
     rows = [{"title": "R", "panels": [{"chart": "linked"}, {"chart": "missing"}]}]
-    board = {"title": "T", "description": "D", "variables": ["system", "strange"], "rows": rows}
+    board = {"title": "T", "description": "D", "step": "system", "variables": ["system", "strange"], "rows": rows}
     (folder / "boards/wrong.yaml").write_text(yaml.safe_dump(board))
     definition.charts.cache_clear()
     definition.boards.cache_clear()
@@ -265,6 +267,16 @@ def test_the_chart_of_the_documentation_is_one() -> None:
     [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     example = Chart.model_validate({"name": "example", **yaml.safe_load(textwrap.dedent(block))})
     assert expand(example.query, Range(*MOMENTS), {"system": "A"})
+
+
+def test_every_board_is_led_to_from_every_other_in_the_order_of_work() -> None:
+    """A link of Grafana leads to the boards that have all of its tags."""
+    made = [dashboard(board) for board in boards().values()]
+    for board in made:
+        reached = [[one for one in made if {*link["tags"]} <= {*one["tags"]}] for link in board["links"]]
+        assert sorted(one["uid"] for found in reached for one in found) == sorted(one["uid"] for one in made)
+        alone = [found for found, link in zip(reached, board["links"], strict=True) if not link["asDropdown"]]
+        assert [[one["uid"] for one in found] for found in alone] == [["cf-fleet"], ["cf-job-ranking"], ["cf-job"]]
 
 
 @pytest.mark.parametrize("uid", ["cf-mirror", "cf-pipeline", "cf-question-mirroring"])
