@@ -54,11 +54,11 @@ def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
 def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
     """Yield the columns of texts of which most rows have more than their width shows; what fills may be cut off.
 
-    A host may have a longer name than any width provides for: then its row is cut off, and the chart is as it must be.
+    Nor is a column judged that says `chars`: a host may have a longer name than any width provides for, and is cut off.
     """
     for index, column in enumerate(result.columns):
         series = chart.series.get(column.name)
-        if column.kind != "text" or series is None or series.fills:
+        if column.kind != "text" or series is None or series.fills or series.chars:
             continue
         lengths = [len(str(row[index])) for row in result.rows if row[index] is not None]
         usual = median_high(lengths) if lengths else 0

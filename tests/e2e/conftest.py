@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.simulate import START
 from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from counterflow.stack.settings import StackSettings
 
@@ -45,8 +46,11 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 
 @pytest.fixture(scope="session")
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
-    """What `counterflow demo --json` said; its data stays in the stack."""
-    return counterflow("demo", "--json", timeout=300)
+    """What `counterflow demo --json` said; its data stays in the stack.
+
+    Its stories begin when those of `published` do: other tests compare what the line has of their systems.
+    """
+    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", timeout=300)
 
 
 @pytest.fixture(scope="session")

@@ -191,7 +191,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
             "its baseline is unknown bytes/s.",
             "dashboard_url": f"http://127.0.0.1:13000/d/cf-mirror?from={begin}&to={end}"
             f"&var-system={quote_plus(SYSTEM)}&var-link={quote_plus(f'{SYSTEM} / NRG1')}",
-            "runbook_url": "docs/runbooks/link-capped.md",
+            "runbook_url": (REPOSITORY / "docs/runbooks/link-capped.md").as_uri(),
         }
         until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")

@@ -422,12 +422,13 @@ ALTER TABLE counterflow.deadletter_open {on_cluster}
   COMMENT COLUMN `collected_at` 'When the agent read the row, UTC, by the agent\'s clock.',
   COMMENT COLUMN `run` 'Label of a measurement run. [null: the agent labels no run]',
   COMMENT COLUMN `stage` 'Part that refused it.',
-  COMMENT COLUMN `origin` 'Where the bytes stand: `path:line`, or `topic:partition:offset`.',
+  COMMENT COLUMN `origin` 'Where the bytes stand: `path:line`, or `topic:partition:offset`; behind a point the rows of the frame there, where these are not all.',
   COMMENT COLUMN `byte_offset` 'Offset of the bytes in the file. [bytes; gauge; null: not from a file]',
   COMMENT COLUMN `reason` 'Reason of the parser, `schema`, or the exception code of the server.',
   COMMENT COLUMN `error` 'What was expected and what was found.',
-  COMMENT COLUMN `payload_base64` 'The refused bytes, base64, the first 64 KiB of them.',
-  COMMENT COLUMN `payload_bytes` 'Length of the refused bytes. [bytes; gauge]';
+  COMMENT COLUMN `payload_base64` 'The refused bytes, base64: of a file the first 64 KiB, of a message all of them.',
+  COMMENT COLUMN `payload_bytes` 'Length of the refused bytes. [bytes; gauge]',
+  COMMENT COLUMN `payload_rows` 'Rows of the refused frame; their numbers are seq and those behind it. [rows; gauge; null: the bytes are no frame]';
 
 -- Views with parameters: what is wanted of them is known before a row is read, so that no more is read than that.
 
