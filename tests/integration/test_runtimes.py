@@ -65,7 +65,7 @@ def test_what_cannot_be_installed_is_named_with_the_way_out(
         install(settings, lambda _: None)
     assert str(refused.value) == (
         f"java is not on PATH, and could not be installed in {tmp_path}/parts/java: "
-        "false ended with status 1: it said nothing"
+        "false ended with status 1: it printed nothing"
     )
     assert refused.value.hint == "install java and put it on PATH"
 
