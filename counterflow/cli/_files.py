@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
+from counterflow.cli._times import LocalTime
 
 if TYPE_CHECKING:
     from counterflow.collectors.records import Item
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-AT = click.DateTime([f"%Y-%m-%d{between}%H:%M{rest}" for between in " T" for rest in ("", ":%S", "%z", ":%S%z")])
 
 errors = console(stderr=True, soft_wrap=True)
 
@@ -48,7 +48,7 @@ def reading_options(command: F) -> F:
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
     at_help = "Time of a listing that carries none, or of the begin of a run; without an offset it is of --zone."
-    command = click.option("--at", type=AT, help=at_help)(command)
+    command = click.option("--at", type=LocalTime(), help=at_help)(command)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
     return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)

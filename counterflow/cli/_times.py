@@ -30,6 +30,27 @@ class Time(click.ParamType[datetime]):
             self.fail(f"`{value}` is no time{f': {error}' * bool(str(error))}; try {GRAMMAR}", param, ctx)
 
 
+class LocalTime(click.ParamType[datetime]):
+    """A point in time as a listing would state it: without a zone behind it, it is of the zone of the file."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the time, without a zone where none is given, or fail with what is understood."""
+        if isinstance(value, datetime):
+            return value
+        zoned = _ZONED.fullmatch(str(value).strip())
+        try:
+            stated = datetime.fromisoformat(zoned["time"] if zoned else str(value).strip())
+            return stated.replace(tzinfo=ZoneInfo(zoned["zone"])) if zoned else stated
+        except (ValueError, ZoneInfoNotFoundError, OSError):
+            self.fail(
+                f"`{value}` is no time; try `2026-03-02 08:00`, with a zone behind it where --zone is another",
+                param,
+                ctx,
+            )
+
+
 def moment(text: str, now: datetime) -> datetime:
     """Return the time that `text` names: ISO 8601, or relative to `now`; UTC without a zone.
 

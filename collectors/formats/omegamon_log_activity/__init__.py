@@ -61,6 +61,7 @@ class OmegamonLogActivity:
         opened: Columnar | Dotted | None = None
         in_log = position.byte_offset > 0  # there is no position before the first block of the log
         last: Line | None = None
+        strays: list[Reject] = []  # until a position follows them: a parse that goes on there yields none twice
         for line in read_lines(stream, position.byte_offset, position.line):
             if line.fault is Reason.CUT_LINE and not context.complete:
                 return  # the rest of it is still to be written
@@ -70,6 +71,9 @@ class OmegamonLogActivity:
                 continue
             if opened is not None:
                 in_log = in_log or _is_log(opened)
+                if in_log:
+                    yield from strays
+                    strays.clear()
                 yield from _items(opened, pages, state, context)
                 if in_log:
                     yield Position(line.offset, line.number - 1, {**asdict(state), "pages": asdict(pages)})
@@ -79,9 +83,10 @@ class OmegamonLogActivity:
             elif opened is None:
                 pages.read(written)
                 if (lost := stray(written, line)) is not None:
-                    yield lost
+                    strays.append(lost)
         if not context.complete:
             return
+        yield from strays
         if opened is not None and last is not None:
             in_log = in_log or _is_log(opened)
             yield from _items(opened, pages, state, context)
