@@ -29,7 +29,7 @@ class Njmon:
         """Yield the records of every whole sample; what is damaged becomes a reject, and the next sample is read."""
         state = NjmonState(**position.state) if position else NjmonState()
         offset, line = (position.byte_offset, position.line) if position else (0, 1)
-        for piece in pieces(stream, offset, line):
+        for piece in pieces(stream, offset, line, complete=context.complete):
             if piece.last and not context.complete:
                 return  # the rest of it is still to be written
             for item in _sample(piece, context, state) if piece.kind == "sample" else _damage(piece, state):

@@ -43,10 +43,13 @@ def is_njmon(head: bytes) -> bool:
     return _START.search(head) is not None
 
 
-def pieces(stream: BinaryIO, offset: int = 0, line: int = 1) -> Iterator[Piece]:
-    """Yield the file from `offset`, which stands in line `line`, piece by piece without a gap."""
+def pieces(stream: BinaryIO, offset: int = 0, line: int = 1, *, complete: bool = True) -> Iterator[Piece]:
+    """Yield the file from `offset`, which stands in line `line`, piece by piece without a gap.
+
+    Where it is not `complete`, a string that does not end yet may hold any braces.
+    """
     stream.seek(offset)
-    window = _Window(stream, offset, line)
+    window = _Window(stream, offset, line, complete)
     while True:
         found = window.search_start()
         if found is None:
@@ -75,8 +78,8 @@ def _sample(window: _Window) -> Piece:
                     depth += 1
                 case b"}":
                     depth -= 1
-                case b'"' if window.data.find(b"\n", at) < 0 and not window.ended:
-                    at = token.start()  # the rest of the string has not been read yet
+                case b'"' if window.data.find(b"\n", at) < 0 and not (window.ended and window.complete):
+                    at = token.start()  # the rest of the string has not been read, or not been written yet
                     break
             if depth == 0:
                 following = window.search_start(1, at)
@@ -95,8 +98,8 @@ def _sample(window: _Window) -> Piece:
 class _Window:
     """The part of the file that is being looked at; `data` begins at `offset` in line `line`."""
 
-    def __init__(self, stream: BinaryIO, offset: int, line: int) -> None:
-        self.stream, self.offset, self.line = stream, offset, line
+    def __init__(self, stream: BinaryIO, offset: int, line: int, complete: bool) -> None:
+        self.stream, self.offset, self.line, self.complete = stream, offset, line, complete
         self.data = b""
         self.ended = False
 
