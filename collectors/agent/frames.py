@@ -29,7 +29,6 @@ _MOST_WAITING = 30_000
 """Groups, and rows of all of them, that wait at once: more would take memory, and hold back what could be sent."""
 _ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
 """Members of the envelope that a format gives."""
-_OF_AGENT = ("agent_id", "seq", "collected_at", "run")
 
 
 class Framed(NamedTuple, Generic[Place]):
@@ -136,24 +135,36 @@ class Frames(Generic[Place]):
     def _encoded(
         self, group: _Group[Place], columns: dict[str, list[Any]], of: Contract
     ) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frame of a group, in parts by entity where it is too large for one."""
+        """Yield the frame of a group, in parts by entity where it is too large for one.
+
+        Where it cannot be encoded at all, each row is tried alone: a broken one is refused, the others have frames.
+        """
         count = len(group.rows)
         parts = -(-count // MOST_ROWS)
+        found: list[tuple[bytes, int]] = []
         while True:
             try:
-                found = list(self._cut(group.shared, columns, count, parts, of))
-            except orjson.JSONEncodeError:  # text that is not Unicode, an integer of more than 64 bits
-                yield from self._singly(group, of)
-                return
-            if all(len(value) <= LONGEST_BYTES for value, _ in found):
+                cut = list(self._cut(group.shared, columns, count, parts, of))
+            except orjson.JSONEncodeError as error:  # text that is not Unicode, an integer of more than 64 bits
+                why = str(error)
                 break
+            longest = max(len(value) for value, _ in cut)
+            if longest <= LONGEST_BYTES:
+                found = cut
+                break
+            why = f"{longest} bytes; the longest message is {LONGEST_BYTES}"
             if parts == count:
-                yield from self._singly(group, of)
-                return
+                break
             parts = min(count, 2 * parts)
-        topic, key = of.dataset.topic, str(group.shared["system"]).encode()
+        if not found and count == 1:
+            yield Broken(Record(group.dataset, group.rows[0]), why, group.places[0])
+        elif not found:
+            for fields, place in zip(group.rows, group.places, strict=True):
+                alone = _Group(group.dataset, group.shared, [fields], [place])
+                yield from self._encoded(alone, _columns(of, alone.rows), of)
         for value, rows in found:
-            yield Framed(Message(topic, key, value), group.dataset, rows, group.places[0])
+            message = Message(of.dataset.topic, group.shared["system"].encode(), value)
+            yield Framed(message, group.dataset, rows, group.places[0])
             self.seq += rows
 
     def _cut(
@@ -170,22 +181,6 @@ class Frames(Generic[Place]):
             sizes = {"seq": seq, "frame_rows": len(chosen), "part": part + 1, "parts": parts}
             yield orjson.dumps({**shared, **sizes, **cut}), len(chosen)
             seq += len(chosen)
-
-    def _singly(self, group: _Group[Place], of: Contract) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield each row as a frame of its own, or as broken where it cannot be encoded or is too long."""
-        for fields, place in zip(group.rows, group.places, strict=True):
-            columns = _columns(of, [fields])
-            try:
-                [(value, rows)] = self._cut(group.shared, columns, 1, 1, of)
-                why = f"{len(value)} bytes; the longest message is {LONGEST_BYTES}"
-            except orjson.JSONEncodeError as error:
-                value, why = b"", str(error)
-            if not value or len(value) > LONGEST_BYTES:
-                yield Broken(Record(group.dataset, fields), why, place)
-                continue
-            key = str(group.shared["system"]).encode()
-            yield Framed(Message(of.dataset.topic, key, value), group.dataset, rows, place)
-            self.seq += rows
 
 
 def _columns(of: Contract, rows: Sequence[Fields]) -> dict[str, list[Any]]:

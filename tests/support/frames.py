@@ -23,16 +23,13 @@ def frames(dataset: str, rows: Iterable[Row]) -> Iterator[Row]:
     """Frames of rows that follow each other with the same envelope, in their order, no entity twice in one."""
     entity = [name for name in datasets()[dataset].key if name in datasets()[dataset].columns]
     shared = [name for name in envelope("counter") if name != "seq"]
-    held: list[Row] = []
+    held: dict[tuple[Any, ...], Row] = {}
+    before: Row = {}
     for row in rows:
-        together = held and all(row.get(name) == held[0].get(name) for name in shared)
-        if held and not (together and _key(row, entity) not in {_key(other, entity) for other in held}):
-            yield frame(dataset, held)
-            held = []
-        held.append(row)
+        key = tuple(row.get(name) for name in entity)
+        if held and (key in held or any(row.get(name) != before.get(name) for name in shared)):
+            yield frame(dataset, [*held.values()])
+            held = {}
+        held[key] = before = row
     if held:
-        yield frame(dataset, held)
-
-
-def _key(row: Row, entity: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in entity)
+        yield frame(dataset, [*held.values()])
