@@ -1,4 +1,4 @@
-"""What is drawn over the charts of a board: spells of trouble by gravity, changes of configuration, gaps of the data.
+"""What is drawn over the charts of a board: spells by gravity, changes of configuration, restarts, gaps of the data.
 
 Each kind has a colour, and each row states why: Grafana shows it where the cursor is on its mark.
 """
@@ -47,6 +47,27 @@ WHERE place > 1 AND dateDiff('millisecond', previous, begins) > 1500 * usual_s""
 """An interval that begins more than one and a half of the system's usual ones after the end of the one before."""
 
 
+_RESTARTS = """\
+SELECT
+  began AS time, began AS timeEnd, concat(system, ': counters begin anew with ', boot) AS text,
+  'restart' AS title, 'restart' AS tags
+FROM
+(
+  SELECT system, boot, began, row_number() OVER (PARTITION BY system, source ORDER BY began) AS place
+  FROM
+  (
+    SELECT
+      toString(system) AS system, toString(source) AS source, assumeNotNull(boot_id) AS boot,
+      min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS began
+    FROM counterflow.manifest
+    WHERE $__timeFilter(ts) AND boot_id IS NOT NULL
+    GROUP BY system, source, boot
+  )
+)
+WHERE place > 1"""
+"""Boots of a system and runs of its recorder, but for the first in the range; sources that name none have no mark."""
+
+
 class Annotation(NamedTuple):
     """The statement of one kind, and the name of its colour."""
 
@@ -56,18 +77,27 @@ class Annotation(NamedTuple):
 
 def drawn_over(board: Board) -> dict[str, Annotation]:
     """Return what is drawn over a board's charts, by its name."""
+    of_states = {
+        "Limited": ("critical", _of("critical")),
+        "Near a limit": ("warning", _near()),
+        "Not known": ("unknown", _of("unknown")),
+    }
     found = {
         name: Annotation(_SPELLS.replace("{states}", ", ".join(f"'{state}'" for state in states)), colour)
-        for name, colour, states in (("Limited", "critical", _limited()), ("Near a limit", "warning", _near()))
+        for name, (colour, states) in of_states.items()
     }
-    found |= {"Changes": Annotation(_CHANGES, "measured"), "Gaps": Annotation(_GAPS, "unknown")}
+    found |= {
+        "Changes": Annotation(_CHANGES, "measured"),
+        "Restarts": Annotation(_RESTARTS, "line"),
+        "Gaps": Annotation(_GAPS, "unknown"),
+    }
     of_systems = " AND system IN (${system:singlequote})" if "system" in board.variables else ""
     tail = f"{of_systems}\nORDER BY time DESC\nLIMIT {MOST}"
     return {name: one._replace(sql=f"{one.sql}{tail}") for name, one in found.items()}
 
 
-def _limited() -> list[str]:
-    return [state for state, colour in looks().states.items() if colour == "critical"]
+def _of(gravity: str) -> list[str]:
+    return [state for state, colour in looks().states.items() if colour == gravity]
 
 
 def _near() -> list[str]:

@@ -28,7 +28,9 @@ from counterflow.dashboards.definition import (
     unknown,
     variable_of,
 )
+from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
 from counterflow.dashboards.importable import importable
+from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.statement import MARK, OTHERS, statement
 from counterflow.dashboards.tables import filler, width_px
 
@@ -52,15 +54,18 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
     """
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
-    made = {
-        f"{DASHBOARDS}/{uid}.json": json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()
-    }
+    made = {path_of(uid): json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
     made |= {
         f"{IMPORTS}/{uid}.json": json.dumps(importable(dashboard(board)), indent=1) + "\n"
         for uid, board in boards().items()
     }
-    provisioned = {DATASOURCES: provisioning.datasources(), PROVIDER: provisioning.provider()}
+    provisioned = {DATASOURCES: provisioning.datasources(), PROVIDER: provisioning.providers()}
     return made | provisioned | alerting.files(site)
+
+
+def path_of(uid: str) -> str:
+    """Return the path of a provisioned board: below the dashboards, in the directory of its folder."""
+    return f"{DASHBOARDS}/{folder_of(boards()[uid]).name}/{uid}.json"
 
 
 def write(folder: Path, below: str = "", site: alerting.Site = alerting.ONE_MACHINE) -> int:
@@ -79,7 +84,7 @@ def dashboard(board: Board) -> Json:
         "uid": board.uid,
         "title": board.title,
         "description": board.description,
-        "tags": [TAG, board.step, *board.tags],
+        "tags": list(dict.fromkeys([TAG, folder_of(board).name, board.step, *board.tags])),
         "schemaVersion": 39,
         "version": 1,
         "editable": False,
@@ -88,7 +93,7 @@ def dashboard(board: Board) -> Json:
         "refresh": board.refresh,
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
-        "links": [_step_link(step, title) for step, title in STEPS.items()],
+        "links": [_menu(folder) for folder in FOLDERS],
         "annotations": {"list": [_own_annotations(), *(_annotations(board) if board.verdicts else [])]},
         "templating": {"list": [*_datasources(board), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
@@ -156,7 +161,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
         "description": " ".join([chart.question, chart.reading, *told]),
         "datasource": source,
         "interval": "1s" if isinstance(chart, Chart) and chart.usual_s else chart.interval,
-        "maxDataPoints": 100 if chart.shape == "stat" else 400,
+        "maxDataPoints": width * _POINTS_A_COLUMN.get(chart.shape, 20),
         "targets": targets,
         "transformations": _transformations(chart),
         "fieldConfig": {
@@ -165,6 +170,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
                 *_unknown_cells(chart),
                 *_hues(chart),
                 *(_override(*one, chart, board) for one in chart.series.items()),
+                *_along(chart),
                 *_hidden(chart),
             ],
         },
@@ -176,11 +182,14 @@ _TYPES = {
     "bars": "timeseries",
     "area": "timeseries",
     "lines": "timeseries",
+    "trend": "trend",
     "ranking": "barchart",
     "states": "state-timeline",
     "table": "table",
     "stat": "stat",
 }
+_POINTS_A_COLUMN = {"lines": 30, "area": 30}
+"""A column is some 50 pixels wide on a laptop: room for so many points of a line, and for 20 bars."""
 _UNSTACKED: tuple[tuple[str, Any], ...] = (
     ("custom.drawStyle", "line"),
     ("custom.lineInterpolation", "linear"),
@@ -233,7 +242,7 @@ def _defaults(chart: Drawing, board: Board) -> Json:
         "links": [_link(link, board, chart.over_time) for link in chart.links] if chart.shape != "table" else [],
         "thresholds": {"mode": "absolute", "steps": _steps(chart)},
     }
-    if (chart.over_time or chart.shape in ("ranking", "stat")) and not chart.signed:
+    if (chart.over_time or chart.shape in ("trend", "ranking", "stat")) and not chart.signed:
         defaults["min"] = 0
     elif chart.shape in ("bars", "area"):
         defaults["custom"]["axisSoftMin"] = 0  # of a stack, unless a part is below it
@@ -266,6 +275,8 @@ def _custom(chart: Drawing) -> Json:
         case "lines":
             line = {"drawStyle": "line", "lineInterpolation": "linear", "fillOpacity": 0, "lineWidth": 2}
             return {**axis, **line, **_gaps(chart), "showPoints": "auto", "stacking": {"mode": "none"}, **limits}
+        case "trend":
+            return {**axis, "drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 2, "spanNulls": False}
         case "ranking":
             return {**axis, "fillOpacity": 80, "lineWidth": 0}
         case "states":
@@ -402,6 +413,14 @@ def _hidden(chart: Drawing) -> list[Json]:
     return [_by_name(name, both) for name in names]
 
 
+def _along(chart: Drawing) -> Iterator[Json]:
+    """Yield what the axis of a trend is, and name its series by the runs."""
+    if chart.shape == "trend":
+        yield _by_name(AXIS, [("unit", "none"), ("custom.axisLabel", "Minutes from the beginning")])
+        for name in chart.series:
+            yield _by_name(name, [("displayName", f"{name}: ${{{name.lower()}}}")])
+
+
 def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
     listed = [{"id": key, "value": value} for key, value in properties]
     return {"matcher": {"id": "byName", "options": name}, "properties": listed}
@@ -431,6 +450,8 @@ def _options(chart: Drawing, width: int) -> Json:
     match chart.shape:
         case "bars" | "area" | "lines":
             return {"legend": legend, "tooltip": {"mode": "multi", "sort": "desc"}}
+        case "trend":
+            return {"xField": AXIS, "legend": _LIST, "tooltip": {"mode": "multi", "sort": "none"}}
         case "ranking":
             bars = {"orientation": "horizontal", "stacking": "normal", "showValue": "never", "xField": "name"}
             bands = {"barWidth": 0.9, "groupWidth": 0.7, "xTickLabelMaxLength": 28, "xTickLabelRotation": 0}
@@ -453,20 +474,21 @@ def _options(chart: Drawing, width: int) -> Json:
 
 
 def _datasources(board: Board) -> Iterator[Json]:
-    yield _datasource("datasource", "Data source", SOURCE)
+    yield _datasource("datasource", "Data source", SOURCE, provisioning.CLICKHOUSE)
     if board.asks_prometheus:
-        yield _datasource("prometheus", "Prometheus", PROMETHEUS)
+        yield _datasource("prometheus", "Prometheus", PROMETHEUS, provisioning.PROMETHEUS)
 
 
-def _datasource(name: str, label: str, source: Mapping[str, str]) -> Json:
+def _datasource(name: str, label: str, source: Mapping[str, str], provisioned: str) -> Json:
+    """Return the hidden variable of a data source: the provisioned one, or the one of `var-datasource`."""
     return {
         "type": "datasource",
         "name": name,
         "label": label,
         "query": source["type"],
         "refresh": 1,
-        "hide": 0,
-        "current": {},
+        "hide": 2,
+        "current": {"text": provisioned, "value": provisioning.UIDS[provisioned]},
         "options": [],
         "regex": "",
     }
@@ -492,29 +514,12 @@ def _variable(name: str, board: Board) -> Json:
     return {**shared, "type": "textbox", "query": "", "current": {"text": "", "value": ""}, "options": []}
 
 
-STEPS = {
-    "fleet": "",
-    "question": "Questions",
-    "system": "Systems",
-    "interval": "What happened",
-    "rank": "",
-    "job": "",
-    "study": "Studies",
-    "line": "Data and line",
-}
-"""The steps of work in their order, and the title of the menu of their boards; the board itself where it is alone."""
-
-
-def _step_link(step: str, title: str) -> Json:
-    """Return the links to the boards of a step, which keep time and variables."""
-    shared = {
-        "type": "dashboards",
-        "title": title,
-        "tags": [TAG, step],
-        "asDropdown": bool(title),
-        "icon": "external link",
-    }
-    return {**shared, "includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
+def _menu(folder: Folder) -> Json:
+    """Return the links to the boards of a folder, which keep time and variables; the board itself where it is alone."""
+    several = sum(folder_of(board) == folder for board in boards().values()) > 1
+    shared = {"type": "dashboards", "title": folder.title, "tags": [TAG, folder.name], "icon": "external link"}
+    kept = {"includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
+    return {**shared, **kept, "asDropdown": several}
 
 
 def _own_annotations() -> Json:
@@ -526,5 +531,5 @@ def _own_annotations() -> Json:
 def _annotations(board: Board) -> Iterator[Json]:
     for name, one in drawn_over(board).items():
         target = {"refId": "Anno", "editorType": "sql", "format": 1, "queryType": "table", "pluginVersion": "4.0.0"}
-        shown = {"name": name, "enable": True, "hide": False, "iconColor": looks().colours[one.colour]}
+        shown = {"name": name, "enable": True, "hide": True, "iconColor": looks().colours[one.colour]}
         yield {**shown, "datasource": SOURCE, "mappings": {}, "target": {**target, "rawSql": one.sql}}

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.buckets import bucketed, usual_s
+from counterflow.dashboards.runs import overlaid
 
 FOLDER = Path(__file__).parent
 
@@ -146,7 +147,8 @@ class Drawing(_Strict):
     title : on top of it.
     question : that it answers.
     reading : one sentence of how to read it.
-    shape : `bars` stacked, one an interval; `area` stacked; `lines`; `ranking`, horizontal and stacked, a row a thing;
+    shape : `bars` stacked, one an interval; `area` stacked; `lines`; `trend`, lines of two runs over the minutes since
+        each began; `ranking`, horizontal and stacked, a row a thing;
         `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before.
     unit, axis : of the values, and what stands beside the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
@@ -164,7 +166,7 @@ class Drawing(_Strict):
     title: str
     question: str
     reading: str
-    shape: Literal["bars", "area", "lines", "ranking", "states", "table", "stat"]
+    shape: Literal["bars", "area", "lines", "trend", "ranking", "states", "table", "stat"]
     unit: UnitName
     axis: str = ""
     open: bool = False
@@ -181,7 +183,7 @@ class Drawing(_Strict):
     def _agrees(self) -> Self:
         if self.open and self.series and not all(series.line for series in self.series.values()):
             raise ValueError("`open` and `series`: either the series are known in advance, or not")
-        if self.shape in ("bars", "area", "lines", "ranking") and not self.open and not self.series:
+        if self.shape in ("bars", "area", "lines", "trend", "ranking") and not self.open and not self.series:
             raise ValueError("name the series, or say `open: true`")
         return self
 
@@ -204,7 +206,9 @@ class Chart(Drawing):
     sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
         series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
         thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
-        `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`.
+        `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`. `trend`: samples, with
+        `ts`, `system` and `interval_s`, of which `value` makes one of a bucket.
+    value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
@@ -212,9 +216,17 @@ class Chart(Drawing):
     """
 
     sql: str
+    value: str = ""
+    each: tuple[str, ...] = ()
     total: bool = False
     counted: str | None = None
     quiet: bool = False
+
+    @model_validator(mode="after")
+    def _valued(self) -> Self:
+        if (self.shape == "trend") != bool(self.value):
+            raise ValueError("`value`: a trend has one, and nothing else")
+        return self
 
     @property
     def usual_s(self) -> str | None:
@@ -226,17 +238,21 @@ class Chart(Drawing):
     @property
     def query(self) -> str:
         """The SQL that is run, macros not expanded yet; over time, `time` is the end of a bucket."""
-        return self.bucketed(self._filled())
+        return overlaid(self.sql, self.value, self.each) if self.shape == "trend" else self.bucketed(self._filled())
 
     @property
     def middles(self) -> str:
         """The SQL over time with the middle of each bucket as its `time`, yet to be `bucketed`.
 
         Grafana picks the point nearest to the cursor, for the tooltip and for links: in the middle of its bar that is
-        the one below the cursor.
+        the one below the cursor. A bucket over an end of the range is part of it: a bar is cut off there, and the point
+        of a line stands on the edge, since beyond it nobody would see it.
         """
-        middle = "toDateTime64(time, 3, 'UTC') - toIntervalMillisecond(500 * $__interval_s) AS time"
-        return f"SELECT {middle}, * EXCEPT (time)\nFROM (\n{self._filled()}\n)\nORDER BY time"
+        middle = "toDateTime64(time, 3, 'UTC') - toIntervalMillisecond(500 * $__interval_s)"
+        if self.shape != "bars":
+            begin, end = (f"toDateTime64($__{one}Time, 3, 'UTC')" for one in ("from", "to"))
+            middle = f"least(greatest({middle}, {begin}), {end})"
+        return f"SELECT {middle} AS time, * EXCEPT (time)\nFROM (\n{self._filled()}\n)\nORDER BY time"
 
     def bucketed(self, sql: str) -> str:
         """Return a statement over the chart's rows in buckets that follow the data, where it states its interval."""
@@ -268,7 +284,7 @@ class Chart(Drawing):
     @property
     def variables(self) -> set[str]:
         """Dashboard variables in the SQL."""
-        return variables_of(self.sql)
+        return variables_of(self.query)
 
 
 class PrometheusChart(Drawing):

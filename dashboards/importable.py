@@ -22,15 +22,16 @@ _INPUTS = {
 def importable(board: Mapping[str, Any]) -> Json:
     """Return a provisioned board as one to import, whose data sources are inputs instead of variables.
 
-    It keeps its own uid, since the boards lead to each other by it; the form of the import can change it.
+    It has no uid, since Grafana gives each import one; so no click leads from its panels to another board. The menus on
+    top find the boards by their tags.
     """
     variables = board["templating"]["list"]
+    panels = [_alone(panel) for panel in board["panels"]]
     asked = {one["name"]: _INPUTS[one["name"]] for one in variables if one["type"] == "datasource"}
-    text = json.dumps(
-        {**board, "editable": True, "templating": {"list": [v for v in variables if v["name"] not in asked]}}
-    )
+    left = {"list": [v for v in variables if v["name"] not in asked]}
+    text = json.dumps({**board, "editable": True, "templating": left, "panels": panels})
     for name, (key, _, _) in asked.items():
-        text = text.replace(f"&${{{name}:queryparam}}", "").replace(f'"${{{name}}}"', f'"${{{key}}}"')
+        text = text.replace(f'"${{{name}}}"', f'"${{{key}}}"')
     inputs = [
         {
             "name": key,
@@ -47,4 +48,20 @@ def importable(board: Mapping[str, Any]) -> Json:
         {"type": kind, "id": id_, "name": name, "version": LEAST[id_]}
         for kind, id_, name in (("grafana", "grafana", "Grafana"), *plugins)
     ]
-    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **json.loads(text)}
+    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **_without(json.loads(text), "uid")}
+
+
+def _alone(panel: Mapping[str, Any]) -> Json:
+    """Return a panel, or a row with its panels, without links to other boards."""
+    field = panel.get("fieldConfig")
+    if field is None:
+        return {**panel, **({"panels": [_alone(one) for one in panel["panels"]]} if panel.get("panels") else {})}
+    overrides = [
+        {**override, "properties": [one for one in override["properties"] if one["id"] != "links"]}
+        for override in field["overrides"]
+    ]
+    return {**panel, "fieldConfig": {"defaults": _without(field["defaults"], "links"), "overrides": overrides}}
+
+
+def _without(found: Mapping[str, Any], key: str) -> Json:
+    return {name: value for name, value in found.items() if name != key}

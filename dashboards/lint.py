@@ -15,7 +15,7 @@ from counterflow.dashboards.definition import variables_of
 
 Json = Mapping[str, Any]
 
-_PANELS = {"timeseries", "stat", "table", "barchart", "state-timeline", "text", "row"}
+_PANELS = {"timeseries", "stat", "table", "barchart", "state-timeline", "trend", "text", "row"}
 _SOURCES = {"grafana-clickhouse-datasource": "${datasource}", "prometheus": "${prometheus}"}
 _UNITS = frozenset(  # those of Grafana that counters have
     {"short", "none", "string", "bool", "percent", "percentunit", "ns", "µs", "ms", "s", "m", "h", "d", "dtdurations"}
@@ -121,7 +121,8 @@ def _query(target: Json) -> str:
 
 
 def _sql(target: Json, shape: str) -> Iterator[str]:
-    if not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
+    of_runs = "${baseline:singlequote}" in target["rawSql"]  # they bound what is read
+    if not of_runs and not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
         yield "the query reads all of time: $__timeFilter(ts)"
     if shape == "timeseries" and "$__interval_s" not in target["rawSql"]:
         yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"

@@ -6,9 +6,16 @@ pkg/services/provisioning/values). The files for a site leave all that differs t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
+
+from counterflow.dashboards.folders import FOLDERS
+
+CLICKHOUSE, PROMETHEUS = "Counterflow ClickHouse", "Counterflow Prometheus"
+UIDS = {CLICKHOUSE: "counterflow-ch", PROMETHEUS: "counterflow-prometheus"}
+"""Data sources by their names."""
 
 READER = "reader"
 QUERY_TIMEOUT_S = 30
@@ -32,8 +39,8 @@ def datasources(
     Where there is a `ca`, the certificates that sign the server's in PEM or where they are, ClickHouse is asked by TLS.
     """
     clickhouse: dict[str, Any] = {
-        "name": "Counterflow ClickHouse",
-        "uid": "counterflow-ch",
+        "name": CLICKHOUSE,
+        "uid": UIDS[CLICKHOUSE],
         "type": "grafana-clickhouse-datasource",
         "access": "proxy",
         "isDefault": False,
@@ -55,8 +62,8 @@ def datasources(
         clickhouse["jsonData"]["tlsAuthWithCACert"] = True
         clickhouse["secureJsonData"]["tlsCACert"] = ca
     metrics = {
-        "name": "Counterflow Prometheus",
-        "uid": "counterflow-prometheus",
+        "name": PROMETHEUS,
+        "uid": UIDS[PROMETHEUS],
         "type": "prometheus",
         "access": "proxy",
         "isDefault": False,
@@ -67,21 +74,30 @@ def datasources(
     return _text({"datasources": [clickhouse, metrics]})
 
 
-def provider(path: str = "$COUNTERFLOW_DASHBOARDS") -> str:
-    """Return the file that has Grafana load the dashboards in a folder, and look for changes twice a minute."""
-    found = {
-        "name": "counterflow",
+def providers(path: str = "$COUNTERFLOW_DASHBOARDS") -> str:
+    """Return the file that has Grafana load the directories below `path`, each into a folder of its own.
+
+    Grafana looks for changes twice a minute.
+    """
+    shared = {
         "orgId": 1,
         "type": "file",
-        "folder": "Counterflow",
-        "folderUid": "counterflow",
         "disableDeletion": False,
         "allowUiUpdates": False,
         "updateIntervalSeconds": 30,
-        "options": {"path": path, "foldersFromFilesStructure": False},
     }
-    return _text({"providers": [found]})
+    found = [
+        {
+            "name": f"counterflow-{folder.name}",
+            "folder": folder.heading,
+            "folderUid": f"counterflow-{folder.name}",
+            **shared,
+            "options": {"path": f"{path}/{folder.name}"},
+        }
+        for folder in FOLDERS
+    ]
+    return _text({"providers": found})
 
 
-def _text(content: dict[str, object]) -> str:
+def _text(content: Mapping[str, object]) -> str:
     return _HEAD + yaml.safe_dump({"apiVersion": 1, **content}, sort_keys=False)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from counterflow.dashboards.definition import Chart, Link, boards, looks
 from counterflow.dashboards.frames import FrameError, Result, over_time
+from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.tables import cut_off
 
 FOR_LINKS = ("_ms", "_uid")
@@ -28,6 +29,8 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
     match chart.shape:
         case "bars" | "area" | "lines":
             yield from _over_time(chart, result)
+        case "trend":
+            yield from _trend(chart, result)
         case "ranking":
             yield from _ranking(chart, result)
         case "states":
@@ -96,6 +99,14 @@ def _ranking(chart: Chart, result: Result) -> Iterator[str]:
         yield f"{len(names)} rows, which nobody can read: LIMIT {MOST_SERIES} or less"
     if len(set(names)) < len(names):
         yield "two rows have the same name: GROUP BY it"
+
+
+def _trend(chart: Chart, result: Result) -> Iterator[str]:
+    names = [column.name for column in result.columns]
+    if names != [AXIS, *chart.series] or any(column.kind != "number" for column in result.columns):
+        yield f"a trend is `{AXIS}` and a number of each run, not {', '.join(names)}"
+    elif any(later[0] <= earlier[0] for earlier, later in pairwise(result.rows)):
+        yield f"`{AXIS}` does not ascend"
 
 
 def _states(result: Result) -> Iterator[str]:

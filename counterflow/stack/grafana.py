@@ -9,7 +9,7 @@ import httpx
 
 from counterflow.dashboards import build
 from counterflow.dashboards.alerting import Site
-from counterflow.dashboards.provisioning import READER, datasources, provider
+from counterflow.dashboards.provisioning import READER, datasources, providers
 from counterflow.stack.part import Part
 from counterflow.stack.secret import secret
 from counterflow.stack.settings import StackSettings
@@ -56,7 +56,7 @@ def provision(settings: StackSettings) -> None:
     port, prometheus = str(settings.clickhouse_port), settings.prometheus_url
     source = datasources(settings.address, port, f"$__file{{{password}}}", prometheus, ca)
     (settings.home / build.DATASOURCES).write_text(source)
-    (settings.home / build.PROVIDER).write_text(provider(str(_dashboards(settings))))
+    (settings.home / build.PROVIDER).write_text(providers(str(_dashboards(settings))))
 
 
 def _dashboards(settings: StackSettings) -> Path:
@@ -103,7 +103,7 @@ check_for_plugin_updates = false
 news_feed_enabled = false
 
 [dashboards]
-default_home_dashboard_path = {_dashboards(settings) / "cf-fleet.json"}
+default_home_dashboard_path = {settings.home / build.path_of("cf-fleet")}
 
 [log]
 mode = console

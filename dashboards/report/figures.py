@@ -76,6 +76,9 @@ def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs
         match chart.shape:
             case "bars" | "area" | "lines":
                 return _over_time(made, drawn(chart, frame_of(result)), shown, spell)
+            case "trend":
+                words = f"{len(chart.series)} lines over {figure(result.rows[-1][0], 'count')} minutes."
+                return made._replace(spec=specs.trend(chart, result), table=table(chart, result), words=words)
             case "ranking":
                 words = f"{len(result.rows)} bars; the longest is {plain(result.rows[0][0])}."
                 return made._replace(spec=specs.ranking(chart, result), table=table(chart, result), words=words)

@@ -88,6 +88,41 @@ def over_time(chart: Chart, drawn: Drawn, shown: Range, spell: Spell | None = No
     return _coloured(whole, [_key(series) for series in drawn.series])
 
 
+def trend(chart: Chart, result: Result) -> Json:
+    """Return a line a run over the minutes since it began; it ends where the next value is missing."""
+    keys = [Key(name, looks().colours[known.colour or "unknown"], "line") for name, known in chart.series.items()]
+    values = [
+        {"at": row[0], "series": key.name, "value": number(row[place])}
+        for place, key in enumerate(keys, start=1)
+        for row in result.rows
+    ]
+    known = [value["value"] for value in values if value["value"] is not None]
+    minutes = {"title": "Minutes from the beginning", "axis": {"grid": False, "tickCount": 10}}
+    value_axis = {**_ON_TOP, "format": _format(max(known, default=0)), "tickCount": 5, "domain": False, "ticks": False}
+    layer = {
+        "data": {"values": values},
+        "transform": [_ONLY_PICKED, _value(chart, chart.unit, known)],
+        "mark": {
+            "type": "line",
+            "strokeWidth": 2,
+            "point": len(result.rows) < 2,
+            "invalid": "break-paths-show-domains",
+        },
+        "encoding": {
+            "x": {"field": "at", "type": "quantitative", **minutes},
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "axis": value_axis,
+                "title": _axis_title(chart, chart.unit),
+                "scale": _scale(0, max(known, default=0)),
+            },
+            "tooltip": _tooltip(("series", "Run"), ("at", "Minutes"), ("text", "Value")),
+        },
+    }
+    return _coloured(_whole(chart, [layer]), keys)
+
+
 def ranking(chart: Chart, result: Result) -> Json:
     """Return horizontal stacked bars, a row a thing, in the order of the result."""
     names = [column.name for column in result.columns[1:]]

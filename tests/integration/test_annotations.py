@@ -31,7 +31,10 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
             for counted in ("disk", "job"):
                 read = {"source": "nmon", "agent_id": "a", "seq": 1, "counted": counted, "row_count": 1}
                 took = {"interval_s": 60 if system == "A" else 120, "system": system}
-                ends = ({"ts": at(m).isoformat(), "collected_at": at(m).isoformat()} for m in minutes)
+                ends = (
+                    {"ts": at(m).isoformat(), "collected_at": at(m).isoformat(), "boot_id": f"{system}{m > 6}"}
+                    for m in minutes
+                )
                 insert(admin, "manifest", *({**read, **took, **end} for end in ends))
         for minute, state in enumerate(looks().states, start=1):
             of = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": f"LINK{minute}", "n": 1}
@@ -53,15 +56,21 @@ def test_a_gap_is_the_time_of_which_nothing_was_recorded(client: ClickHouse) -> 
     assert marks(client, "Gaps", "B") == []
 
 
+def test_a_restart_is_where_a_run_of_counters_begins_and_not_the_first_of_the_range(client: ClickHouse) -> None:
+    restarts = {mark["text"]: mark["time"][11:16] for mark in marks(client, "Restarts")}
+    assert restarts == {"A: counters begin anew with ATrue": "09:08", "B: counters begin anew with BTrue": "09:06"}
+
+
 def test_each_spell_of_trouble_has_the_colour_of_its_state_and_its_reason(client: ClickHouse) -> None:
     drawn = {
         kind: {mark["title"].removeprefix("roce_cap "): mark["text"] for mark in marks(client, kind)}
-        for kind in ("Limited", "Near a limit")
+        for kind in ("Limited", "Near a limit", "Not known")
     }
     assert drawn["Limited"].keys() == {"CAPPED", "CRITICAL"}
     assert drawn["Near a limit"].keys() == {"LIKELY", "SUSPECTED", "WARNING", "PATH_DEGRADED"}
-    for state, text in (drawn["Limited"] | drawn["Near a limit"]).items():
+    assert drawn["Not known"].keys() == {"STALE", "UNKNOWN"}
+    for state, text in (drawn["Limited"] | drawn["Near a limit"] | drawn["Not known"]).items():
         assert text.startswith("A LINK")
         assert text.endswith(f": because {state}")
     colours = {kind: one.colour for kind, one in drawn_over(boards()["cf-system"]).items()}
-    assert (colours["Limited"], colours["Near a limit"]) == ("critical", "warning")
+    assert [colours[kind] for kind in drawn] == ["critical", "warning", "unknown"]

@@ -75,10 +75,10 @@ def test_a_grafana_is_started_told_everything_and_stopped(
     assert source["jsonData"]["port"] == str(settings.clickhouse_port)
     assert source["jsonData"]["username"] == "reader"
     assert source["secureJsonData"]["password"] == f"$__file{{{settings.secrets / 'clickhouse-reader'}}}"
-    [provider] = yaml.safe_load((provisioning / "dashboards/counterflow.yaml").read_text())["providers"]
-    assert {json.loads(path.read_text())["uid"] for path in Path(provider["options"]["path"]).glob("*.json")} == (
-        boards().keys()
-    )
+    providers = yaml.safe_load((provisioning / "dashboards/counterflow.yaml").read_text())["providers"]
+    assert [one["folder"] for one in providers] == sorted(one["folder"] for one in providers)
+    provided = [path for one in providers for path in Path(one["options"]["path"]).glob("*.json")]
+    assert sorted(json.loads(path.read_text())["uid"] for path in provided) == sorted(boards())
     assert Path(config["dashboards"]["default_home_dashboard_path"]).is_file()
 
     for name in ("grafana-admin", "clickhouse-reader"):

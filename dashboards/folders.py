@@ -1,0 +1,41 @@
+"""The folders of the boards in the order of work: each is a folder of Grafana, and a menu on top of every board."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from counterflow.dashboards.definition import Board
+
+
+class Folder(NamedTuple):
+    """Boards of some steps of work.
+
+    Parameters
+    ----------
+    name : of the directory, and the tag of its boards.
+    title : of the menu; the board itself where the folder has one board alone.
+    steps : of its boards.
+    """
+
+    name: str
+    title: str
+    steps: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        """What Grafana calls the folder: folders are listed by name, and the number keeps their order."""
+        return f"Counterflow {1 + FOLDERS.index(self)} {self.title}"
+
+
+FOLDERS = (
+    Folder("fleet", "Fleet", ("fleet",)),
+    Folder("question", "Questions", ("question",)),
+    Folder("system", "Systems", ("system",)),
+    Folder("detail", "Detail", ("interval", "rank", "job")),
+    Folder("more", "More", ("study", "line")),
+)
+
+
+def folder_of(board: Board) -> Folder:
+    """Return the folder that a board is in."""
+    return next(folder for folder in FOLDERS if board.step in folder.steps)
