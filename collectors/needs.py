@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.reading import HEAD_BYTES
-from counterflow.collectors.records import Context, Format, Record, Reject
+from counterflow.collectors.records import Context, Format, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
@@ -111,7 +111,7 @@ def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | Non
 def _beginning(form: Format, head: bytes, context: Context) -> tuple[str | None, str | None]:
     """Return the time of the first record, and the first reject that an option would have avoided."""
     ts = refused = None
-    for number, item in enumerate(form.parse(io.BytesIO(head), context)):
+    for number, item in enumerate(singly(form.parse(io.BytesIO(head), context))):
         if isinstance(item, Record):
             ts = ts or item.fields.get("ts")
         elif isinstance(item, Reject) and item.kept == "none" and _OPTION.search(item.detail):

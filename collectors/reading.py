@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
-from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject, Single, singly
 from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
@@ -33,7 +33,7 @@ def read_file(
     system: str | None = None,
     date_order: str | None = None,
     at: datetime | None = None,
-) -> Iterator[Item]:
+) -> Iterator[Single]:
     """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
 
     `date_order` is the order of ambiguous dates, `at` the time of what carries none (see `Context`). The members of a
@@ -46,7 +46,7 @@ def read_file(
     OSError : the file cannot be opened or read.
     """
     for contained in read_each(path, zone, system, date_order, at):
-        yield from contained.items
+        yield from singly(contained.items)
 
 
 def read_each(

@@ -1,8 +1,8 @@
-"""What a format yields: records, rejects and positions, in the order of its input."""
+"""What a format yields: records or tables of them, rejects and positions, in the order of its input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
@@ -56,6 +56,45 @@ class Record(NamedTuple):
 
     dataset: str
     fields: Fields
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, as a `Table` has it."""
+        return 1
+
+    def records(self) -> Iterator[Record]:
+        """Yield the record, as a `Table` yields its rows."""
+        yield self
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of one dataset, system and instant, as columns: what a format yields where its input has columns.
+
+    `shared` holds what each `Record` of them would hold of the envelope. `columns` has an array of equal length for
+    each column, with None where a value is missing. An array that stays the same from instant to instant is one tuple,
+    so that it is checked and encoded once; the receiver changes none.
+    """
+
+    dataset: str
+    shared: Fields
+    columns: Mapping[str, Sequence[Any]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where columns are not equally long."""
+        if len({len(values) for values in self.columns.values()}) > 1:
+            raise ValueError(f"the columns of a table of `{self.dataset}` are not equally long")
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def records(self) -> Iterator[Record]:
+        """Yield the rows singly."""
+        for values in zip(*self.columns.values(), strict=True):
+            own = {name: value for name, value in zip(self.columns, values, strict=True) if value is not None}
+            yield Record(self.dataset, {**self.shared, **own})
 
 
 @dataclass(slots=True)
@@ -127,7 +166,17 @@ class Context:
         return (self.at if self.at.tzinfo else self.at.replace(tzinfo=self.zone)).astimezone(UTC)
 
 
-Item = Record | Reject | Position
+Single = Record | Reject | Position
+Item = Single | Table
+
+
+def singly(items: Iterable[Item]) -> Iterator[Single]:
+    """Yield items with the rows of tables as records, for whoever looks at rows."""
+    for item in items:
+        if isinstance(item, Table):
+            yield from item.records()
+        else:
+            yield item
 
 
 class Format(Protocol):
@@ -140,7 +189,7 @@ class Format(Protocol):
         ...
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield records and rejects in file order, with a `Position` wherever the input may be resumed.
+        """Yield records or tables of them, and rejects, in file order; a `Position` wherever the input may be resumed.
 
         `stream` is seekable and may return short reads; parsing starts at `position`, or at the beginning. Never
         raises on data, never guesses a value; memory is bounded by one snapshot and the longest accepted line.

@@ -50,10 +50,10 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
     elif batch.is_answer:
         try:
             for item in read(source, batch, state):
-                if isinstance(item, Record):
-                    transaction.send(item, source, origin)
-                else:
+                if isinstance(item, Reject):
                     transaction.reject(item, source, origin)
+                else:
+                    transaction.send(item, source, origin)
         except (TransactionLost, Stopped):
             raise
         except Exception as error:

@@ -26,7 +26,7 @@ from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.agent.watched import Seen, Watched
 from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.reading import HEAD_BYTES, name_within, unrecognised
-from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.records import Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import FileId, ends_at_line_end, fingerprint, unicode
 from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 
@@ -224,7 +224,7 @@ class Files:
                 raise
             if item is None:
                 return True
-            if type(item) is Record:
+            if type(item) is Record or type(item) is Table:
                 reading.covered, reading.is_read = False, True
                 transaction.send(item, source, origin, reading.position)
             elif type(item) is Reject:

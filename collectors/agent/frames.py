@@ -7,18 +7,20 @@ at singly, so that a broken row is refused and the frame goes on without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from math import isfinite
-from typing import Any, Generic, NamedTuple, TypeVar
+from operator import is_
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import jsonschema_rs
 import orjson
 
 from counterflow.collectors.agent.envelope import Message, Refused, utc_now
-from counterflow.collectors.records import Fields, Record
-from counterflow.schemas.definition import Column, datasets, envelope
+from counterflow.collectors.records import Fields, Record, Table
+from counterflow.schemas.definition import Column, Dataset, datasets, envelope
 from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, Contract, contract
 from counterflow.schemas.json_schema import column_schema, validator
 
@@ -48,13 +50,54 @@ class Broken(NamedTuple, Generic[Place]):
     place: Place
 
 
-class _Group(NamedTuple, Generic[Place]):
-    """Rows of one dataset, system and instant."""
+Columns = Mapping[str, Sequence[Any]]
+
+
+@dataclass(slots=True)
+class _Group(Generic[Place]):
+    """Rows of one dataset, system and instant with their places: a table while nothing joins it, else singly."""
 
     dataset: str
     shared: Fields
-    rows: list[Fields]
-    places: list[Place]
+    rows: list[Fields] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    table: Table | None = None
+
+    def __len__(self) -> int:
+        return self.table.rows if self.table else len(self.rows)
+
+    def add(self, item: Record | Table, place: Place) -> None:
+        """Take rows over."""
+        if type(item) is Table and not self.places:
+            self.table = item
+        elif type(item) is Table or self.table is not None:
+            self.part()
+            for record in item.records():
+                self.add(record, place)
+            return
+        else:
+            self.rows.append(cast(Record, item).fields)
+        self.places.append(place)
+
+    def part(self) -> None:
+        """Part the table into rows."""
+        if self.table is not None:
+            self.rows = [record.fields for record in self.table.records()]
+            self.places *= len(self.rows)
+            self.table = None
+
+    def columns(self, of: Dataset) -> Columns:
+        """Return the columns that any row has, in the order of the definition, with null where a row has none."""
+        if self.table is None:
+            there = set().union(*self.rows)
+            return {name: [row.get(name) for row in self.rows] for name in of.columns if name in there}
+        found = self.table.columns
+        there = {name for name, values in found.items() if any(value is not None for value in values)}
+        return {name: found[name] for name in of.columns if name in there}
+
+    def members(self) -> Iterable[str]:
+        """Return the names of everything that any row has."""
+        return self.table.columns if self.table else chain.from_iterable(self.rows)
 
 
 class Frames(Generic[Place]):
@@ -71,15 +114,15 @@ class Frames(Generic[Place]):
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
         self._waiting = 0
 
-    def add(self, record: Record, run: str | None, place: Place, owner: str = "") -> None:
-        """Keep a record for its frame; rows of two owners share none. `record.fields` is taken over.
+    def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> None:
+        """Keep rows for their frame; rows of two owners share none. The fields of a record are taken over.
 
         Raises
         ------
         Refused : agents do not publish the dataset, or a member of the envelope is no scalar.
         """
-        fields = record.fields
-        dataset = record.dataset
+        fields = item.shared if isinstance(item, Table) else item.fields
+        dataset = item.dataset
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
@@ -93,10 +136,9 @@ class Frames(Generic[Place]):
             shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
             if run is not None:
                 shared["run"] = run
-            group = self._groups[key] = _Group(dataset, shared, [], [])
-        group.rows.append(fields)
-        group.places.append(place)
-        self._waiting += 1
+            group = self._groups[key] = _Group(dataset, shared)
+        group.add(item, place)
+        self._waiting += item.rows
 
     def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frames of the groups that have waited longest, where too much waits."""
@@ -116,35 +158,38 @@ class Frames(Generic[Place]):
 
     def _oldest(self) -> Iterator[Framed[Place] | Broken[Place]]:
         group = self._groups.pop(next(iter(self._groups)))
-        self._waiting -= len(group.rows)
+        self._waiting -= len(group)
         yield from self._framed(group)
 
     def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
         checks = _checks(group.dataset)
-        columns = _columns(checks.contract, group.rows)
-        if not checks.are_valid(group.shared, columns, group.rows):
+        columns = group.columns(checks.contract.dataset)
+        if not checks.are_valid(group, columns):
             group, broken = checks.sifted(group)
             yield from broken
-            columns = _columns(checks.contract, group.rows)
-        while group.rows:
-            group, columns, again = _distinct(checks.contract, group, columns)
-            yield from self._encoded(group, columns, checks.contract)
+            columns = group.columns(checks.contract.dataset)
+        while len(group):
+            again = _Group[Place](group.dataset, group.shared)
+            if not checks.are_distinct(columns, len(group)):
+                group, again = _distinct(checks.contract, group)
+                columns = group.columns(checks.contract.dataset)
+            yield from self._encoded(group, columns, checks)
             group = again
-            columns = _columns(checks.contract, group.rows)
+            columns = group.columns(checks.contract.dataset)
 
     def _encoded(
-        self, group: _Group[Place], columns: dict[str, list[Any]], of: Contract
+        self, group: _Group[Place], columns: Columns, checks: _Checks
     ) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frame of a group, in parts by entity where it is too large for one.
 
         Where it cannot be encoded at all, each row is tried alone: a broken one is refused, the others have frames.
         """
-        count = len(group.rows)
+        count = len(group)
         parts = -(-count // MOST_ROWS)
         found: list[tuple[bytes, int]] = []
         while True:
             try:
-                cut = list(self._cut(group.shared, columns, count, parts, of))
+                cut = list(self._cut(group.shared, columns, count, parts, checks))
             except orjson.JSONEncodeError as error:  # text that is not Unicode, an integer of more than 64 bits
                 why = str(error)
                 break
@@ -156,25 +201,27 @@ class Frames(Generic[Place]):
             if parts == count:
                 break
             parts = min(count, 2 * parts)
+        if not found:
+            group.part()
         if not found and count == 1:
             yield Broken(Record(group.dataset, group.rows[0]), why, group.places[0])
         elif not found:
             for fields, place in zip(group.rows, group.places, strict=True):
                 alone = _Group(group.dataset, group.shared, [fields], [place])
-                yield from self._encoded(alone, _columns(of, alone.rows), of)
+                yield from self._encoded(alone, alone.columns(checks.contract.dataset), checks)
         for value, rows in found:
-            message = Message(of.dataset.topic, group.shared["system"].encode(), value)
+            message = Message(checks.contract.dataset.topic, group.shared["system"].encode(), value)
             yield Framed(message, group.dataset, rows, group.places[0])
             self.seq += rows
 
     def _cut(
-        self, shared: Fields, columns: dict[str, list[Any]], count: int, parts: int, of: Contract
+        self, shared: Fields, columns: Columns, count: int, parts: int, checks: _Checks
     ) -> Iterator[tuple[bytes, int]]:
         seq = self.seq + 1
         if parts == 1:
-            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **columns}), count
+            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **checks.encoded(columns)}), count
             return
-        order = sorted(range(count), key=lambda at: [columns[name][at] for name in of.entity])
+        order = sorted(range(count), key=lambda at: [columns[name][at] for name in checks.contract.entity])
         for part in range(parts):
             chosen = order[part * count // parts : (part + 1) * count // parts]
             cut = {name: [values[at] for at in chosen] for name, values in columns.items()}
@@ -183,33 +230,25 @@ class Frames(Generic[Place]):
             seq += len(chosen)
 
 
-def _columns(of: Contract, rows: Sequence[Fields]) -> dict[str, list[Any]]:
-    """Return the columns that any row has, in the order of the definition, with null where a row has none."""
-    there = set().union(*rows)
-    return {name: [row.get(name) for row in rows] for name in of.dataset.columns if name in there}
-
-
-def _distinct(
-    of: Contract, group: _Group[Place], columns: dict[str, list[Any]]
-) -> tuple[_Group[Place], dict[str, list[Any]], _Group[Place]]:
-    """Return a group in which each entity is once, its columns, and a group of the rows that repeat one."""
-    dataset, shared, rows, places = group
-    nothing: _Group[Place] = _Group(dataset, shared, [], [])
-    if of.distinct(columns) == len(rows):
-        return group, columns, nothing
-    first, again = _Group[Place](dataset, shared, [], []), nothing
+def _distinct(of: Contract, group: _Group[Place]) -> tuple[_Group[Place], _Group[Place]]:
+    """Return a group in which each entity is once, and a group of the rows that repeat one."""
+    first, again = _Group[Place](group.dataset, group.shared), _Group[Place](group.dataset, group.shared)
+    group.part()
     seen: set[tuple[Any, ...]] = set()
-    for fields, place in zip(rows, places, strict=True):
+    for fields, place in zip(group.rows, group.places, strict=True):
         entity = tuple(fields[name] for name in of.entity)
         to = again if entity in seen else first
         seen.add(entity)
         to.rows.append(fields)
         to.places.append(place)
-    return first, _columns(of, first.rows), again
+    return first, again
 
 
 class _Checks:
-    """What the values of a dataset's frames must be: the same as its JSON Schema, by column."""
+    """What the values of a dataset's frames must be: the same as its JSON Schema, by column.
+
+    A column that is the tuple of the frame before is known: it was checked and encoded there.
+    """
 
     def __init__(self, dataset: str) -> None:
         self.contract = contract(dataset)
@@ -219,29 +258,59 @@ class _Checks:
         self._required = self.contract.required
         self._allowed = frozenset({*of.columns, *_ENVELOPE})
         self._dataset = of
+        self._known: dict[str, tuple[Sequence[Any], orjson.Fragment]] = {}
+        self._distinct: list[Sequence[Any]] = []
         self._row: jsonschema_rs.Draft202012Validator | None = None
 
-    def are_valid(self, shared: Fields, columns: dict[str, list[Any]], rows: Sequence[Fields]) -> bool:
+    def are_valid(self, group: _Group[Place], columns: Columns) -> bool:
         """Return whether every value of every row is what it should be."""
-        if not (self.shared.is_valid(shared) and self._allowed.issuperset(chain.from_iterable(rows))):
+        if not (self.shared.is_valid(group.shared) and self._allowed.issuperset(group.members())):
             return False
         if any(name not in columns for name in self._required):
             return False
-        return all(self._columns[name](values) for name, values in columns.items())
+        return all(self._is_valid(name, values) for name, values in columns.items())
+
+    def _is_valid(self, name: str, values: Sequence[Any]) -> bool:
+        if type(values) is not tuple:
+            return self._columns[name](values)
+        if name in self._known and self._known[name][0] is values:
+            return True
+        if not self._columns[name](values):
+            return False
+        try:
+            self._known[name] = values, orjson.Fragment(orjson.dumps(values))
+        except orjson.JSONEncodeError:
+            return False
+        return True
+
+    def are_distinct(self, columns: Columns, count: int) -> bool:
+        """Return whether no two of so many rows are of one entity."""
+        entity = [columns[name] for name in self.contract.entity]
+        if len(entity) == len(self._distinct) and all(map(is_, entity, self._distinct)):
+            return True
+        if self.contract.distinct(columns) != count:
+            return False
+        self._distinct = entity if all(type(values) is tuple for values in entity) else []
+        return True
+
+    def encoded(self, columns: Columns) -> Mapping[str, Any]:
+        """Return the columns with what is known of them in JSON already."""
+        known = self._known
+        return {n: known[n][1] if n in known and known[n][0] is values else values for n, values in columns.items()}
 
     def sifted(self, group: _Group[Place]) -> tuple[_Group[Place], list[Broken[Place]]]:
         """Return a group of the rows that meet their schema, and the others."""
         self._row = self._row or validator(self._dataset)  # compiling takes longer than reading a small file
-        kept: _Group[Place] = _Group(group.dataset, group.shared, [], [])
+        kept: _Group[Place] = _Group(group.dataset, group.shared)
         broken = []
+        group.part()
         for fields, place in zip(group.rows, group.places, strict=True):
             errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
             if errors:
                 why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
                 broken.append(Broken(Record(group.dataset, fields), why[:4096], place))
             else:
-                kept.rows.append(fields)
-                kept.places.append(place)
+                kept.add(Record(group.dataset, fields), place)
         return kept, broken
 
 
@@ -270,7 +339,7 @@ def _shared() -> jsonschema_rs.Draft202012Validator:
 _NONE = type(None)
 
 
-def _check(column: Column) -> Callable[[list[Any]], bool]:
+def _check(column: Column) -> Callable[[Sequence[Any]], bool]:
     """Return a predicate: are these values of the column?"""
     null = () if column.null_when is None else (_NONE,)
     if column.values:
@@ -288,24 +357,25 @@ def _check(column: Column) -> Callable[[list[Any]], bool]:
     return lambda values: _of(values, kinds)
 
 
-def _of(values: list[Any], kinds: set[type]) -> bool:
+def _of(values: Sequence[Any], kinds: set[type]) -> bool:
     return set(map(type, values)) <= kinds
 
 
-def _among(values: list[Any], allowed: frozenset[str | None]) -> bool:
+def _among(values: Sequence[Any], allowed: frozenset[str | None]) -> bool:
     try:
         return set(values) <= allowed
     except TypeError:
         return False
 
 
-def _within(values: list[Any], lowest: int, highest: int) -> bool:
+def _within(values: Sequence[Any], lowest: int, highest: int) -> bool:
     known = [value for value in values if value is not None]
     return not known or (lowest <= min(known) and max(known) <= highest)
 
 
-def _finite(values: list[Any]) -> bool:
+def _finite(values: Sequence[Any]) -> bool:
     try:
-        return all(map(isfinite, [value for value in values if value is not None]))
+        # a sum of finite numbers may be beyond the range, too, but hardly is
+        return isfinite(sum(filter(None, values))) or all(map(isfinite, filter(None, values)))
     except OverflowError:  # an integer beyond the range of Float64
         return False

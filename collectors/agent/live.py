@@ -26,7 +26,7 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
-from counterflow.collectors.records import Context, Position, Record, Reject
+from counterflow.collectors.records import Context, Position, Record, Reject, Table
 from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.asking.reader import Reader, Told
 from counterflow.collectors.sources.asking.waiting import WAITING_BATCHES, Few, Spool, Waiting
@@ -140,7 +140,7 @@ def format_name(source: System) -> str:
     return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
 
 
-def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Reject]:
+def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Table | Reject]:
     """Yield the records of a response; `state` is what its format keeps for the next answer, and is updated."""
     zone = ZoneInfo(source.zone)
     columns = {} if isinstance(source, HttpSource) else {**batch.named, **source.columns}

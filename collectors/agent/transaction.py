@@ -23,7 +23,7 @@ from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refu
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
-from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.records import Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import FileId, unicode
 
 log = structlog.get_logger()
@@ -96,20 +96,21 @@ class Transaction:
         late = time.monotonic() - self.open.began >= self._when.interval_s
         return late or self.open.n >= self._when.records or self._stop.is_set()
 
-    def send(self, record: Record, source: Source | System, origin: Origin, position: Position = BEGIN) -> None:
-        """Send a record in a frame with others, at the latest when the transaction is committed.
+    def send(self, item: Record | Table, source: Source | System, origin: Origin, position: Position = BEGIN) -> None:
+        """Send a record in a frame with others, or a table of them, at the latest when the transaction is committed.
 
-        One that breaks its schema is sent as a `quality` record and a dead letter.
+        A row that breaks its schema is sent as a `quality` record and a dead letter.
         """
         tally = self.open
         if not tally.n:
             tally.began = time.monotonic()
-        tally.n += 1
+        tally.n += item.rows
         place = Place(source, origin, position)
         try:
-            self.frames.add(record, origin.run, place, source.name)
+            self.frames.add(item, origin.run, place, source.name)
         except Refused as refusal:
-            self._refuse(Broken(record, str(refusal), place))
+            for record in item.records():
+                self._refuse(Broken(record, str(refusal), place))
         self._produce(self.frames.full())
 
     def _produce(self, found: Iterable[Framed[Place] | Broken[Place]]) -> None:

@@ -188,12 +188,12 @@ def read_all(
 
 def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None]) -> bool:
     """Pass every item to `take`; report a file without figures."""
-    from counterflow.collectors.records import Reason, Record, Reject
+    from counterflow.collectors.records import Reason, Record, Reject, singly
 
     # where a file with such a reject gives configuration alone, what was measured is lost
     losing = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
     records, measured, first, lost = 0, 0, None, None
-    for item in items:
+    for item in singly(items):
         if isinstance(item, Record):
             records += 1
             measured += item.dataset != "config"

@@ -115,7 +115,7 @@ def _items(
 ) -> Iterator[Any]:
     from counterflow.collectors.formats import recognise
     from counterflow.collectors.reading import HEAD_BYTES, unrecognised
-    from counterflow.collectors.records import Context
+    from counterflow.collectors.records import Context, singly
     from counterflow.collectors.text.lines import read_head
 
     stream = io.BytesIO(text.encode("latin-1"))
@@ -125,7 +125,7 @@ def _items(
     if form is None:
         yield unrecognised(head)
     else:
-        yield from form.parse(stream, Context(name, zone, system, date_order=date_order, at=at))
+        yield from singly(form.parse(stream, Context(name, zone, system, date_order=date_order, at=at)))
 
 
 def _figures(items: list[Any]) -> list[tuple[Any, ...]]:

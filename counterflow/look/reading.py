@@ -20,7 +20,7 @@ from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.reading import read_each
-from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.records import Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.schemas.clickhouse_insert import insert_files
 
@@ -160,8 +160,8 @@ class _Rows:
         self._pieces = 0
         self._held: Counter[str] = Counter()
 
-    def take(self, item: Record | Reject | Position) -> None:
-        if isinstance(item, Record):
+    def take(self, item: Item) -> None:
+        if isinstance(item, Record | Table):
             self._add(item)
             self._write(self._frames.full())
         elif isinstance(item, Reject):
@@ -170,11 +170,12 @@ class _Rows:
             for record in refused(item, self._origin):
                 self._add(record)
 
-    def _add(self, record: Record) -> None:
+    def _add(self, item: Record | Table) -> None:
         try:
-            self._frames.add(record, self._origin.run, None)
+            self._frames.add(item, self._origin.run, None)
         except Refused as refusal:
-            self._refuse(Broken(record, str(refusal), None))
+            for record in item.records():
+                self._refuse(Broken(record, str(refusal), None))
 
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1

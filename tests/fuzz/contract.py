@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,7 +14,7 @@ import orjson
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
 from counterflow.collectors.agent.frames import Broken, Frames
 from counterflow.collectors.formats import formats
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table
 from counterflow.schemas.definition import datasets
 from tests.golden.cases import cases
 from tests.support.streams import Trickle, found, newest_position
@@ -63,10 +64,11 @@ def _judge(items: list[Item], size: int) -> None:
                 assert item.reason in Reason
                 assert item.detail
                 _publish(frames, [*refused(item, ORIGIN)])
-            case Record():
-                assert item.fields.keys() <= _columns(item.dataset)
-                assert not any(isinstance(v, float) and not math.isfinite(v) for v in item.fields.values())
-                assert None not in item.fields.values()
+            case Record() | Table():
+                for record in item.records():
+                    assert record.fields.keys() <= _columns(record.dataset)
+                    assert not any(isinstance(v, float) and not math.isfinite(v) for v in record.fields.values())
+                    assert None not in record.fields.values()
                 _publish(frames, [item])
     for one in frames.drain():
         if isinstance(one, Broken):  # a dead letter then, which cannot be refused
@@ -75,12 +77,13 @@ def _judge(items: list[Item], size: int) -> None:
             assert not [other for other in kept.drain() if isinstance(other, Broken)]
 
 
-def _publish(frames: Frames[None], records: list[Record]) -> None:
-    for record in records:
+def _publish(frames: Frames[None], items: Sequence[Record | Table]) -> None:
+    for item in items:
         try:
-            frames.add(Record(record.dataset, dict(record.fields)), None, None)
+            frames.add(item._replace(fields=dict(item.fields)) if isinstance(item, Record) else item, None, None)
         except Refused as why:
-            _publish(frames, [*invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
+            for record in item.records():
+                _publish(frames, [*invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
 
 
 @cache

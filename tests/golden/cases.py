@@ -22,7 +22,7 @@ import yaml
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.reading import HEAD_BYTES, beside, read_file
-from counterflow.collectors.records import Context, Item, Record, Reject
+from counterflow.collectors.records import Context, Item, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 
 FOLDER = Path(__file__).parent
@@ -81,7 +81,7 @@ class Case(NamedTuple):
                 if stream is not None:
                     with stream:
                         items += form.parse(stream, context)
-        return _lines([item for item in items if isinstance(item, Record | Reject)])
+        return _lines([item for item in singly(items) if isinstance(item, Record | Reject)])
 
 
 def cases() -> list[Case]:

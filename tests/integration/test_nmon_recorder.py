@@ -8,7 +8,7 @@ from datetime import UTC
 from pathlib import Path
 
 from counterflow.collectors.formats.nmon import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 
 SNAPSHOTS = 4
 
@@ -43,7 +43,7 @@ def test_a_recording_of_this_machine(tmp_path: Path) -> None:
 
 def _read(path: Path, position: Position | None, *, complete: bool) -> list[Item]:
     with path.open("rb") as stream:
-        return list(FORMAT.parse(stream, Context(str(path), UTC, complete=complete), position))
+        return list(singly(FORMAT.parse(stream, Context(str(path), UTC, complete=complete), position)))
 
 
 def _said(items: list[Item]) -> list[Item]:

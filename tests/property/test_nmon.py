@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.nmon import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 
 GOLDEN = Path(__file__).parents[1] / "golden/nmon"
 INPUTS = {path.parent.name: path.read_bytes() for path in sorted(GOLDEN.glob("*/input.nmon"))}
@@ -40,7 +40,7 @@ class Trickle(io.BytesIO):
 
 def parse(content: bytes | io.BytesIO, position: Position | None = None, complete: bool = True) -> list[Item]:
     stream = content if isinstance(content, io.BytesIO) else io.BytesIO(content)
-    return list(FORMAT.parse(stream, Context("x.nmon", UTC, complete=complete), position))
+    return list(singly(FORMAT.parse(stream, Context("x.nmon", UTC, complete=complete), position)))
 
 
 def said(items: list[Item]) -> list[Item]:

@@ -12,7 +12,7 @@ import pytest
 
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
-from counterflow.collectors.records import Reason, Record, Reject
+from counterflow.collectors.records import Reason, Record, Reject, Table
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import MOST_ROWS, Malformed, contract, piece, rows
 from counterflow.schemas.json_schema import message_schema, validator
@@ -30,8 +30,10 @@ def message_validator(dataset: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(message_schema(datasets()[dataset]), validate_formats=True)
 
 
-def framed(*records: Record, run: str | None = None, seq: int = 0) -> tuple[list[dict[str, Any]], list[Broken[int]]]:
-    """The frames of records, whose places are their numbers, and the records that are broken."""
+def framed(
+    *records: Record | Table, run: str | None = None, seq: int = 0
+) -> tuple[list[dict[str, Any]], list[Broken[int]]]:
+    """The frames of records and tables, whose places are their numbers, and the records that are broken."""
     frames: Frames[int] = Frames("agent-1")
     frames.clear(seq)
     frames.collected_at = "2026-11-20T10:00:02.125Z"
@@ -142,6 +144,67 @@ def test_a_row_that_breaks_its_schema_is_refused_and_the_frame_goes_on_without_i
     assert told["deadletter"]["stage"] == "validate"
     assert told["deadletter"]["origin"] == "/in/a.nmon:7"
     assert b'"disk"' in base64.b64decode(told["deadletter"]["payload_base64"])
+
+
+def table(**columns: Any) -> Table:
+    """The columns of disks, at the instant of `disk`."""
+    shared = {name: value for name, value in disk().items() if name not in ("disk", "device_type", "leaf")}
+    count = len(columns["disk"])
+    return Table("disk", shared, {"device_type": ("disk",) * count, "leaf": (True,) * count, **columns})
+
+
+NAMES = tuple(f"hdisk{number:05}" for number in range(2 * MOST_ROWS + 1))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"disk": ("a", "b"), "reads": [1.0, None], "writes": [None, None]},
+        {"disk": ["a", "b", "a", "a"], "reads": [0, 1, 2, 3]},
+        {"disk": NAMES[::-1], "reads": [*range(len(NAMES))]},
+        {"disk": ["a", "b", "c"], "reads": [1.0, float("nan"), 2.0]},
+        {"disk": ["a", "b", "c"], "reads": [1e308, 1e308, 1e308]},
+        {"disk": ["a", "b", "c"], "reads": [1.0, True, 2.0]},
+        {"disk": ["a", "b"], "reads": [2**70, 1]},
+        {"disk": ("a", "\udcff")},
+        {"disk": ("a", "b", "c"), "device_type": ("disk", "tape", "disk")},
+        {"disk": ("a", "b", "c"), "leaf": (True, None, False)},
+        {"disk": ("a", "b"), "bussy": [1.0, None]},
+        {"disk": ("a", None), "reads": [1.0, 2.0]},
+        {"disk": (None, None), "reads": [1.0, 2.0]},
+    ],
+)
+def test_a_table_gives_what_its_rows_give_singly(columns: dict[str, Any]) -> None:
+    whole = table(**columns)
+    (found, broken), (singly, broken_singly) = framed(whole), framed(*whole.records())
+    assert found == singly
+    assert [(one.record, one.why) for one in broken] == [(one.record, one.why) for one in broken_singly]
+    assert {one.place for one in broken} <= {0}
+
+
+def test_a_table_and_rows_of_its_instant_share_a_frame_in_whatever_order_they_come() -> None:
+    whole, other = table(disk=("a", "b"), reads=[1.0, None]), table(disk=("d",), writes=[2.0])
+    for items in ([whole, Record("disk", disk(disk="c")), other], [Record("disk", disk(disk="c")), other, whole]):
+        (frame,), _ = framed(*items)
+        (singly,), _ = framed(*(record for item in items for record in item.records()))
+        assert frame == singly
+        assert frame["frame_rows"] == 4
+
+
+def test_a_column_that_stays_is_the_same_in_every_frame() -> None:
+    later = table(disk=(names := ("a", "b")), reads=[3.0, 4.0])
+    later.shared["ts"] = "2026-11-20T10:01:00Z"
+    other = table(disk=("c", "d"), reads=[5.0, 6.0])
+    other.shared["ts"] = "2026-11-20T10:02:00Z"
+    found, _ = framed(table(disk=names, reads=[1.0, 2.0]), later, other)
+    assert [(frame["disk"], frame["reads"]) for frame in found] == [
+        (["a", "b"], [1.0, 2.0]), (["a", "b"], [3.0, 4.0]), (["c", "d"], [5.0, 6.0]),
+    ]  # fmt: skip
+
+
+def test_columns_of_unequal_length_are_no_table() -> None:
+    with pytest.raises(ValueError, match="not equally long"):
+        table(disk=("a", "b"), reads=[1.0])
 
 
 def test_rows_without_a_system_or_of_what_agents_do_not_publish_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from counterflow.analysis.studies.figures import Key, measured
 from counterflow.analysis.studies.runs import Run
 from counterflow.collectors.formats.nmon import FORMAT
-from counterflow.collectors.records import Context, Item, Record
+from counterflow.collectors.records import Context, Item, Record, singly
 from counterflow.collectors.summary import Summaries
 
 HEAD = """AAA,progname,nmon
@@ -36,7 +36,7 @@ physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms"""
 
 
 def items_of(text: str) -> list[Item]:
-    return list(FORMAT.parse(io.BytesIO(text.encode()), Context("lin1.nmon", UTC)))
+    return list(singly(FORMAT.parse(io.BytesIO(text.encode()), Context("lin1.nmon", UTC))))
 
 
 def summarised(items: list[Item]) -> dict[str, Any]:

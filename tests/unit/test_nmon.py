@@ -16,7 +16,7 @@ import pytest
 from bench.generate_nmon import Shape, generate
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.nmon import FORMAT, semantics
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.text import device_names as topology
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
@@ -28,7 +28,7 @@ GOLDEN = sorted((Path(__file__).parents[1] / "golden/nmon").glob("*/input.nmon")
 
 def parse(path: Path) -> list[Item]:
     with path.open("rb") as stream:
-        return list(FORMAT.parse(stream, Context(str(path), UTC)))
+        return list(singly(FORMAT.parse(stream, Context(str(path), UTC))))
 
 
 def rows(items: list[Item], dataset: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Fields, Item, Position, Record, Reject
+from counterflow.collectors.records import Fields, Item, Position, Record, Reject, singly
 
 
 class Unfinished(Exception):  # noqa: N818 - not an error of the program
@@ -35,7 +35,7 @@ class Beside:
 
         `complete` means that its end is the end.
         """
-        self._items = items
+        self._items = singly(items)
         self._complete = complete
         self._block: list[Record | Reject] | None = None
         self._ts: str | None = None

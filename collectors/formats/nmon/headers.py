@@ -79,6 +79,15 @@ def process_layout(names: tuple[str, ...], system: str) -> ProcessLayout:
     return ProcessLayout(at, len(tail), numeric, text, columns, measures, unmeasured)
 
 
+class Devices(NamedTuple):
+    """Name and type of every device of several lists, whether it is a leaf, and whether no name comes twice."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    leaves: tuple[bool, ...]
+    distinct: bool
+
+
 @dataclass(slots=True)
 class Facts:
     """The AAA lines of one run of a recorder, each key with its first value."""
@@ -152,8 +161,7 @@ class Headers:
         self.changes = 0
         self._layouts: dict[str, Layout] = {}
         self._groups: dict[tuple[str, ...], int] = {}
-        self._disjoint: dict[frozenset[int], bool] = {}
-        self._described: dict[int, tuple[Sequence[str], list[str], list[bool]]] = {}
+        self._devices: dict[tuple[int, ...], Devices] = {}
 
     def __contains__(self, section: str) -> bool:
         """Return whether the section has a header."""
@@ -164,8 +172,7 @@ class Headers:
         self.table[section] = Header(title, tuple(names))
         self.changes += 1
         self._layouts.clear()
-        self._described.clear()
-        self._disjoint.clear()
+        self._devices.clear()
         for derived in ("topology", "is_partition"):
             self.__dict__.pop(derived, None)
 
@@ -188,36 +195,26 @@ class Headers:
         }
         return topology.devices(names, self.system)
 
-    def described(self, layout: Layout) -> tuple[Sequence[str], list[str], list[bool]]:
-        """Return name and type of every device of a layout, and whether it is a leaf.
+    def devices(self, layouts: Sequence[Layout]) -> Devices:
+        """Return the devices of the layouts, one list after the other.
 
         A group with the name of a device is called `group:<name>`, so that it does not replace the device.
         """
-        found = self._described.get(layout.group)
+        key = tuple(layout.group for layout in layouts)
+        found = self._devices.get(key)
         if found is None:
-            names = layout.names
-            if layout.is_group:
-                found = (
-                    [f"group:{n}" if n in self.topology else n for n in names],
-                    ["group"] * len(names),
-                    [False] * len(names),
-                )
-            else:
-                known = self.topology
-                if not known.keys() >= set(names):  # the header of a row that was read was replaced since
-                    known = topology.devices({*known, *names}, self.system)
-                devices = [known[name] for name in names]
-                found = names, [d.device_type for d in devices], [d.leaf for d in devices]
-            self._described[layout.group] = found
+            described = [one for layout in layouts for one in self._described(layout)]
+            names, types, leaves = zip(*described, strict=True) if described else ((), (), ())
+            found = self._devices[key] = Devices(names, types, leaves, len(set(names)) == len(names))
         return found
 
-    def disjoint(self, groups: frozenset[int]) -> bool:
-        """Return whether no device is in two of the lists of devices with these numbers."""
-        found = self._disjoint.get(groups)
-        if found is None:
-            names = [name for group in groups for name in self._described[group][0]]
-            found = self._disjoint[groups] = len(set(names)) == len(names)
-        return found
+    def _described(self, layout: Layout) -> list[tuple[str, str, bool]]:
+        known = self.topology
+        if layout.is_group:
+            return [(f"group:{name}" if name in known else name, "group", False) for name in layout.names]
+        if not known.keys() >= set(layout.names):  # the header of a row that was read was replaced since
+            known = topology.devices({*known, *layout.names}, self.system)
+        return [(name, known[name].device_type, known[name].leaf) for name in layout.names]
 
     @cached_property
     def is_partition(self) -> bool:

@@ -12,7 +12,8 @@ from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
 from counterflow.collectors.formats.nmon.reader import Reader
-from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot, records
+from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
+from counterflow.collectors.formats.nmon.snapshot import items as items_of
 from counterflow.collectors.formats.nmon.text import names, pair
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 from counterflow.collectors.text import stamps
@@ -380,7 +381,7 @@ class Parser:
         if not snapshot.empty and not self._refused:
             headers = self._reader.headers
             run = Run(self._system or "", self._run_id)
-            items += records(snapshot, headers, run, processes_recorded="TOP" in headers)
+            items += items_of(snapshot, headers, run, processes_recorded="TOP" in headers)
         if snapshot.number:
             self._number, self._instant = snapshot.number, snapshot.instant
         self._show(Snapshot(0, "", self._instant or snapshot.instant, None))

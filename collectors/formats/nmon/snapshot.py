@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import repeat
 
 from counterflow.collectors.formats.nmon import semantics
-from counterflow.collectors.formats.nmon.disks import disk_rows, reads_that_differ
+from counterflow.collectors.formats.nmon.disks import disk_columns, reads_that_differ
 from counterflow.collectors.formats.nmon.headers import Cell, Headers
 from counterflow.collectors.formats.nmon.rows import Row, Values, amount
-from counterflow.collectors.records import Fields, Record
+from counterflow.collectors.records import Fields, Record, Table
 from counterflow.collectors.text import stamps
 
 
@@ -72,31 +72,30 @@ class Run:
         return fields
 
 
-def records(snapshot: Snapshot, headers: Headers, run: Run, *, processes_recorded: bool) -> list[Record]:
-    """Return the records of a snapshot and the manifest rows that count them by dataset."""
+def items(snapshot: Snapshot, headers: Headers, run: Run, *, processes_recorded: bool) -> list[Record | Table]:
+    """Return what a snapshot holds, and the manifest rows that count it by dataset."""
     if snapshot.instant is None:
         return []
     envelope = run.envelope(snapshot.instant, snapshot.seconds)
     without_interval = run.envelope(snapshot.instant, None)
-    out = [
+    out: list[Record | Table] = [
         Record("config", {**without_interval, "section": c.section, "item": c.item, "name": c.name, "value": c.value})
         for c in snapshot.config
     ]
     if snapshot.number == 0:
         return out
-    rows = {}
-    for dataset, batch in _measured(snapshot, headers, envelope).items():
-        if batch:
-            rows[dataset] = len(batch)
-            out += map(Record._make, zip(repeat(dataset), batch, strict=False))
+    rows: Counter[str] = Counter()
+    for item in _measured(snapshot, headers, envelope):
+        rows[item.dataset] += item.rows
+        out.append(item)
     if processes_recorded and snapshot.number > 1:
         rows.setdefault("job", 0)  # a snapshot without a process: that is known, not missing
     out += [Record("manifest", {**envelope, "counted": d, "row_count": count}) for d, count in rows.items()]
     return out
 
 
-def _measured(snapshot: Snapshot, headers: Headers, envelope: Fields) -> dict[str, list[Fields]]:
-    """Return the rows of every dataset."""
+def _measured(snapshot: Snapshot, headers: Headers, envelope: Fields) -> Iterator[Record | Table]:
+    """Yield the rows of every dataset."""
     seconds = snapshot.seconds
     keyed: dict[str, dict[tuple[str, ...], Fields]] = {"system_cpu": {}, "pool": {}, "link": {}}
     counters = [_counter(envelope, cell, value) for cell, value in snapshot.counters]
@@ -118,17 +117,19 @@ def _measured(snapshot: Snapshot, headers: Headers, envelope: Fields) -> dict[st
                 keyed[dataset].setdefault(key, {})[column] = figure
     counters += [_counter(envelope, cell, value) for row in disks.values() for cell, value in reads_that_differ(row)]
     _finish_all_engines(keyed["system_cpu"], snapshot, headers, envelope, counters)
-    return {
-        "system_cpu": [
-            {**envelope, "engine_type": key[0], "engine": key[1], **fields}
-            for key, fields in keyed["system_cpu"].items()
-        ],
-        "pool": [{**envelope, "pool": key[0], **fields} for key, fields in keyed["pool"].items()],
-        "disk": disk_rows(disks, headers, envelope, seconds),
-        "link": [{**envelope, "link_type": key[0], "link": key[1], **fields} for key, fields in keyed["link"].items()],
-        "job": [_job(job, process, headers.system, envelope, seconds) for job, process in snapshot.processes.items()],
-        "counter": counters,
-    }
+    for key, fields in keyed["system_cpu"].items():
+        yield Record("system_cpu", {**envelope, "engine_type": key[0], "engine": key[1], **fields})
+    for key, fields in keyed["pool"].items():
+        yield Record("pool", {**envelope, "pool": key[0], **fields})
+    table = Table("disk", envelope, disk_columns(disks, headers, seconds))
+    if table.rows:
+        yield table
+    for key, fields in keyed["link"].items():
+        yield Record("link", {**envelope, "link_type": key[0], "link": key[1], **fields})
+    for job, process in snapshot.processes.items():
+        yield Record("job", _job(job, process, headers.system, envelope, seconds))
+    for counter in counters:
+        yield Record("counter", counter)
 
 
 def _figure(value: float, factor: float, rate: bool, seconds: float | None) -> float | None:
