@@ -68,11 +68,6 @@ _TEXTS = (
         f"without them neither system nor times are known: take the whole recording, or {_RECORD}",
     ),
     _text(
-        r"^(?:cpu_total|cpu_util|proc_stat|stat_counters|identity|timestamp)[,\s]\w+=",
-        "nimon data in the line protocol of InfluxDB",
-        "record with njmon, which writes the same as JSON",
-    ),
-    _text(
         r'\A\s*[\[{][^\0]*"(?:cpu_total|proc_meminfo|proc_vmstat|stat_counters|snapshot_loop)"\s*:',
         "JSON of njmon that does not begin a sample",
         "take the whole recording: a sample begins with its timestamp",

@@ -26,6 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret, Strict, raise_all
+from counterflow.base.loopback import is_loopback
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.http.reports import REPORTS
@@ -242,6 +243,46 @@ class KafkaSource(Strict):
         return {}
 
 
+class ListenSource(Strict):
+    """Recorders that send by themselves: njmon and nimon, to an address that the agent listens on.
+
+    They encrypt nothing, so this is an address of this machine, behind a relay that terminates TLS; `in_clear` accepts
+    senders of other machines as they are.
+    """
+
+    kind: Literal["listen"]
+    name: str = Field(pattern=NAME)
+    address: Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$")] = "127.0.0.1:8181"
+    protocol: Literal["tcp", "udp"] = "tcp"
+    in_clear: bool = False
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    system: str | None = Field(default=None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
+
+    @property
+    def at(self) -> tuple[str, int]:
+        """Host and port."""
+        host, _, port = self.address.rpartition(":")
+        return host.strip("[]"), int(port)
+
+    @property
+    def place(self) -> str:
+        """What the streams of the source are kept under; each sender is one."""
+        return self.kind
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """None: several systems may send."""
+        return {}
+
+    @model_validator(mode="after")
+    def _is_of_this_machine(self) -> ListenSource:
+        text = "others could read and send along: use 127.0.0.1 behind a relay that terminates TLS, or `in_clear: true`"
+        raise_all({} if self.in_clear or is_loopback(self.at[0]) else {"address": text})
+        raise_all({} if 0 < self.at[1] < 65536 else {"address": "expected a port from 1 to 65535"})
+        return self
+
+
 class HttpConnection(HttpTarget):
     """A Distributed Data Server (DDS) of RMF, and where the password is kept."""
 
@@ -282,8 +323,8 @@ class HttpSource(_Asked):
         return chosen
 
 
-System = SqlSource | HttpSource | KafkaSource
-"""A source that is queried, of any kind."""
+System = SqlSource | HttpSource | KafkaSource | ListenSource
+"""A source that is queried or sends by itself, of any kind."""
 
 
 def _kind(source: Any) -> str:
@@ -296,8 +337,11 @@ AnySource = Annotated[
     Annotated[Source, Tag("files")]
     | Annotated[SqlSource, Tag("sql")]
     | Annotated[HttpSource, Tag("http")]
-    | Annotated[KafkaSource, Tag("kafka")],
-    Discriminator(_kind, custom_error_type="kind", custom_error_message="expected `files`, `sql`, `http` or `kafka`"),
+    | Annotated[KafkaSource, Tag("kafka")]
+    | Annotated[ListenSource, Tag("listen")],
+    Discriminator(
+        _kind, custom_error_type="kind", custom_error_message="expected `files`, `sql`, `http`, `kafka` or `listen`"
+    ),
 ]
 
 
@@ -410,6 +454,8 @@ def _rooted(config: Config, folder: Path) -> Config:
             return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
         if isinstance(found, KafkaSource):
             return found.model_copy(update={"connection": kafka(found.connection) if found.connection else own})
+        if isinstance(found, ListenSource):
+            return found
         to = found.connection
         rooted = {"password": to.password and secret(to.password), "ca": to.ca and folder / to.ca}
         return found.model_copy(update={"connection": to.model_copy(update=rooted)})
@@ -468,6 +514,8 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
             return list(SqlSource.model_fields)
         case ["sources", "kafka"]:
             return list(KafkaSource.model_fields)
+        case ["sources", "listen"]:
+            return list(ListenSource.model_fields)
         case ["sources", "kafka", "connection"]:
             return list(Kafka.model_fields)
         case ["sources", "kafka", "connection", "secrets", _]:

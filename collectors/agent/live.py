@@ -19,12 +19,13 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.checkpoint import Committed, StreamId
-from counterflow.collectors.agent.config import HttpSource, KafkaSource, SpoolFolder, SqlSource, System
+from counterflow.collectors.agent.config import HttpSource, KafkaSource, ListenSource, SpoolFolder, SqlSource, System
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
+from counterflow.collectors.formats.njmon import FORMAT as NJMON
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
 from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
@@ -34,6 +35,8 @@ from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session as HttpSession
 from counterflow.collectors.sources.kafka.session import Session as KafkaSession
 from counterflow.collectors.sources.kafka.topics import Topics
+from counterflow.collectors.sources.listening import Samples
+from counterflow.collectors.sources.listening import Session as Listening
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
@@ -137,14 +140,17 @@ def format_name(source: System) -> str:
     """Return the format that reads the answers of a source."""
     if isinstance(source, HttpSource):
         return RMF_DDS.name
+    if isinstance(source, ListenSource):
+        return NJMON.name
     return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
 
 
 def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Table | Reject]:
     """Yield the records of a response; `state` is what its format keeps for the next answer, and is updated."""
     zone = ZoneInfo(source.zone)
-    columns = {} if isinstance(source, HttpSource) else {**batch.named, **source.columns}
-    context = Context(batch.origin, zone, source.system, columns=columns)
+    columns = {**batch.named, **source.columns} if isinstance(source, SqlSource | KafkaSource) else {}
+    at = batch.sampled_at if isinstance(source, ListenSource) else None
+    context = Context(batch.origin, zone, source.system, at=at, columns=columns)
     if isinstance(source, SqlSource):
         yield from read_rows(batch.table, batch.columns, batch.rows, context, state, batch.sampled_at)
         return
@@ -169,6 +175,9 @@ def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: W
         return Reader(
             source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], told, waiting
         )
+    if isinstance(source, ListenSource):
+        listening = Listening(*source.at, source.protocol)
+        return Reader(source.name, listening, [Samples(source.name, committed)], told, waiting)
     if isinstance(source, HttpSource):
         password = source.connection.password
         dds = HttpSession(source.connection, password.read if password else None)

@@ -17,7 +17,7 @@ def command(file: Path, as_json: bool) -> None:
     """
     import orjson
 
-    from counterflow.collectors.agent.config import HttpSource, SqlSource, load
+    from counterflow.collectors.agent.config import HttpSource, ListenSource, SqlSource, load
     from counterflow.collectors.sources.files import find
     from counterflow.collectors.sources.sql.drivers import driver
     from counterflow.collectors.sources.sql.packs import load as load_pack
@@ -44,6 +44,8 @@ def command(file: Path, as_json: bool) -> None:
             to.password.read()
             where = f"{system.system} at {to.host} through {to.driver}"
             read = tuple(load_pack(name).pack for name in system.packs)
+        elif isinstance(system, ListenSource):
+            where, read = f"{system.protocol} {system.address}", ("njmon", "nimon")
         else:
             cluster = system.connection or config.kafka
             _ = cluster.client

@@ -4,8 +4,8 @@
 `reason`. A case that gives nothing has no such file.
 
 `context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
-`complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences of
-single cases by their names; null takes a value away.
+`at`, `complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences
+of single cases by their names; null takes a value away.
 
 Cases of `unrecognised` are files that no format reads: they give the reject with the advice.
 """
@@ -69,6 +69,7 @@ class Case(NamedTuple):
             system=given.get("system"),
             complete=given.get("complete", True),
             date_order=given.get("date_order"),
+            at=given.get("at"),
             columns=given.get("columns", {}),
             beside=beside(self.input),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
+from pathlib import Path
 
 import orjson
 import pytest
@@ -34,6 +35,7 @@ WHOLE = {
     "array": b'{\n  "samples": [\n' + b",\n".join(TEXTS["array"]) + b" ]\n}\n",
     "lines": b"\n".join(TEXTS["lines"]) + b"\n",
 }
+NIMON = (Path(__file__).parents[1] / "golden/njmon/nimon/input.txt").read_bytes()
 ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
 
 
@@ -48,11 +50,11 @@ def test_both_forms_hold_the_same_records(form: str) -> None:
     assert not [item for item in parse(WHOLE[form]) if isinstance(item, Reject)]
 
 
-@pytest.mark.parametrize("form", WHOLE)
+@pytest.mark.parametrize("form", [*WHOLE, "nimon"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
-    content = WHOLE[form]
+    content = WHOLE.get(form, NIMON)
     cut = data.draw(st.integers(0, len(content)))
     first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
     position = newest_position(first)

@@ -1,4 +1,4 @@
-"""njmon: one JSON object a sample, in an array (v25) or one a line (newer), whole files and growing ones."""
+"""njmon: one JSON object a sample, in an array (v25) or one a line (newer), or the lines of nimon; whole or growing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import BinaryIO
 
+from counterflow.collectors.formats.njmon.influx import is_nimon, samples
 from counterflow.collectors.formats.njmon.sample import NjmonState, UnusableSampleError, decode, items
 from counterflow.collectors.formats.njmon.scan import Piece, is_njmon, pieces
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.text.lines import read_head
 
 _BETWEEN = re.compile(rb'[\s,\[\]{}]+|"samples"\s*:|"njmon_stats"\s*:\s*\{[^{}]*\}|"identity"\s*:\s*\{[^{}]*\}')
 _LONGEST_BETWEEN = 65_536
@@ -23,12 +25,15 @@ class Njmon:
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a sample begins in `head`."""
-        return is_njmon(head)
+        return is_njmon(head) or is_nimon(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every whole sample; what is damaged becomes a reject, and the next sample is read."""
         state = NjmonState(**position.state) if position else NjmonState()
         offset, line = (position.byte_offset, position.line) if position else (0, 1)
+        if is_nimon(read_head(stream)):
+            yield from _lines(stream, offset, line, context, state)
+            return
         for piece in pieces(stream, offset, line, complete=context.complete):
             if piece.last and not context.complete:
                 return  # the rest of it is still to be written
@@ -45,6 +50,26 @@ class Njmon:
             yield _reject(Reason.CUT_FILE, "the array of samples is not closed: the recorder was killed", line, offset)
         elif offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+def _lines(stream: BinaryIO, offset: int, line: int, context: Context, state: NjmonState) -> Iterator[Item]:
+    for written in samples(stream, offset, line, context.told):
+        if written.is_last and not context.complete:
+            return  # more lines of it may follow
+        for refused, reason in written.refused:
+            detail = "expected a line of InfluxDB: measurement,tags fields"
+            yield _reject(reason, detail, refused.number, refused.offset, kept="none", raw=refused.raw)
+        try:
+            for item in items(written.tree, state, context.zone, context.system):
+                if isinstance(item, Reject):
+                    item.line, item.byte_offset = written.first.number, written.first.offset
+                yield item
+        except UnusableSampleError as error:
+            why = str(error)
+            if error.reason is Reason.STAMP_MISSING:
+                why = "no line of the sample has a time, as nimon leaves it to InfluxDB: give it with --at"
+            yield _reject(error.reason, why, written.first.number, written.first.offset, kept="none")
+        yield Position(written.last.end, written.last.number + 1, asdict(state))
 
 
 def _sample(piece: Piece, context: Context, state: NjmonState) -> Iterator[Item]:

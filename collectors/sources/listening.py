@@ -1,0 +1,240 @@
+"""What recorders send: njmon as JSON over TCP or UDP, nimon as it writes to InfluxDB over HTTP.
+
+`njmon -i HOST -p PORT` opens a connection, sends a scrambled greeting and then sample after sample; `nimon` posts the
+lines of one sample to `/write`. Nothing is acknowledged by these protocols but the post of nimon. A sample is kept from
+the moment it is received whole: in the spool, if there is one.
+
+There is no encryption in the recorders: listen on this machine only, behind a relay that terminates TLS.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import socketserver
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Literal, NamedTuple
+
+import structlog
+
+from counterflow.collectors.formats.njmon.influx import is_nimon
+from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE, is_njmon, pieces
+from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
+from counterflow.collectors.sources.asking.session import AskError, Kind
+
+log = structlog.get_logger()
+
+INTERVAL_S = 0.2
+"""How often is looked for what was received."""
+_WAITING = 64
+"""So many samples wait; a sender over TCP waits with its next one."""
+_SILENT_S = 86_400.0
+_BLOCK = 64 << 10
+_HOST = re.compile(rb'"hostname"\s*:\s*"([^"]{1,255})"|^[^\n ]{1,4096}?,host(?:name)?=([^,\s]{1,255})', re.MULTILINE)
+_LENGTH = re.compile(rb"(?im)^content-length:\s*(\d{1,9})\s*$")
+_GREETING = 8 << 10
+
+
+class Received(NamedTuple):
+    """One sample, as it was sent, the address that it came from, and when (UTC)."""
+
+    body: bytes
+    peer: str
+    at: datetime
+
+
+Keep = Callable[[Received], bool]
+
+
+class Session:
+    """The socket that is listened on. `number` counts how often it was opened."""
+
+    def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
+        """Keep where to listen."""
+        self.number = 0
+        self._at = (host, port)
+        self._protocol = protocol
+        self._server: socketserver.BaseServer | None = None
+        self._received: Queue[Received] = Queue(_WAITING)
+        self._closed = Event()
+
+    def open(self) -> None:
+        """Listen, unless that is done.
+
+        Raises
+        ------
+        AskError : LOST where the port is taken.
+        """
+        if self._server is not None:
+            return
+        try:
+            server = _Streams(self._at, self._keep) if self._protocol == "tcp" else _Datagrams(self._at, self._keep)
+        except OSError as error:
+            host, port = self._at
+            raise AskError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
+        self._closed.clear()
+        self._server = server
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        self.number += 1
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._closed.set()
+        server, self._server = self._server, None
+        if server is not None:
+            server.shutdown()
+            server.server_close()
+
+    def text(self, error: BaseException) -> str:
+        """Return the content of an error."""
+        return " ".join(str(error).split()) or type(error).__name__
+
+    def waiting(self) -> Iterator[Received]:
+        """Yield what was received, until nothing waits."""
+        while True:
+            try:
+                yield self._received.get_nowait()
+            except Empty:
+                return
+
+    def _keep(self, sample: Received) -> bool:
+        """Let a sample wait to be taken; False where the source is closed before there is room."""
+        while not self._closed.is_set():
+            try:
+                self._received.put(sample, timeout=0.2)
+            except Full:
+                continue
+            return True
+        return False
+
+
+class Samples:
+    """The samples of every sender, each of them a stream of its own."""
+
+    interval_s = INTERVAL_S
+
+    def __init__(self, name: str, committed: dict[str, Cursor]) -> None:
+        """Keep what is committed, by stream."""
+        self._name = name
+        self._committed = committed
+        self._streams: dict[str, Stream] = {}
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        """Yield what was received, sample by sample."""
+        for sample in session.waiting():
+            found = _HOST.search(sample.body)
+            host = (
+                next((g.decode(errors="replace") for g in found.groups() if g), sample.peer) if found else sample.peer
+            )
+            if host not in self._streams:
+                origin = f"{self._name} from {host}"
+                self._streams[host] = Stream(host, "njmon", origin, self._committed.get(host))
+            batch = self._streams[host].reached(time.monotonic())
+            batch.body, batch.sampled_at = sample.body, sample.at
+            yield batch
+
+
+class _Streams(socketserver.ThreadingTCPServer):
+    """Connections, each read in a thread of its own."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, at: tuple[str, int], keep: Keep) -> None:
+        self.keep = keep
+        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        super().__init__(at, _Stream)
+
+
+class _Datagrams(socketserver.ThreadingUDPServer):
+    """Datagrams, each of them a sample."""
+
+    max_packet_size = 1 << 16
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, at: tuple[str, int], keep: Keep) -> None:
+        self.keep = keep
+        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        super().__init__(at, _Datagram)
+
+
+class _Datagram(socketserver.BaseRequestHandler):
+    server: _Datagrams
+
+    def handle(self) -> None:
+        body, peer = bytes(self.request[0]), str(self.client_address[0])
+        if is_njmon(body) or is_nimon(body):
+            self.server.keep(Received(body, peer, datetime.now(UTC)))
+        else:
+            log.warning("no sample of njmon or nimon in a datagram", peer=peer, bytes=len(body))
+
+
+class _Stream(socketserver.StreamRequestHandler):
+    server: _Streams
+    timeout = _SILENT_S
+
+    def handle(self) -> None:
+        peer = str(self.client_address[0])
+        try:
+            first = self.connection.recv(_BLOCK)
+            if first.startswith(b"POST "):
+                self._posted(first, peer)
+            else:
+                self._sent(first, peer)
+        except OSError as error:
+            log.warning("a sender's connection ended", peer=peer, error=str(error))
+
+    def _sent(self, data: bytes, peer: str) -> None:
+        """Read sample after sample of a connection."""
+        began = False
+        while data:
+            stream = BytesIO(data)
+            for piece in pieces(stream, complete=False):
+                if piece.kind == "sample":
+                    began = True
+                    if not self.server.keep(Received(piece.text, peer, datetime.now(UTC))):
+                        return
+                elif piece.last:
+                    data = piece.text
+                    break
+                elif piece.kind != "between":
+                    log.warning("a sample is refused", peer=peer, why=piece.kind, bytes=len(piece.text))
+            else:
+                data = b""
+            if len(data) > (MAX_SAMPLE if began else MAX_SAMPLE + _GREETING):
+                log.warning("no sample of njmon within 16 MiB, the connection is closed", peer=peer)
+                return
+            more = self.connection.recv(_BLOCK)
+            if not more:
+                if is_njmon(data):
+                    log.warning("the connection ended within a sample", peer=peer, bytes=len(data))
+                return
+            data += more
+
+    def _posted(self, data: bytes, peer: str) -> None:
+        """Read one post of lines to `/write`, and answer it as InfluxDB does."""
+        while b"\r\n\r\n" not in data and len(data) < _BLOCK and (more := self.connection.recv(_BLOCK)):
+            data += more
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        size = int(length[1]) if length else -1
+        if not head.split(b" ", 2)[1].startswith(b"/write") or not 0 <= size <= MAX_SAMPLE:
+            self._answer("400 Bad Request")
+            return
+        while len(body) < size and (more := self.connection.recv(_BLOCK)):
+            body += more
+        if len(body) < size or not is_nimon(body):
+            log.warning("no sample of nimon in a post", peer=peer, bytes=len(body))
+            self._answer("400 Bad Request")
+        elif self.server.keep(Received(body[:size], peer, datetime.now(UTC))):
+            self._answer("204 No Content")
+
+    def _answer(self, status: str) -> None:
+        self.wfile.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())

@@ -1,0 +1,129 @@
+"""`counterflow agent run` with a source of kind `listen`: what njmon and nimon send is published once."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from counterflow.schemas.definition import topics
+from counterflow.stack.kafka import create_topics
+from counterflow.stack.settings import StackSettings
+from tests.support.agents import AgentProcess, published, until
+
+GOLDEN = Path(__file__).parents[1] / "golden/njmon"
+GREETING = b'"9*T{5p({j}9*T*)nB_{y'
+"""As njmon scrambles its greeting: no line end, and braces where chance puts them."""
+_names = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def broker(kafka: StackSettings) -> StackSettings:
+    create_topics(kafka, topics())
+    return kafka
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+class Listening(AgentProcess):
+    """An agent with one source of this kind and a spool."""
+
+    def __init__(self, folder: Path, broker: StackSettings, name: str, port: int, protocol: str = "tcp") -> None:
+        source = {"kind": "listen", "name": "n", "address": f"127.0.0.1:{port}", "protocol": protocol}
+        config = {
+            "agent_id": name,
+            "kafka": broker.kafka("admin").described,
+            "poll_s": 0.1,
+            "commit": {"interval_s": 0.2},
+            "spool": {"path": f"spool-{name}"},
+            "sources": [source],
+        }
+        path = folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(config))
+        log = folder / f"{name}.{next(_names)}.log"
+        super().__init__([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)], log)
+        until(lambda: "connected" in self.log.read_text(), log=log)
+
+
+def instants(broker: StackSettings, name: str) -> Counter[tuple[str, str]]:
+    """System and time of every row of the total of all engines."""
+    rows = published(broker, name)
+    return Counter((r["system"], r["ts"]) for r in rows if r["dataset"] == "system_cpu" and r["engine"] == "all")
+
+
+def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
+    broker: StackSettings, tmp_path: Path
+) -> None:
+    """One connection in pieces, as njmon v25 sends; a second of another host in lines, as newer versions do."""
+    port, name = free_port(), "listening-tcp"
+    array = (GOLDEN / "real_v25/input.json").read_bytes()
+    lines = (GOLDEN / "one_sample_a_line/input.json").read_bytes()
+    with Listening(tmp_path, broker, name, port) as agent:
+        with (
+            socket.create_connection(("127.0.0.1", port)) as sender,
+            socket.create_connection(("127.0.0.1", port)) as other,
+        ):
+            sender.sendall(GREETING)
+            for at in range(0, len(array), 9_973):
+                sender.sendall(array[at : at + 9_973])
+            other.sendall(lines)
+        sent = array.count(b'"timestamp"') + lines.count(b'"timestamp"')
+        until(lambda: sum(instants(broker, name).values()) == sent, log=agent.log)
+        agent.process.send_signal(signal.SIGKILL)
+        agent.process.wait(10)
+    with Listening(tmp_path, broker, name, port) as agent:
+        with socket.create_connection(("127.0.0.1", port)) as sender:
+            sender.sendall(lines.replace(b"2026-11-21T01", b"2026-11-21T07"))
+        found = until(
+            lambda: len(i := instants(broker, name)) == sent + lines.count(b'"timestamp"') and i, log=agent.log
+        )
+        assert set(found.values()) == {1}
+    assert {system for system, _ in found} == {"vm", "lnx1"}
+    rows = published(broker, name)
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    assert not [row for row in rows if row["dataset"] == "quality" and row["reason"] != "clock_change"]
+
+
+def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
+    """A sample of nimon without a time has that of its arrival; what is none is answered with 400."""
+    port, name = free_port(), "listening-nimon"
+    untimed = (GOLDEN / "nimon_without_time/input.txt").read_bytes()
+    with Listening(tmp_path, broker, name, port) as agent:
+        to = f"http://127.0.0.1:{port}/write?db=njmon&u=a&p=b"
+        assert httpx.post(to, content=untimed).status_code == 204
+        assert httpx.post(to, content=b"cpu usage=1").status_code == 400
+        (key,) = until(lambda: instants(broker, name), log=agent.log)
+        assert key[0] == "lnx1"
+        assert key[1] > "2026-11-2"
+    port, name = free_port(), "listening-udp"
+    sample = (GOLDEN / "one_sample_a_line/input.json").read_bytes().splitlines()[0]
+    with Listening(tmp_path, broker, name, port, "udp") as agent:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(b"hello", ("127.0.0.1", port))
+            sender.sendto(sample, ("127.0.0.1", port))
+        assert until(lambda: instants(broker, name), log=agent.log) == {("lnx1", "2026-11-21T01:52:10Z"): 1}
+
+
+def test_another_machine_may_send_only_where_the_configuration_allows_it(tmp_path: Path) -> None:
+    source = {"kind": "listen", "name": "n", "address": "0.0.0.0:8181"}
+    config = {"agent_id": "a", "kafka": {"bootstrap": "127.0.0.1:1"}, "sources": [source]}
+    path = tmp_path / "agent.yaml"
+    path.write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "counterflow", "check-config", str(path)]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "sources[0].address" in refused.stderr
+    assert "in_clear: true" in refused.stderr
+    path.write_text(yaml.safe_dump(config | {"sources": [source | {"in_clear": True}]}))
+    assert "tcp 0.0.0.0:8181" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
