@@ -54,7 +54,9 @@ _TEXTS = (
     ),
     _text(r"\A\s*(?:<!--[^>]*-->\s*)?(?i:<!doctype html|<html)", "an HTML page", "save the data it links to, or shows"),
     _text(
-        r"\A\s*<(?:\?xml[^>]*>\s*<)?ddsml\b", "an answer of RMF's DDS as XML", "ask for JSON: Accept: application/json"
+        r"\A\s*<(?:\?xml[^>]*>\s*<)*ddsml\b",
+        "a report of RMF's postprocessor",
+        "ask for a report of Monitor III: /gpm/rmfm3?report=SYSINFO&resource=,SYSTEM,MVS_IMAGE",
     ),
     _text(
         r"\A\s*<(?:\?xml[^>]*>\s*<)?(?:\w+:)?feed\b",

@@ -1,4 +1,4 @@
-"""JSON documents one behind the other: one that is cut or damaged costs no other.
+"""Documents one behind the other, of JSON or XML: one that is cut or damaged costs no other.
 
 For formats whose files are answers of a service, joined or appended. A document is found by how it begins, which no
 text inside another can look like: its quotes would be escaped.
@@ -36,11 +36,16 @@ class Unusable(ValueError):  # noqa: N818 - not an error of the program
 
 
 class Documents(NamedTuple):
-    """How a document begins, an example of that for people, and what else than white space may stand between two."""
+    """How a document begins, an example of that for people, and what else than white space may stand between two.
+
+    `decode` returns the document that a text begins with and where it ends, or raises ValueError; `language` names it.
+    """
 
     start: re.Pattern[bytes]
     example: str
     between: bytes = b""
+    decode: Callable[[str], tuple[Any, int]] = _DECODER.raw_decode
+    language: str = "JSON"
 
 
 class Part(NamedTuple):
@@ -129,10 +134,10 @@ def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any
         return data, None, Reject(Reason.UNKNOWN_LINE, f"expected a document, `{documents.example}`", "none")
     try:
         written = data.decode(errors="surrogateescape")
-        tree, end = _DECODER.raw_decode(written)
+        tree, end = documents.decode(written)
     except (ValueError, RecursionError) as error:
         reason = Reason.CUT_FILE if piece.last else Reason.UNKNOWN_LINE
-        return data, None, Reject(reason, f"the document is not JSON: {error}", "none")
+        return data, None, Reject(reason, f"the document is not {documents.language}: {error}", "none")
     text = written[:end].encode(errors="surrogateescape")
     try:
         text.decode()

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
+from counterflow.collectors.formats.rmf_dds.xml import decode
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from tests.support.streams import Trickle, found, newest_position
 
 GOLDEN = Path(__file__).parent.parent / "golden/rmf_dds"
 INPUTS = [GOLDEN / case / "input.json" for case in ("text_between_responses", "json_lines", "interval_late", "no_data")]
+INPUTS.append(GOLDEN / "xml_appended_and_cut/input.xml")
 
 
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
@@ -44,6 +46,11 @@ def sysinfo(end: datetime, gcp_pct: float) -> dict[str, Any]:
             }
         ]
     }
+
+
+def test_entities_are_not_expanded() -> None:
+    with pytest.raises(ValueError, match="entities of its own"):
+        decode('<!DOCTYPE ddsml [<!ENTITY a "aaaa">]><ddsml>&a;&a;</ddsml>')
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.parent.name)

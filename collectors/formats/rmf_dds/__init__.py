@@ -1,4 +1,4 @@
-"""Reports of RMF Monitor III as the Distributed Data Server (DDS) answers them in JSON: one, several, appended."""
+"""Reports of RMF Monitor III as the Distributed Data Server (DDS) answers them, in JSON or XML: one or several."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import BinaryIO
 
 from counterflow.collectors.formats.rmf_dds.items import RmfState, items
 from counterflow.collectors.formats.rmf_dds.report import Newest, newest
+from counterflow.collectors.formats.rmf_dds.xml import decode, is_xml
 from counterflow.collectors.records import Context, Item, Position
 from counterflow.collectors.text.documents import Documents, read_items
+from counterflow.collectors.text.lines import read_head
 
 __all__ = ["FORMAT", "Newest", "newest"]
 
@@ -23,20 +25,25 @@ _DOCUMENTS = Documents(
     '{"report": …}',
     between=b"[],",
 )
+_BEHIND = rb"(?<!\?>)(?<!\?>\n)(?<!\?>\r\n)(?<!\?> )"  # what follows a declaration belongs to it
+_XML = Documents(re.compile(_BEHIND + rb"<(?:\?xml|ddsml)\b"), "<ddsml> … </ddsml>", decode=decode, language="XML")
 
 
 class RmfDds:
-    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE; see docs/formats/rmf_dds.md."""
+    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE and to `/gpm/perform`; see docs/formats/rmf_dds.md."""
 
     name = "rmf_dds"
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a response begins in `head` that names a resource of RMF, or its server."""
+        if is_xml(head):
+            return b"<postprocessor" not in head
         return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every report; a response that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, RmfState, items)
+        documents = _XML if is_xml(read_head(stream)) else _DOCUMENTS
+        return read_items(stream, position, context, documents, RmfState, items)
 
 
 FORMAT = RmfDds()

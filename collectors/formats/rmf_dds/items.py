@@ -12,6 +12,7 @@ from typing import Any
 from counterflow.collectors.formats.rmf_dds import names
 from counterflow.collectors.formats.rmf_dds.names import Semantics
 from counterflow.collectors.formats.rmf_dds.report import (
+    NO_DATA,
     NOTHING,
     Body,
     Header,
@@ -82,9 +83,12 @@ def _report(report: Mapping[str, Any], state: RmfState, context: Context) -> Ite
         return
     try:
         found = header_of(report, context, state.seen)
-        if found.name not in _READERS:
-            raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}")
-        yield from _READERS[found.name](_Reading(found, content, state))
+        if found.name in _READERS:
+            yield from _READERS[found.name](_Reading(found, content, state))
+        elif text(mapping(report.get("metric")).get("format")) in ("single", "list"):
+            yield from _metric(_Reading(found, content, state), report)
+        else:
+            raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}, or a single metric")
     except Unusable as error:
         again = error.reason is Reason.DUPLICATE_ROW
         yield Reject(error.reason, str(error), "none", raw=b"" if again else _raw(report))
@@ -226,6 +230,27 @@ def _pcie(reading: _Reading) -> Iterator[Item]:
         links.add(link)
         yield from reading.config(function, {name: t for name, t in texts.items() if name != names.PCIE_FUNCTION})
     yield from _repeated(functions)
+    yield from reading.end()
+
+
+def _metric(reading: _Reading, report: Mapping[str, Any]) -> Iterator[Item]:
+    """Yield one metric of `/gpm/perform`: a value, or one of each thing that it lists."""
+    of = mapping(report.get("metric"))
+    id, description = text(of.get("id")), text(of.get("description"))
+    semantics = names.PERCENT if description.startswith("%") else Semantics(None, None)
+    seen: Counter[str] = Counter()
+    reading.content.misfits.clear()  # a row may name more than its columns do
+    for row in mappings(report.get("row")):
+        cells = row.get("col")
+        values = [text(cell) for cell in cells] if isinstance(cells, list) else []
+        if values[:1] == [NO_DATA]:
+            continue
+        if len(values) < 2:
+            reading.content.misfits.append(values)
+            continue
+        instance = values[0] + (f"[{'.'.join(part for part in values[2:4] if part)}]" if any(values[2:4]) else "")
+        yield from reading.counter(id, _one_more(instance, seen), description or id, values[1], semantics)
+    yield from _repeated(seen)
     yield from reading.end()
 
 

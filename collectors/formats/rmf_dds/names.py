@@ -12,17 +12,17 @@ class Semantics(NamedTuple):
     kind: str | None
 
 
-_PERCENT, _RATE, _GAUGE = Semantics("%", "percent"), Semantics(None, "rate"), Semantics(None, "gauge")
+PERCENT, _RATE, _GAUGE = Semantics("%", "percent"), Semantics(None, "rate"), Semantics(None, "gauge")
 _PROCESSORS = Semantics("processors", "gauge")
 
 ENGINES = {"gcp": ("SYSCUVVC", "SYSPRVVC"), "ziip": ("SYSCUIVC", "SYSPRTVC")}
 """Variables of SYSINFO: utilisation in % and processors online, by type."""
 
 SYSINFO = {
-    **dict.fromkeys(("SYSTSVVC", "SYSTSEVC"), _PERCENT),  # Appl%, EAppl%
-    **dict.fromkeys(("SYSLCPVC", "SYSCULVC", "SYSMUIVC", "SYSMUAVC"), _PERCENT),  # MVS utilization: CP, IIP, AAP
-    **dict.fromkeys(("SYSAPTVC", "SYSATCVC"), _PERCENT),  # Appl% IIP, Appl% IIP on CP
-    **dict.fromkeys(("SYSCUAVC", "SYSAPIVC", "SYSAICVC"), _PERCENT),  # AAP: utilization, Appl%, Appl% on CP
+    **dict.fromkeys(("SYSTSVVC", "SYSTSEVC"), PERCENT),  # Appl%, EAppl%
+    **dict.fromkeys(("SYSLCPVC", "SYSCULVC", "SYSMUIVC", "SYSMUAVC"), PERCENT),  # MVS utilization: CP, IIP, AAP
+    **dict.fromkeys(("SYSAPTVC", "SYSATCVC"), PERCENT),  # Appl% IIP, Appl% IIP on CP
+    **dict.fromkeys(("SYSCUAVC", "SYSAPIVC", "SYSAICVC"), PERCENT),  # AAP: utilization, Appl%, Appl% on CP
     **dict.fromkeys(("SYSPRIVC", "SYSPKCVC", "SYSPKIVC", "SYSPKAVC"), _PROCESSORS),  # AAPs online; parked by type
     "SYSLOAVG": _GAUGE,  # load average
 }
@@ -40,13 +40,13 @@ PCIE_FUNCTION = "PCIEPFID"
 PCIE_LINK = ("PCIESERN", "PCIELKID")
 """Serial number and id of a synchronous I/O link (zHyperLink)."""
 PCIE_CPC = {
-    **dict.fromkeys(("PCIETBPC", "PCIESRRC"), _PERCENT),  # time busy, successful requests
+    **dict.fromkeys(("PCIETBPC", "PCIESRRC"), PERCENT),  # time busy, successful requests
     **dict.fromkeys(("PCIERRTC", "PCIETRRC", "PCIETWRC"), _RATE),  # requests, transfer read and write
     **dict.fromkeys(("PCIEXRRC", "PCIEXWRC"), _GAUGE),  # transfer read and write ratio
 }
 """Columns of PCIE marked `(CPC)`: of a link by all systems of the machine, so never to be held against one of them."""
 PCIE = {
-    **dict.fromkeys(("PCIESRR", "PCIEALLT", "PCIEFBSY", "PCIE1BPU"), _PERCENT),
+    **dict.fromkeys(("PCIESRR", "PCIEALLT", "PCIEFBSY", "PCIE1BPU"), PERCENT),
     **dict.fromkeys(("PCIERRT", "PCIELOOP", "PCIESTOP", "PCIESBOP", "PCIERFOP", "PCIEDMAR", "PCIEDMAW"), _RATE),
     **dict.fromkeys(("PCIEDPKR", "PCIEDPKT", "PCIEDWUP", "PCIEFTR", "PCIE1RRC", "PCIE1TPC"), _RATE),
     **dict.fromkeys(("PCIE1RRD", "PCIE1TPD"), _RATE),

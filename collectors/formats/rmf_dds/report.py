@@ -22,7 +22,8 @@ ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
 NOTHING = frozenset({"", "-", "****", "*NODATA*", "DEACT", "N/A", "NAN"})
 """What stands, in any case, where there is no figure."""
 
-_NO_DATA = "*NoData*"
+NO_DATA = "*NoData*"
+"""Name of a row that says that there are none."""
 _STAMP = re.compile(r"\d{14}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([Ee][-+]?\d{1,3})?", re.ASCII)
 _TOO_LARGE = 2.0**63
@@ -142,7 +143,7 @@ def body_of(report: Mapping[str, Any]) -> Body:
     for row in mappings(report.get("row")):
         cells = row.get("col")
         values = [text(cell) for cell in cells] if isinstance(cells, list) else []
-        if _NO_DATA in values[:1]:
+        if NO_DATA in values[:1]:
             continue
         if len(values) != len(columns):
             misfits.append(values)
