@@ -1,7 +1,7 @@
 """JSON Lines of OMEGAMON Data Provider: one flat object a line, a row of an attribute group of one monitor.
 
-Every number goes to `counter`, every text that names nothing to `config`; datasets are filled where the site says which
-field fills which column. See docs/formats/omegamon_jsonl.md.
+Every number goes to `counter`, every text that names nothing to `config`; `system_cpu` is filled by what RMF found, and
+datasets where the site says which field fills which column. See docs/formats/omegamon_jsonl.md.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Reading:
         self.mistakes: list[Reject] = []
         self._context = context
         self._fillings: defaultdict[str, list[Filling]] = defaultdict(list)
-        for item in fillings(context.columns):
+        for item in fillings({**known.COLUMNS, **context.columns}):
             if isinstance(item, Reject):
                 self.mistakes.append(item)
             else:

@@ -56,6 +56,13 @@ INSTANCE: dict[str, tuple[str, ...]] = {
 }
 """The fields that identify the rows of a table. In any other table all its texts do."""
 
+COLUMNS = {
+    "busy_pct": "gcp:km5.syscpuutil.rmf_lpar_cpu_percent",
+    "logical_engines": "gcp:km5.syscpuutil.cpus_online",
+}
+"""The fields that fill a column of a dataset where the site names no others. Of `rmf_lpar_cpu_percent` the name states
+that it is RMF's utilisation of the partition; no captured line was at hand."""
+
 LONG = {table for table, fields in INSTANCE.items() if fields == _LONG}
 """Tables with a row a counter; `value`, `delta` and `rate` may be texts there."""
 LONG_NUMBERS = ("value", "delta", "rate", "sequence")
