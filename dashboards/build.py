@@ -385,6 +385,11 @@ def _cell(name: str, series: Series, chart: Drawing) -> Iterator[tuple[str, Any]
         steps = [{"color": looks().colours[colour], "value": at} for colour, at in series.levels.items()]
         yield "thresholds", {"mode": "absolute", "steps": [below, *steps]}
         yield "color", {"mode": "thresholds"}
+    if series.spark:
+        yield "color", {"mode": "fixed", "fixedColor": looks().hues["sky"]}
+        if looks().units[series.unit or chart.unit].grafana == "percent":
+            yield from (("min", 0), ("max", 100))
+        yield "custom.cellOptions", {"type": "sparkline", "hideValue": True, "lineWidth": 1, "fillOpacity": 20}
     if series.bar:
         if not series.levels:
             yield "color", {"mode": "fixed", "fixedColor": looks().hues["sky"]}

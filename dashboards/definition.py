@@ -93,9 +93,10 @@ class Series(_Strict):
 
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
 
-    Of a table's column: `state`, its words have the colours of verdict states; `bar`, of 100 %; `levels`, from which
-    value on it has which colour; `chars`, the most characters in it, where the unit does not say; `fills`, it takes the
-    width that is left over, and is cut off where that is too little. Without one that fills, the first does.
+    Of a table's column: `state`, its words have the colours of verdict states; `spark`, an array as a line; `bar`,
+    of 100 %; `levels`, from which value on it has which colour; `chars`, the most characters in it, where the unit does
+    not say; `fills`, it takes the width that is left over, and is cut off where that is too little. Without one that
+    fills, the first does.
     """
 
     colour: ColourName | None = None
@@ -104,6 +105,7 @@ class Series(_Strict):
     line: bool = False
     dashed: bool = False
     state: bool = False
+    spark: bool = False
     bar: bool = False
     levels: dict[ColourName, float] = {}
     chars: int | None = None

@@ -12,6 +12,8 @@ from counterflow.dashboards.tables import too_wide
 
 SCREEN = 21
 """Units of height of about 38 pixels that a window of 1,600 x 1,000 has below Grafana's bars and the variables."""
+SCREENS, MOST = 2, 12
+"""Of charts and figures on so many screens, the most: more are not read, and each is a query as the board opens."""
 ONLY = ("limit", "peak")
 """Meanings, beside the states, whose colour nothing else has."""
 
@@ -26,6 +28,13 @@ def illegible() -> Iterator[tuple[str, str]]:
                 yield uid, f"`{name}`: {problem}"
         if board.question and (found := height(board)) > SCREEN:
             yield uid, f"it is {found} units high, and a screen of 1,600 x 1,000 pixels has {SCREEN}"
+        if (found := seen_first(board)) > MOST:
+            yield (
+                uid,
+                f"{found} charts and figures stand on its first {SCREENS} screens, of which {MOST} are read",
+            )
+        if (needed := controls_px(board)) > CONTROLS_PX:
+            yield uid, f"its controls need {needed} pixels, and a row of a window of 1,600 has {CONTROLS_PX}"
         for place in (place for row in board.rows for place in row.panels):
             for problem in too_wide(drawings()[place.chart], place.width):
                 yield uid, f"`{place.chart}`: {problem}"
@@ -35,6 +44,28 @@ def height(board: Board) -> int:
     """Return how high a board is, in the units of its panels."""
     shown = [one for one in dashboard(board)["panels"] if one["type"] != "row" or not one["collapsed"]]
     return max((one["gridPos"]["y"] + one["gridPos"]["h"] for one in shown), default=0)
+
+
+def seen_first(board: Board) -> int:
+    """Return how many charts and figures begin on the first screens of a board."""
+    shown = [one for one in dashboard(board)["panels"] if one["type"] not in ("row", "text")]
+    return sum(one["gridPos"]["y"] < SCREENS * SCREEN for one in shown)
+
+
+CONTROLS_PX = 1600 - 2 * 16 - 480
+"""What a window of 1,600 pixels has for variables and menus beside the choice of time, with Grafana's menu closed."""
+_LETTER_PX, _FRAME_PX, _MENU_PX, _VALUE = 7, 44, 48, 14
+"""A letter of Inter at 13 pixels; what surrounds a variable, a menu; and the letters of what is usually chosen."""
+
+
+def controls_px(board: Board) -> int:
+    """Return how much room variables and menus of a board need in one row, pixels."""
+    made = dashboard(board)
+    labels = [one["label"] for one in made["templating"]["list"] if one["hide"] == 0]
+    switches = [one["name"] for one in made["annotations"]["list"] if not one["hide"]]
+    words = [(label, _VALUE, _FRAME_PX) for label in labels] + [(name, 0, _FRAME_PX) for name in switches]
+    words += [(link["title"], 0, _MENU_PX) for link in made["links"]]
+    return sum(_LETTER_PX * (len(word) + more) + frame for word, more, frame in words)
 
 
 def looks_problems(found: Looks) -> Iterator[str]:

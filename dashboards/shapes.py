@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from counterflow.dashboards.definition import Chart, Link, boards, looks
@@ -143,8 +144,9 @@ def _table(chart: Chart, result: Result) -> Iterator[str]:
         yield f"{', '.join(extra)}: a column that `series` does not name, whose width and unit nobody knows"
     yield from cut_off(chart, result)
     for column in result.columns:
-        if column.kind == "other":
-            yield f"`{column.name}` is {column.type}, which would be shown as JSON or not at all: cast it"
+        spark = column.name in chart.series and chart.series[column.name].spark
+        if spark != column.type.startswith("Array(") and (spark or column.kind == "other"):
+            yield f"`{column.name}` is {column.type}, shown as JSON or not at all: cast it; an array is a `spark`"
 
 
 def _numbers(chart: Chart, result: Result) -> Iterator[str]:
@@ -182,3 +184,20 @@ def _links(chart: Chart, result: Result) -> Iterator[str]:
                 yield f"the link `{link.title}` sets `{name}` from `{column}`, which is no column"
         if link.pad and not kinds.get("from_ms") == kinds.get("to_ms") == "text":
             yield f"the link `{link.title}` takes its range from the text columns `from_ms` and `to_ms`: toString(...)"
+        elif link.pad:
+            yield from _ranges(link, result)
+
+
+def _ranges(link: Link, result: Result) -> Iterator[str]:
+    """Yield rows whose range is none, or does not contain the times that the row states."""
+    at = {column.name: place for place, column in enumerate(result.columns)}
+    times = [place for place, column in enumerate(result.columns) if column.kind == "time"]
+    for row in result.rows:
+        begin_ms, end_ms = (float(row[at[name]]) for name in ("from_ms", "to_ms"))
+        stated_ms = [
+            1000 * datetime.fromisoformat(row[place]).replace(tzinfo=UTC).timestamp() for place in times if row[place]
+        ]
+        if begin_ms >= end_ms or any(not begin_ms <= one <= end_ms for one in stated_ms):
+            shown = f"{row[at['from_ms']]} to {row[at['to_ms']]}"
+            yield f"the link `{link.title}` leads to a range without what its row states: {shown}"
+            return

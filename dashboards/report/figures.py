@@ -11,7 +11,8 @@ from counterflow.dashboards.frames import over_time as frame_of
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.series import Drawn, drawn
-from counterflow.dashboards.report.words import MISSING, bare, figure, headed, moment, ms, number, plain
+from counterflow.dashboards.report.words import MISSING, bare, figure, headed, moment, ms, number, plain, sparkline
+from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.shapes import points
 
 MOST_ROWS = 100
@@ -141,7 +142,7 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
     hidden |= {link.by for link in chart.links}
     hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
-    units = {name: known.unit for name, known in chart.series.items() if known.unit}
+    units = {AXIS: "count", **{name: known.unit for name, known in chart.series.items() if known.unit}}
     heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}
     rows = []
     for row in result.rows[:most]:
@@ -150,7 +151,9 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
             known = chart.series.get(column.name)
             unit = units.get(column.name, chart.unit)
             state = (known is not None and known.state) or (chart.shape == "states" and column.name == "state")
-            if column.kind == "time":
+            if known is not None and known.spark:
+                text = _spark(row[at], unit)
+            elif column.kind == "time":
                 text = MISSING if row[at] is None else moment(ms(row[at]))
             elif column.kind == "number" and row[at] is not None and number(row[at]) is None:
                 text = MISSING
@@ -166,6 +169,13 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
         for _, column in kept
     ]
     return Table(named, rows, max(0, len(result.rows) - most))
+
+
+def _spark(values: Sequence[Any], unit: str) -> str:
+    known = [value for value in map(number, values) if value is not None]
+    if not known:
+        return MISSING
+    return sparkline(values, max([*known, *([100.0] if looks().units[unit].grafana == "percent" else [])]))
 
 
 def _limit(limit: Threshold, chart: Chart) -> str:

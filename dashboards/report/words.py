@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -57,6 +58,13 @@ def figure(value: Any, unit: str, decimals: int | None = None) -> str:
             names.pop(0)
         return f"{rounded(numeric, decimals)} {names[0]}"
     return f"{rounded(numeric, decimals)} {looks().units[unit].text}".rstrip()
+
+
+def sparkline(values: Sequence[Any], top: float) -> str:
+    """Return numbers as bars of text, of which the highest stands for `top` and more; a missing one is a blank."""
+    bars = "▁▂▃▄▅▆▇█"
+    known = [number(value) for value in values]
+    return "".join(" " if one is None else bars[min(7, max(0, int(8 * one / (top or 1))))] for one in known)
 
 
 def headed(name: str, unit: str) -> str:

@@ -9,7 +9,17 @@ import pytest
 from counterflow.dashboards.colour import alike, contrast, distance, faint
 from counterflow.dashboards.definition import Chart, Link, Looks, boards, looks
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.legible import SCREEN, chart_problems, height, illegible, looks_problems
+from counterflow.dashboards.legible import (
+    CONTROLS_PX,
+    MOST,
+    SCREEN,
+    chart_problems,
+    controls_px,
+    height,
+    illegible,
+    looks_problems,
+    seen_first,
+)
 from counterflow.dashboards.shapes import problems
 from counterflow.dashboards.tables import room_px, too_wide, width_px
 
@@ -150,6 +160,39 @@ def test_a_row_leads_to_a_board_that_exists_and_knows_its_variables(uid: str, sa
     found = list(problems(made, result))
     assert len(found) == len(said)
     assert all(part in problem for part, problem in zip(said, found, strict=True))
+
+
+def test_first_screens_have_few_charts_and_controls_one_row() -> None:
+    board = boards()["cf-aix"]
+    assert seen_first(board) <= MOST < len(board.drawings)
+    small = [{"chart": name, "width": 2, "height": 2} for name in board.charts]
+    crowded = board.model_copy(update={"rows": (board.rows[0].model_validate({"title": "R", "panels": small}),)})
+    assert seen_first(crowded) == len(board.drawings) > MOST
+    chosen = ("system", "grouping", "name", "link", "log", "workload")
+    assert controls_px(board) < CONTROLS_PX < controls_px(board.model_copy(update={"variables": chosen}))
+
+
+@pytest.mark.parametrize(
+    ("begin_ms", "end_ms", "said"),
+    [(0, 2000, []), (2000, 2000, ["2000 to 2000"]), (1500, 2000, ["1500 to 2000"]), (0, 500, ["0 to 500"])],
+)
+def test_a_range_that_a_row_leads_to_has_what_the_row_states(begin_ms: int, end_ms: int, said: list[str]) -> None:
+    link = Link(title="Then", board="cf-system", pad=True)
+    made = table(Begin={"unit": "time"}).model_copy(update={"links": (link,)})
+    columns = [Column("Begin", "DateTime"), Column("from_ms", "String"), Column("to_ms", "String")]
+    result = Result(columns, [["1970-01-01 00:00:01", str(begin_ms), str(end_ms)]])
+    found = list(problems(made, result))
+    assert [problem.split(": ")[-1] for problem in found] == said
+
+
+def test_an_array_is_a_line_in_a_cell_and_nothing_else_is() -> None:
+    columns = [Column("System", "String"), Column("CPU", "Array(Float64)")]
+    result = Result(columns, [["BANKA", [1.0, 2.0]]])
+    named = {"System": {"unit": "text"}}
+    assert list(problems(table(**named, CPU={"unit": "percent", "spark": True}), result)) == []
+    assert "an array is a `spark`" in next(problems(table(**named, CPU={"unit": "percent"}), result))
+    number = Result([columns[0], Column("CPU", "Float64")], [["BANKA", 1.0]])
+    assert "`CPU` is Float64" in next(problems(table(**named, CPU={"unit": "percent", "spark": True}), number))
 
 
 def test_every_board_of_systems_begins_with_figures() -> None:

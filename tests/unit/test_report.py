@@ -19,7 +19,7 @@ from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette, runs
 from counterflow.dashboards.report.specs import Spell
 from counterflow.dashboards.report.words import figure as worded
-from counterflow.dashboards.report.words import length, plain
+from counterflow.dashboards.report.words import length, plain, sparkline
 from tests.support.reports import (
     BEGIN,
     END,
@@ -346,3 +346,20 @@ def test_words_say_what_the_picture_shows() -> None:
     )
     assert [cell.text for cell in made.table.rows[0]] == ["A", "3", "2026-05-04 08:30", "1", "3", "2"]
     assert made.table.head[0] == "Series, ms", "the unit stands once"
+
+
+def test_a_sparkline_is_as_high_as_its_numbers_and_blank_where_one_is_missing() -> None:
+    assert sparkline([0, 50, None, 100, 120], top=100) == "▁▅ ██"
+
+
+def test_runs_are_drawn_over_the_minutes_since_each_began() -> None:
+    chart = charts()["compare_cpu"]
+    columns = [Column("Minutes", NUMBER), Column("Baseline", NUMBER), Column("Scenario", NUMBER)]
+    made = figure_of(chart, "SELECT 1", Result(columns, [[0.5, 1.0, 2.0], [1.5, 1.5, None], [2.5, 1.0, 4.0]]), SHOWN)
+    assert made.spec is not None
+    [layer] = made.spec["layer"]
+    assert layer["encoding"]["x"]["type"] == "quantitative"
+    points = [(row["at"], row["series"], row["value"]) for row in layer["data"]["values"]]
+    assert points[3:] == [(0.5, "Scenario", 2.0), (1.5, "Scenario", None), (2.5, "Scenario", 4.0)]
+    assert [key.name for key in made.legend] == ["Baseline", "Scenario"]
+    assert made.table.head[0] == "Minutes"
