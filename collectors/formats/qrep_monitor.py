@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, as_kept, first_line, is_csv_of, read_items, utc
-from counterflow.collectors.text.dates import local_time
+from counterflow.collectors.text.csv_rows import CsvRows, Row, as_kept, first_line, is_csv_of, read_items, utc
+from counterflow.collectors.text.dates import inferred, local_time, only_order
 from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import iso, to_utc
@@ -119,6 +120,13 @@ class QrepMonitor:
             return _unnamed(cells, context.columns)
 
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
+        if context.complete and context.date_order is None and "order" not in rows.memory:
+            every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
+            order = only_order(row.values[TIME] for row in every if isinstance(row, Row) and row.values[TIME])
+            if order is not None:
+                rows.memory["order"] = order
+                yield replace(inferred(order), system=context.system)
+        context = replace(context, date_order=context.date_order or rows.memory.get("order"))
         yield from read_items(rows, lambda values: _Row(values, context, rows.memory).items())
 
 
