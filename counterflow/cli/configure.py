@@ -12,11 +12,13 @@ _HEALTH = "counterflow-health"
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
-def command(home: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(home: Path | None, as_json: bool) -> None:
     """Write the passwords, and what Kafka, ClickHouse, Grafana and Prometheus read, for the containers of compose.yaml.
 
     `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
+    import orjson
     import yaml
 
     from counterflow.dashboards import build
@@ -36,4 +38,7 @@ def command(home: Path | None) -> None:
     scraped["scrape_configs"] = [one for one in scraped["scrape_configs"] if one["job_name"] != _HEALTH]
     (prometheus / "prometheus.yml").write_text(yaml.safe_dump(scraped, sort_keys=False))
     settings.stack_file.write_text(settings.model_dump_json(indent=2))
-    click.echo(f"{settings.home} is ready", err=True)
+    if as_json:
+        click.echo(orjson.dumps({"home": str(settings.home)}).decode())
+    else:
+        click.echo(f"{settings.home} is ready", err=True)

@@ -32,13 +32,16 @@ def command() -> None:
 )
 @click.option("--grafana", help="Address of the Grafana that alerts link to.  [default: http://127.0.0.1:13000]")
 @click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: its file in the checkout]")
-def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_json: bool) -> None:
     """Write what Grafana and Prometheus read, made of charts, boards and alerts.
 
     In the folder: grafana/dashboards/, to provision, and grafana/import/, to import by hand; grafana/provisioning/;
     and prometheus/, the rules beside examples of configuration. A site names the addresses of its Grafana and its
     runbooks.
     """
+    import orjson
+
     from counterflow.dashboards.alerting import Site
     from counterflow.dashboards.build import dashboard, write
     from counterflow.dashboards.definition import boards, unknown
@@ -50,13 +53,16 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None) -> N
             f"{uid}: {said}" if uid else said
             for uid, said in (*illegible(), *lint([dashboard(one) for one in boards().values()]))
         ]
+        if as_json:
+            click.echo(orjson.dumps({"wrong": broken}).decode())
         if broken:
             raise CounterflowError("\n".join(broken), hint="see docs/dashboards.md", exit_code=1)
         return
     addresses = {name: text for name, text in (("grafana", grafana), ("runbooks", runbooks)) if text}
     if relative := [f"--{name} {text}" for name, text in addresses.items() if "://" not in text]:
         raise click.UsageError(f"{', '.join(relative)}: expected a whole address, https://...")
-    click.echo(f"{write(to, site=Site(**addresses))} files below {to}")
+    files = write(to, site=Site(**addresses))
+    click.echo(orjson.dumps({"files": files, "to": str(to)}).decode() if as_json else f"{files} files below {to}")
 
 
 @command.command()

@@ -132,7 +132,8 @@ def _all_the_same(say: Callable[[Submission | CounterflowError], None]) -> Calla
     "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Target folder, created if missing."
 )
 @_home
-def render(name: str, to: Path, home: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the path of each file.")
+def render(name: str, to: Path, home: Path | None, as_json: bool) -> None:
     """Write the files of a job for a dedicated Flink cluster in application mode.
 
     docs/kubernetes.md describes how to start it.
@@ -147,6 +148,9 @@ def render(name: str, to: Path, home: Path | None) -> None:
     written = application.write(
         job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
     )
+    if as_json:
+        _say(True, {"job": job.name, "files": [str(path) for path in written]}, "")
+        return
     for path in written:
         click.echo(path)
 

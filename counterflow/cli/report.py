@@ -50,6 +50,7 @@ _NAMED = 5
     help="Folder to write to; created if missing.",
 )
 @click.option("--pictures/--no-pictures", default=True, show_default=True, help="Also write each chart as SVG and PNG.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the path of the page.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -60,6 +61,7 @@ def command(
     chosen: tuple[str, ...],
     folder: Path,
     pictures: bool,
+    as_json: bool,
 ) -> None:
     """Write the measurements from --from to --to as report.html, which needs no network and no server.
 
@@ -95,8 +97,15 @@ def command(
     written = write(report, folder, pictures=pictures)
     for title, text in report.failed:
         click.echo(inert(f"warning: {title}: {text}"), err=True)
-    click.echo(written)
-    if not kept():
+    if as_json:
+        import orjson
+
+        told = {"page": str(written), "from": first, "to": last, "pictures": len(report.drawn) if pictures else 0}
+        failed = [{"chart": title, "error": text} for title, text in report.failed]
+        click.echo(orjson.dumps({**told, "failed": failed}, option=orjson.OPT_UTC_Z).decode())
+    else:
+        click.echo(written)
+    if not kept() and not as_json:
         from counterflow.cli._links import board_url
         from counterflow.stack.settings import StackSettings
 

@@ -16,6 +16,8 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 
+_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+
 
 @click.group(cls=Group)
 def command() -> None:
@@ -23,11 +25,16 @@ def command() -> None:
 
 
 @command.command()
-def generate() -> None:
+@_as_json
+def generate(as_json: bool) -> None:
     """Write the ClickHouse baseline and the reference pages of docs/ from the definitions."""
     from counterflow.schemas.artefacts import generate as write
 
-    for path in write(_generated()):
+    written = [str(path) for path in write(_generated())]
+    if as_json:
+        click.echo(orjson.dumps({"written": written}).decode())
+        return
+    for path in written:
         click.echo(path)
 
 
@@ -53,7 +60,8 @@ def show(dataset: str, form: str) -> None:
 
 
 @command.command()
-def check() -> None:
+@_as_json
+def check(as_json: bool) -> None:
     """Compare generated files, tables, golden records and SQL jobs with the definitions; list all differences.
 
     The migrations create the tables on a temporary ClickHouse engine.
@@ -72,7 +80,9 @@ def check() -> None:
     with _engine() as client:
         migrate(client)
         found += agreement.tables(client, definitions)
-    for disagreement in found:
+    if as_json:
+        click.echo(orjson.dumps({"differences": found}).decode())
+    for disagreement in [] if as_json else found:
         click.echo(disagreement)
     if found:
         raise CounterflowError(f"{len(found)} differences from schemas/datasets", hint="see CONTRIBUTING.md")

@@ -41,6 +41,7 @@ def command() -> None:
     show_default=True,
     help="Markdown, CSV and JSON have all components; CSV and JSON are unrounded.",
 )
+@click.option("--json", "form", flag_value="json", help="As --format json.")
 def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, top: int, form: str) -> None:
     """Compare labelled runs: figures per second and per unit of work, and their differences.
 

@@ -58,8 +58,10 @@ def listing(partitions: int, as_json: bool) -> None:
     "--as", "user", default="admin", show_default=True, help="Administrator; password in `secrets/kafka-<user>`."
 )
 @click.option("--mechanism", default="SCRAM-SHA-512", show_default=True, help="SASL mechanism of this user.")
-def create(partitions: int, replicas: int, users: bool, user: str, mechanism: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def create(partitions: int, replicas: int, users: bool, user: str, mechanism: str, as_json: bool) -> None:
     """Create the topics that do not exist yet; existing ones keep their configuration."""
+    import orjson
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
@@ -85,4 +87,8 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
         raise CounterflowError(
             f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="choose another user with --as", exit_code=2
         ) from None
-    click.echo(f"{len(wanted)} topics exist", err=True)
+    if as_json:
+        told = {"bootstrap": kafka.bootstrap, "topics": [topic.name for topic in wanted], "users": users}
+        click.echo(orjson.dumps(told).decode())
+    else:
+        click.echo(f"{len(wanted)} topics exist", err=True)

@@ -125,7 +125,11 @@ def test_what_has_no_data_is_refused_and_what_there_is_named(
 
 
 def test_without_a_range_all_that_was_recorded_is_reported(report: Run, tmp_path: Path) -> None:
-    assert report("--system", SYSTEM, "--out", tmp_path, "--no-pictures").exit_code == 0
+    outcome = report("--system", SYSTEM, "--out", tmp_path, "--no-pictures", "--json")
+    assert outcome.exit_code == 0
+    told = json.loads(outcome.stdout)
+    assert (told["page"], told["pictures"], told["failed"]) == (str(tmp_path / "report.html"), 0, [])
+    assert told["from"] < told["to"]
     assert "logical_io" in charts_of(tmp_path)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -125,3 +127,57 @@ def test_a_terminal_is_kept_to_and_no_word_of_a_heading_is_broken(width: int) ->
     lines = _shown(width, NO_COLOR="1").splitlines()
     assert max(map(len, lines)) <= width
     assert any(re.match(r"name +question\s*$", line) for line in lines)
+
+
+WITHOUT_JSON = {
+    "agent run": "runs until it is stopped; its log is JSON, its figures are metrics",
+    "completion": "prints a script of the shell",
+    "land": "runs until it is stopped; its log is JSON, its figures are metrics",
+    "parse": "always prints JSON Lines",
+    "part": "is started by the supervisor, and runs until it is stopped",
+    "schemas show": "prints statements of SQL, or a JSON Schema",
+    "verdicts export": "runs until it is stopped; its figures are metrics",
+    "watch": "shows a screen until it is stopped",
+}
+
+
+def commands(group: click.Command = cli, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(group, click.Group):
+        yield path, group
+        return
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield from commands(command, f"{path} {name}".strip())
+
+
+def test_every_command_has_json_or_a_reason() -> None:
+    lacking = {path for path, command in commands() if not options(command) & {"--json"}}
+    assert lacking == WITHOUT_JSON.keys()
+
+
+def test_every_period_and_system_is_named_alike() -> None:
+    """One grammar: what every command calls a period, a system, a folder database, a zone."""
+    others = {"--since", "--until", "--end", "--begin", "--host", "--db", "--database", "--timezone", "--tz"}
+    for path, command in commands():
+        assert not options(command) & others, path
+        assert "--to" not in options(command) or "--from" in options(command) or path in COPY_TO, path
+
+
+COPY_TO = {"dashboards build", "fetch", "jobs render", "simulate"}
+"""Where `--to` is the folder of what is written."""
+
+
+def options(command: click.Command) -> set[str]:
+    return {name for parameter in command.params for name in parameter.opts}
+
+
+def test_what_was_written_is_told_as_json(tmp_path: Path) -> None:
+    built = CliRunner().invoke(cli, ["dashboards", "build", "--to", str(tmp_path), "--json"])
+    told = json.loads(built.output)
+    assert told == {"files": sum(path.is_file() for path in tmp_path.rglob("*")), "to": str(tmp_path)}
+    rendered = CliRunner().invoke(cli, ["jobs", "render", "io_mix", "--to", str(tmp_path / "job"), "--json"])
+    told = json.loads(rendered.output)
+    assert told["job"] == "io_mix"
+    assert sorted(map(Path, told["files"])) == sorted((tmp_path / "job").iterdir())
