@@ -20,13 +20,14 @@ from typing import NamedTuple
 
 import boto3
 import pytest
+import yaml
 from moto.server import ThreadedMotoServer
 
 from counterflow.collectors.sources.remote import mirror
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import published
+from tests.support.agents import AgentProcess, published, until
 from tests.support.dds import Authority
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -225,6 +226,59 @@ def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     [whole] = published_alone(kafka)
     assert len({row["ts"] for row in rows if row["dataset"] == "manifest"}) == whole
+
+
+@pytest.mark.parametrize("scheme", ["sftp", "s3"])
+def test_an_agent_follows_what_fetch_copies_while_it_grows(
+    scheme: str, kafka: StackSettings, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """`fetch --follow` and an agent side by side: each interval once, while the file far away is still written."""
+    create_topics(kafka, topics())
+    text = SAMPLE.read_bytes()
+    cuts = [text.index(b"ZZZZ,T0006"), text.index(b"ZZZZ,T0016") + 9, len(text)]
+    if scheme == "sftp":
+        server = request.getfixturevalue("sshd")
+        (server.folder / "live").mkdir()
+        url, environment, write = f"{server.url}/live", server.environment, (server.folder / "live/a.nmon").write_bytes
+    else:
+        environment = request.getfixturevalue("store")
+        url, client = "s3://perf/live", boto3.client("s3")
+
+        def write(content: bytes) -> object:
+            return client.put_object(Bucket="perf", Key="live/a.nmon", Body=content)
+
+    name, copies = f"follows-{scheme}", tmp_path / "copies"
+    copies.mkdir()
+    source = {"name": "live", "paths": [f"{copies}/**/*.nmon"], "zone": "UTC", "settle_s": 3}
+    config = {"agent_id": name, "kafka": kafka.kafka("admin").described, "poll_s": 0.1, "sources": [source]}
+    path = tmp_path / "agent.yaml"
+    path.write_text(yaml.safe_dump(config))
+    words = [sys.executable, "-m", "counterflow"]
+    log = tmp_path / "fetch.log"
+    write(text[: cuts[0]])
+    with log.open("wb") as out:
+        fetching = subprocess.Popen(
+            [*words, "fetch", url, "--to", str(copies), "--follow", "1"],
+            env={**os.environ, **environment},
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        with AgentProcess([*words, "agent", "run", "--config", str(path)], tmp_path / "agent.log") as agent:
+            for cut, least in zip(cuts, (5, 15, 20), strict=True):
+                write(text[:cut])
+                until(lambda least=least: len(intervals(kafka, name)) >= least, 60, agent.log)
+    finally:
+        fetching.terminate()
+        fetching.wait(20)
+    rows = published(kafka, name)
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    counted = [(row["ts"], row["counted"]) for row in rows if row["dataset"] == "manifest"]
+    assert len(set(counted)) == len(counted)
+
+
+def intervals(kafka: StackSettings, name: str) -> set[str]:
+    return {row["ts"] for row in published(kafka, name) if row["dataset"] == "manifest"}
 
 
 def published_alone(kafka: StackSettings) -> list[int]:
