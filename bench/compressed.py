@@ -32,6 +32,7 @@ def main() -> None:
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-compressed-") as home:
         plain, packed = recordings(Path(home))
+        kb = [path.stat().st_size >> 10 for path in (plain[0], packed[0])]
         settings = free_settings(Path(home) / "stack", parts)
         try:
             lifecycle.start(settings, "kafka")
@@ -45,7 +46,7 @@ def main() -> None:
             lifecycle.down(settings)
     print(f"CPU s of this process: {of_plain} and {of_packed}")
     method = (
-        f"{FILES:,} AIX recordings of {plain[0].stat().st_size >> 10} KB (gzip: {packed[0].stat().st_size >> 10} KB) "
+        f"{FILES:,} AIX recordings of {kb[0]} KB (gzip: {kb[1]} KB) "
         "published by one process, CPU seconds of that process as they are, divided by those of the same in gzip, "
         f"least of {ROUNDS} each: {min(of_plain):.1f} and {min(of_packed):.1f} s."
     )

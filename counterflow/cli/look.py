@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -36,6 +37,7 @@ _SHOWN = 12
 """Files without any record that are named one by one."""
 _SYSTEMS = 8
 """Systems whose findings fit a screen; a pipe gets those of all."""
+_DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
 _OTHERS = "{:,} more have theirs by `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
@@ -82,7 +84,7 @@ def command(
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
             period = database.compute()
             if period is None:
-                _report_unread(read)
+                _report_unread(read, paths)
                 raise CounterflowError("no file holds an interval", hint="counterflow parse FILE", exit_code=2)
             found = database.findings()
             if as_json:
@@ -91,7 +93,7 @@ def command(
                 )
             else:
                 _print(console(), read, period, found)
-            unread = _report_unread(read)
+            unread = _report_unread(read, paths)
             if export is not None:
                 database.export(export)
             if out is not None or opened:
@@ -101,6 +103,8 @@ def command(
                 click.echo(page, err=as_json)
                 if opened:
                     webbrowser.open(page.resolve().as_uri())
+            elif sys.stdout.isatty() and not as_json:
+                errors.print("note: `--open` shows the report with its charts, `--out FOLDER` writes it", markup=False)
     ctx.exit(1 if unread else 0)
 
 
@@ -163,14 +167,18 @@ def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], fo
                 click.echo("  ".join(word.plain for word in words))
         if out.is_terminal:
             out.print(table)
-    if more := len(by_system) - shown:
+    if (more := len(by_system) - shown) > 0:
         out.print(
             f"\n{more:,} more systems, none worse; `--json` prints all findings, `--out` writes all into the report"
         )
 
 
-def _report_unread(read: list[Read]) -> int:
+def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
+    """Name the files without a record, and return how many; what describes a folder is none of its recordings."""
     unread = [one for one in read if one.error]
+    for about in [one for one in unread if one.path not in named and _DESCRIBES.match(one.path.name)]:
+        unread.remove(about)
+        errors.print(inert(f"note: {about.name} is no recording"), markup=False)
     for one in unread[:_SHOWN]:
         errors.print(inert(f"error: {one.name}: {one.error}"), markup=False)
     if len(unread) > _SHOWN:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gzip
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -41,6 +46,32 @@ def test_one_recording_says_what_limited_its_system(tmp_path: Path) -> None:
     assert (limit["name"], limit["system"]) == ("entitlement", "aixgen01")
     assert "at least 95 % for 25 % of the time" in limit["finding"]
     assert found[0]["name"] == "entitlement", "the worst comes first"
+
+
+def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Path) -> None:
+    """On a terminal of 80 columns: two systems, a README beside their recordings, and the way to the report."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
+    command = [sys.executable, "-m", "counterflow", "look", str(SAMPLES)]
+    with subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE) as process:
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux reports the end of a terminal so
+            while more := os.read(master, 4096):
+                shown += more
+        notes = process.communicate(timeout=120)[1].decode()
+    os.close(master)
+    screen = shown.decode().replace("\r", "").splitlines()
+    assert process.returncode == 0, notes
+    assert max(map(len, screen)) <= 80
+    assert {"aixgen01", "vm"} <= set(map(str.strip, screen))
+    assert "more systems" not in shown.decode()
+    assert f"note: {SAMPLES / 'README.md'} is no recording" in notes
+    assert "--out FOLDER" in notes
+    named = counterflow("look", AIX, SAMPLES / "README.md", home=tmp_path)
+    assert named.returncode == 1
+    assert "README.md: not read" in named.stderr
 
 
 @pytest.mark.parametrize(
