@@ -127,7 +127,7 @@ def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_co
     text = (Path(__file__).parents[1] / "golden/nmon/linux_power/input.nmon").read_text()
     text = text.replace(" 0.253175,0,", f"{consumed},{capped},").replace(",1.50,", ",0.50,")
     text = text.replace("T0001", f"T{snapshot:04d}")
-    items = list(FORMAT.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC)))
+    items = list(singly(FORMAT.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC))))
     (cpu,) = rows(items, "system_cpu")
     details = [item.detail for item in items if isinstance(item, Reject)]
     if refused is None or snapshot > 1:
@@ -227,11 +227,11 @@ def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
     whole = next(path for path in GOLDEN if path.parent.name == "defect_sorted_as_it_was").read_bytes()
     header = b"".join(b"BBBP,%04d,ps,text\n" % n for n in range(4500))
     content = b"".join(sorted((whole + header).splitlines(keepends=True)))
-    items = list(FORMAT.parse(io.BytesIO(content), Context("x", UTC)))
+    items = list(singly(FORMAT.parse(io.BytesIO(content), Context("x", UTC))))
     assert len([row for row in rows(items, "config") if row["section"] == "BBBP"]) == 4500
     for at, item in enumerate(items):
         if isinstance(item, Position):
-            rest = list(FORMAT.parse(io.BytesIO(content), Context("x", UTC), item))
+            rest = list(singly(FORMAT.parse(io.BytesIO(content), Context("x", UTC), item)))
             assert [i for i in rest if not isinstance(i, Position)] == [
                 i for i in items[at + 1 :] if not isinstance(i, Position)
             ]
@@ -248,7 +248,7 @@ def test_zone_comes_from_the_configuration() -> None:
     content = LINUX[-1].read_bytes()
     (first, *_) = [
         item
-        for item in FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="told"))
+        for item in singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="told")))
         if isinstance(item, Record) and item.dataset == "system_cpu"
     ]
     assert first.fields["ts"] == "2026-11-20T20:11:19Z"  # 01:41:19 in India

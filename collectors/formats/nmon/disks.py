@@ -51,7 +51,7 @@ def _columns(sections: Sections, headers: Headers, seconds: float | None) -> dic
         elif not measure.rate or per_interval:
             columns[measure.column] = row.values
         elif seconds is not None:
-            columns[measure.column] = amounts(row, seconds * measure.factor)
+            columns[measure.column] = amounts(row.values, seconds * measure.factor, gaps=row.gaps)
     _without_means_of_nothing(columns)
     return columns
 

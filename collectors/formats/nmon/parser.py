@@ -11,6 +11,7 @@ from typing import Any
 from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
+from counterflow.collectors.formats.nmon.plan import Plans
 from counterflow.collectors.formats.nmon.reader import Reader
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
 from counterflow.collectors.formats.nmon.snapshot import items as items_of
@@ -62,7 +63,10 @@ class Parser:
         """Begin a recording, or go on from the state of a position."""
         self._context = context
         self._account = Account(context.complete)
+        self.whole = self._account.whole
+        """What `pop_whole` returns."""
         self._account.system = context.system
+        self._plans = Plans()
         self._facts = Facts()
         self._reader = Reader(Headers(self._facts), self._account)
         self._in_aaa = True
@@ -101,14 +105,11 @@ class Parser:
         """Take the next line of the recording."""
         if self._refused:
             return
-        data = line.data
-        first = data.find(b",")
-        second = data.find(b",", first + 1)
-        section = data[:first]
-        if second > 0 and data[first + 1 : second] == self._tag and line.fault is None:
-            layout = self._reader.layouts.get(section)
+        fields = line.data.split(b",", 2)
+        if len(fields) == 3 and fields[1] == self._tag and line.fault is None:
+            layout = self._reader.layouts.get(fields[0])
             if layout is not None:
-                self._reader.numeric(line, section, layout, data[second + 1 :])  # nearly every line
+                self._reader.numeric(line, fields[0], layout, fields[2])  # nearly every line
                 return
         cut = self._cut
         self._take(line)
@@ -143,13 +144,9 @@ class Parser:
 
     def pop_whole(self) -> list[Item]:
         """Return what is whole since the last call."""
-        items, self._account.whole = self._account.whole, []
+        items = self.whole.copy()
+        self.whole.clear()
         return items
-
-    @property
-    def whole(self) -> bool:
-        """Whether `pop_whole` has something to return."""
-        return bool(self._account.whole)
 
     def settle(self) -> bool:
         """End the open snapshot where no other line belongs to it; not while one waits for the next stamp."""
@@ -381,7 +378,7 @@ class Parser:
         if not snapshot.empty and not self._refused:
             headers = self._reader.headers
             run = Run(self._system or "", self._run_id)
-            items += items_of(snapshot, headers, run, processes_recorded="TOP" in headers)
+            items += items_of(snapshot, headers, self._plans, run, processes_recorded="TOP" in headers)
         if snapshot.number:
             self._number, self._instant = snapshot.number, snapshot.instant
         self._show(Snapshot(0, "", self._instant or snapshot.instant, None))

@@ -73,6 +73,9 @@ class Reader:
             return
         numbers: list[float] | list[float | None] | None = values.plain(fields)
         gaps = numbers is None
+        if numbers is not None and len(numbers) == len(layout.names) and not layout.judged:
+            rows[section] = Row(layout, numbers)  # nearly every row
+            return
         if numbers is None:
             linux = self.headers.system == "Linux"
             numbers, problems = values.careful(fields, unsupported=linux, signed=layout.signed)
@@ -82,8 +85,6 @@ class Reader:
                 self._refuse_fields(line, layout.names, problems)
         if len(numbers) != len(layout.names):
             self._wrong_count(line, section, layout, numbers, fields)
-        elif layout.group >= 0:
-            rows[section] = Row(layout, numbers, gaps)
         elif (row := self._checked(line, layout, numbers, gaps)) is not None:
             rows[section] = row
 

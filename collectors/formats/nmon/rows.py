@@ -9,7 +9,7 @@ from counterflow.collectors.formats.nmon.headers import Layout
 
 Values = Sequence[float | None]
 
-_DECIMALS = 1000
+_DECIMALS = 1000.0
 """Amounts are kept to three decimals: no figure of a recording has more, times its interval."""
 
 
@@ -21,14 +21,13 @@ class Row(NamedTuple):
     gaps: bool = False
 
 
-def amount(value: float, factor: float) -> float:
-    """Return `value` times `factor`, rounded. Neither is negative; round() would be five times slower."""
-    return int(value * factor * _DECIMALS + 0.5) / _DECIMALS
+def amounts(values: Values, factor: float, *, gaps: bool = True) -> Values:
+    """Return values times `factor`, rounded; without `gaps` none is missing.
 
-
-def amounts(row: Row, factor: float) -> Values:
-    """Return the values of a row times `factor`, rounded."""
-    scale = factor * _DECIMALS
-    if row.gaps:
-        return [None if v is None else int(v * scale + 0.5) / _DECIMALS for v in row.values]
-    return [v and int(v * scale + 0.5) / _DECIMALS for v in row.values]
+    Beside 1.5 * 2^52 a float has no fraction, so to add that and take it away again rounds. round() takes four times as
+    long, and most amounts of a large recording are made here.
+    """
+    scale, whole = factor * _DECIMALS, 1.5 * 2**52
+    if gaps:
+        return [None if v is None else (v * scale + whole - whole) / _DECIMALS for v in values]
+    return [v and (v * scale + whole - whole) / _DECIMALS for v in values]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from counterflow.collectors.formats.nmon import semantics
 from counterflow.collectors.formats.nmon.disks import disk_columns, reads_that_differ
 from counterflow.collectors.formats.nmon.headers import Cell, Headers
-from counterflow.collectors.formats.nmon.rows import Row, Values, amount
+from counterflow.collectors.formats.nmon.plan import Columns, Plans
+from counterflow.collectors.formats.nmon.rows import Row, Values, amounts
 from counterflow.collectors.records import Fields, Record, Table
 from counterflow.collectors.text import stamps
+
+_MODES = ("user", "sys", "wait", "idle")
 
 
 @dataclass(slots=True)
@@ -72,7 +75,9 @@ class Run:
         return fields
 
 
-def items(snapshot: Snapshot, headers: Headers, run: Run, *, processes_recorded: bool) -> list[Record | Table]:
+def items(
+    snapshot: Snapshot, headers: Headers, plans: Plans, run: Run, *, processes_recorded: bool
+) -> list[Record | Table]:
     """Return what a snapshot holds, and the manifest rows that count it by dataset."""
     if snapshot.instant is None:
         return []
@@ -84,102 +89,82 @@ def items(snapshot: Snapshot, headers: Headers, run: Run, *, processes_recorded:
     ]
     if snapshot.number == 0:
         return out
+    found = (Table(dataset, envelope, columns) for dataset, columns in _measured(snapshot, headers, plans))
+    tables = [table for table in found if table.rows]
     rows: Counter[str] = Counter()
-    for item in _measured(snapshot, headers, envelope):
-        rows[item.dataset] += item.rows
-        out.append(item)
+    for table in tables:
+        rows[table.dataset] += table.rows
     if processes_recorded and snapshot.number > 1:
         rows.setdefault("job", 0)  # a snapshot without a process: that is known, not missing
-    out += [Record("manifest", {**envelope, "counted": d, "row_count": count}) for d, count in rows.items()]
-    return out
+    manifests = [Record("manifest", {**envelope, "counted": d, "row_count": count}) for d, count in rows.items()]
+    return [*out, *tables, *manifests]
 
 
-def _measured(snapshot: Snapshot, headers: Headers, envelope: Fields) -> Iterator[Record | Table]:
-    """Yield the rows of every dataset."""
+def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tuple[str, Columns]]:
+    """Yield datasets and their columns."""
     seconds = snapshot.seconds
-    keyed: dict[str, dict[tuple[str, ...], Fields]] = {"system_cpu": {}, "pool": {}, "link": {}}
-    counters = [_counter(envelope, cell, value) for cell, value in snapshot.counters]
+    rows: list[Row] = []
     disks: dict[int, dict[str, Row]] = {}
     if (partition := snapshot.rows.pop(b"LPAR", None)) is not None:
         snapshot.rows[b"LPAR"] = partition  # last, so that its figures stand, in whatever order the rows came
     for row in snapshot.rows.values():
-        layout, values, _ = row
-        if layout.group >= 0:
+        layout = row.layout
+        if layout.group < 0:
+            rows.append(row)
+        else:
             disks.setdefault(layout.group, {})[layout.section] = row
-            continue
-        for cell, value in zip(layout.cells, values, strict=False):
-            if cell is None or value is None:
-                continue
-            dataset, key, column, factor, rate, _ = cell
-            if dataset == "counter":
-                counters.append(_counter(envelope, cell, value))
-            elif (figure := _figure(value, factor, rate, seconds)) is not None:
-                keyed[dataset].setdefault(key, {})[column] = figure
-    counters += [_counter(envelope, cell, value) for row in disks.values() for cell, value in reads_that_differ(row)]
-    _finish_all_engines(keyed["system_cpu"], snapshot, headers, envelope, counters)
-    for key, fields in keyed["system_cpu"].items():
-        yield Record("system_cpu", {**envelope, "engine_type": key[0], "engine": key[1], **fields})
-    for key, fields in keyed["pool"].items():
-        yield Record("pool", {**envelope, "pool": key[0], **fields})
-    table = Table("disk", envelope, disk_columns(disks, headers, seconds))
-    if table.rows:
-        yield table
-    for key, fields in keyed["link"].items():
-        yield Record("link", {**envelope, "link_type": key[0], "link": key[1], **fields})
-    for job, process in snapshot.processes.items():
-        yield Record("job", _job(job, process, headers.system, envelope, seconds))
-    for counter in counters:
-        yield Record("counter", counter)
+    plan = plans.of([row.layout for row in rows])
+    tables = plan.tables(rows, seconds)
+    counters = snapshot.counters + [one for sections in disks.values() for one in reads_that_differ(sections)]
+    counters += _finish_engines(tables["system_cpu"], headers)
+    yield "system_cpu", tables["system_cpu"]
+    yield "pool", tables["pool"]
+    yield "disk", disk_columns(disks, headers, seconds)
+    yield "link", tables["link"]
+    yield from (("job", columns) for columns in _jobs(snapshot.processes, headers.system, seconds))
+    yield "counter", plan.counters(rows, counters)
 
 
-def _figure(value: float, factor: float, rate: bool, seconds: float | None) -> float | None:
-    if not rate and factor == 1.0:
-        return value
-    if rate:
-        return None if seconds is None else amount(value, factor * seconds)
-    return amount(value, factor)
-
-
-def _counter(envelope: Fields, cell: Cell, value: float) -> Fields:
-    section, instance = cell.key
-    fields = {**envelope, "section": section, "instance": instance, "counter": cell.column, "value": value}
-    unit, kind = cell.unit
-    if unit is not None:
-        fields["unit"] = unit
-    if kind is not None:
-        fields["kind"] = kind
-    return fields
-
-
-def _finish_all_engines(
-    engines: dict[tuple[str, ...], Fields],
-    snapshot: Snapshot,
-    headers: Headers,
-    envelope: Fields,
-    counters: list[Fields],
-) -> None:
-    """Set the base of the percentages, and what the partition consumed where LPAR does not."""
-    for key, fields in engines.items():
-        if "user_pct" in fields or "idle_pct" in fields:
-            fields["cpu_base"] = "floating" if key[1] == "all" and headers.is_partition else "logical"
-        modes = [fields.get(f"physical_{mode}_cores") for mode in ("user", "sys", "wait", "idle")]
-        if "physical_consumed_cores" not in fields and None not in modes:
-            fields["physical_consumed_cores"] = round(sum(m for m in modes if m is not None), 3)
-    everything = engines.get(("core", "all"))
-    if headers.system == "AIX" and everything is not None and everything.get("pool_idle_cores") == 0:
+def _finish_engines(engines: Columns, headers: Headers) -> Iterator[tuple[Cell, float]]:
+    """Set the base of the percentages, and what processors consumed where LPAR does not; yield what is no claim."""
+    if not engines:
+        return
+    names = engines["engine"]
+    missing = [None] * len(names)
+    both = zip(names, engines.get("user_pct", missing), engines.get("idle_pct", missing), strict=True)
+    all_base = "floating" if headers.is_partition else "logical"
+    bases = [None if user is idle is None else all_base if e == "all" else "logical" for e, user, idle in both]
+    consumed = engines.pop("physical_consumed_cores", missing)
+    modes = zip(*(engines.get(f"physical_{mode}_cores", missing) for mode in _MODES), strict=True)
+    sums = [
+        round(sum(row), 3) if figure is None and None not in row else figure
+        for figure, row in zip(consumed, modes, strict=True)
+    ]
+    engines |= {"cpu_base": bases, "physical_consumed_cores": sums}
+    idle = engines.get("pool_idle_cores")
+    if headers.system == "AIX" and idle is not None and 0 in idle:
         # also written where the partition may not see its pool: the figure is kept, the claim is not made
-        cell = Cell("counter", ("LPAR", ""), "PoolIdle", unit=semantics.CORES)
-        counters.append(_counter(envelope, cell, everything.pop("pool_idle_cores")))
+        engines["pool_idle_cores"] = [figure or None for figure in idle]
+        yield Cell("counter", ("LPAR", ""), "PoolIdle", unit=semantics.CORES), idle[idle.index(0)]
 
 
-def _job(job: str, process: Process, system: str, envelope: Fields, seconds: float | None) -> Fields:
-    fields = {**envelope, "job": job, **process.text}
-    for measure, value in zip(process.measures, process.values, strict=True):
-        if measure is None or value is None:
-            continue
-        column, factor, rate = measure
-        if (figure := _figure(value, factor, rate, seconds)) is not None:
-            fields[column] = figure
-    if "cpu_ms" in fields:
-        fields["cpu_base"] = semantics.CPU_BASE[system]
-    return fields
+def _jobs(processes: Mapping[str, Process], system: str, seconds: float | None) -> Iterator[Columns]:
+    """Yield the columns of processes, those whose rows have the same header together."""
+    by_header: dict[int, dict[str, Process]] = {}
+    for job, process in processes.items():
+        by_header.setdefault(id(process.measures), {})[job] = process
+    for found in by_header.values():
+        first = next(iter(found.values()))
+        columns: Columns = {"job": list(found)}
+        columns |= {name: [process.text[name] for process in found.values()] for name in first.text}
+        values = zip(*(process.values for process in found.values()), strict=True)
+        for measure, figures in zip(first.measures, values, strict=True):
+            if measure is None or (measure.rate and seconds is None):
+                continue
+            factor = measure.factor * (seconds or 0.0) if measure.rate else measure.factor
+            scaled = measure.rate or factor != 1.0
+            columns[measure.column] = amounts(figures, factor) if scaled else figures
+        if "cpu_ms" in columns:
+            base = semantics.CPU_BASE[system]
+            columns["cpu_base"] = [None if used is None else base for used in columns["cpu_ms"]]
+        yield columns
