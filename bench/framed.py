@@ -1,4 +1,4 @@
-"""Records as an agent publishes them."""
+"""Records and tables as an agent publishes them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.agent.frames import Framed, Frames
-from counterflow.collectors.records import Record
+from counterflow.collectors.records import Item, Record, Table
 
 
-def framed(records: Iterable[Record], agent_id: str = "bench") -> Iterator[Message]:
-    """Yield the messages of records that are all well-formed."""
+def framed(items: Iterable[Item], agent_id: str = "bench") -> Iterator[Message]:
+    """Yield the messages of records and tables that are all well-formed; anything else is passed over."""
     frames: Frames[None] = Frames(agent_id)
-    for record in records:
-        frames.add(record, None, None)
-        yield from _messages(frames.full())
+    for item in items:
+        if isinstance(item, Record | Table):
+            frames.add(item, None, None)
+            yield from _messages(frames.full())
     yield from _messages(frames.drain())
 
 

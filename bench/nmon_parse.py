@@ -1,4 +1,4 @@
-"""nmon parse: a large AIX recording into records, beside pyNmonAnalyzer."""
+"""nmon parse: a large AIX recording into records, and into encoded frames, beside pyNmonAnalyzer."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from datetime import UTC
 from pathlib import Path
 
 from bench.figure import Figure
+from bench.framed import framed
 from bench.generate_nmon import Shape, generate
 from counterflow.collectors.formats.nmon import FORMAT
-from counterflow.collectors.records import Context
+from counterflow.collectors.records import Context, singly
 
 PEER = ["uvx", "--from", "pyNmonAnalyzer==1.0.9", "--with", "numpy<2", "--with", "matplotlib", "pyNmonAnalyzer"]
 PEER_SECONDS = 120
 
 
-def parse(path: Path) -> None:
-    """Take every item of the recording and print its CPU seconds and peak memory."""
+def parse(path: Path, to: str) -> None:
+    """Take every record, or frame, of the recording and print its CPU seconds and peak memory."""
     before = os.times()
     with path.open("rb") as stream:
-        for _ in FORMAT.parse(stream, Context(str(path), UTC)):
+        items = FORMAT.parse(stream, Context(str(path), UTC))
+        for _ in framed(items) if to == "frames" else singly(items):
             pass
     after = os.times()
     cpu = after.user + after.system - before.user - before.system
     print(cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def measure(path: Path) -> tuple[float, float]:
-    """Return MB a CPU second and resident MiB of a process that parses `path`."""
-    command = [sys.executable, "-m", "bench.nmon_parse", str(path)]
+def measure(path: Path, to: str = "records") -> tuple[float, float]:
+    """Return MB a CPU second and resident MiB of a process that parses `path` into `records` or encoded `frames`."""
+    command = [sys.executable, "-m", "bench.nmon_parse", str(path), to]
     cpu, resident = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return path.stat().st_size / 1e6 / float(cpu), float(resident) / 2**20
 
@@ -68,13 +70,22 @@ def main() -> None:
             with path.open("wb") as out:
                 generate(out, Shape(snapshots=snapshots))
         rate, resident = measure(whole)
+        rate_to_frames, resident_to_frames = measure(whole, "frames")
         rate_of_tenth, _ = measure(tenth)
         rate_of_peer = peer(tenth, Path(name, "csv"))
         size = whole.stat().st_size / 1e6
-    method = (
-        f"generated AIX recording of {size:.0f} MB, 1,440 snapshots, 1,200 disks, 28 processors; every record made; "
-        "CPU seconds of one process, user and system, without its start"
+    recording = (
+        f"generated AIX recording of {size:.0f} MB, 1,440 snapshots, 1,200 disks, 28 processors; CPU seconds of one "
+        "process, user and system, without its start"
     )
+    Figure(
+        "nmon parse to encoded frames",
+        round(rate_to_frames, 1),
+        "MB a core-second",
+        ">= 80",
+        f"{recording}: from bytes to checked, numbered and encoded frames; peak {resident_to_frames:.0f} MiB resident",
+    ).emit()
+    method = f"{recording}; every record made"
     Figure(
         "nmon parse",
         round(rate, 1),
@@ -92,6 +103,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        parse(Path(sys.argv[1]))
+        parse(Path(sys.argv[1]), sys.argv[2])
     else:
         main()

@@ -92,9 +92,13 @@ class Table:
 
     def records(self) -> Iterator[Record]:
         """Yield the rows singly."""
-        for values in zip(*self.columns.values(), strict=True):
-            own = {name: value for name, value in zip(self.columns, values, strict=True) if value is not None}
-            yield Record(self.dataset, {**self.shared, **own})
+        rows = [self.shared.copy() for _ in range(self.rows)]
+        for name, values in self.columns.items():
+            for row, value in zip(rows, values, strict=True):
+                if value is not None:
+                    row[name] = value
+        for row in rows:
+            yield Record(self.dataset, row)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from math import isfinite
 from operator import is_
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import jsonschema_rs
 import orjson
@@ -66,18 +66,15 @@ class _Group(Generic[Place]):
     def __len__(self) -> int:
         return self.table.rows if self.table else len(self.rows)
 
-    def add(self, item: Record | Table, place: Place) -> None:
-        """Take rows over."""
-        if type(item) is Table and not self.places:
-            self.table = item
-        elif type(item) is Table or self.table is not None:
-            self.part()
-            for record in item.records():
-                self.add(record, place)
-            return
+    def add(self, table: Table, place: Place) -> None:
+        """Take a table over, whole where it is the first."""
+        if not self.places:
+            self.table = table
+            self.places.append(place)
         else:
-            self.rows.append(cast(Record, item).fields)
-        self.places.append(place)
+            self.part()
+            self.rows += [record.fields for record in table.records()]
+            self.places += [place] * table.rows
 
     def part(self) -> None:
         """Part the table into rows."""
@@ -121,9 +118,9 @@ class Frames(Generic[Place]):
         ------
         Refused : agents do not publish the dataset, or a member of the envelope is no scalar.
         """
-        if not item.rows:
+        fields, count = (item.shared, item.rows) if isinstance(item, Table) else (item.fields, 1)
+        if not count:
             return
-        fields = item.shared if isinstance(item, Table) else item.fields
         dataset = item.dataset
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
@@ -139,8 +136,14 @@ class Frames(Generic[Place]):
             if run is not None:
                 shared["run"] = run
             group = self._groups[key] = _Group(dataset, shared)
-        group.add(item, place)
-        self._waiting += item.rows
+        self._waiting += count
+        if isinstance(item, Table):
+            group.add(item, place)
+            return
+        if group.table is not None:
+            group.part()
+        group.rows.append(fields)
+        group.places.append(place)
 
     def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frames of the groups that have waited longest, where too much waits."""
@@ -318,7 +321,8 @@ class _Checks:
                 why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
                 broken.append(Broken(Record(group.dataset, fields), why[:4096], place))
             else:
-                kept.add(Record(group.dataset, fields), place)
+                kept.rows.append(fields)
+                kept.places.append(place)
         return kept, broken
 
 
