@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address
 
-from counterflow.collectors.records import Item, Record
+from counterflow.collectors.records import Record, Single
 
 _COLUMNS = frozenset(
     """
@@ -75,7 +75,7 @@ class Pseudonyms:
         for word in words:
             self._add(word, "word")
 
-    def learn(self, items: Iterable[Item]) -> None:
+    def learn(self, items: Iterable[Single]) -> None:
         """Take the names out of what a format read."""
         for item in items:
             if not isinstance(item, Record):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from counterflow.collectors.first_snapshot import left_out
-from counterflow.collectors.records import Item, Record, Reject
+from counterflow.collectors.records import Record, Reject, Single
 
 TOP_COMMANDS = 10
 
@@ -50,7 +50,7 @@ class Summaries:
     file: str
     _found: dict[str | None, Summary] = field(default_factory=dict)
 
-    def add(self, item: Item) -> None:
+    def add(self, item: Single) -> None:
         """Take one item of the file."""
         if isinstance(item, Record):
             self._for(item.fields.get("system")).add_record(item)

@@ -1,12 +1,14 @@
 """Groups records into frames, numbers, checks and encodes them. Pure but for the clock of `collected_at`.
 
-The rows of one dataset, system and instant wait here until they are asked for, so a frame holds an interval whole
-wherever a format yields it between two commits. Columns are checked at once; only where one fails are its rows looked
-at singly, so that a broken row is refused and the frame goes on without it.
+The records of one dataset, system and instant wait here until they are asked for, so a frame holds an interval whole
+wherever a format yields it between two commits. A table is whole already, and does not wait. Columns are checked at
+once; only where one fails are its rows looked at singly, so that a broken row is refused and the frame goes on without
+it.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -55,7 +57,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 @dataclass(slots=True)
 class _Group(Generic[Place]):
-    """Rows of one dataset, system and instant with their places: a table while nothing joins it, else singly."""
+    """Rows of one dataset, system and instant with their places, or a table of them with its place."""
 
     dataset: str
     shared: Fields
@@ -65,16 +67,6 @@ class _Group(Generic[Place]):
 
     def __len__(self) -> int:
         return self.table.rows if self.table else len(self.rows)
-
-    def add(self, table: Table, place: Place) -> None:
-        """Take a table over, whole where it is the first."""
-        if not self.places:
-            self.table = table
-            self.places.append(place)
-        else:
-            self.part()
-            self.rows += [record.fields for record in table.records()]
-            self.places += [place] * table.rows
 
     def part(self) -> None:
         """Part the table into rows."""
@@ -109,6 +101,7 @@ class Frames(Generic[Place]):
         self.seq = 0
         self.collected_at = utc_now()
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
+        self._whole: deque[_Group[Place]] = deque()
         self._waiting = 0
 
     def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> None:
@@ -118,10 +111,11 @@ class Frames(Generic[Place]):
         ------
         Refused : agents do not publish the dataset, or a member of the envelope is no scalar.
         """
-        fields, count = (item.shared, item.rows) if isinstance(item, Table) else (item.fields, 1)
-        if not count:
+        dataset, fields = item.dataset, item.shared if isinstance(item, Table) else item.fields
+        if isinstance(item, Table):
+            if item.rows:
+                self._whole.append(_Group(dataset, self._shared(dataset, fields, run), places=[place], table=item))
             return
-        dataset = item.dataset
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
@@ -129,37 +123,42 @@ class Frames(Generic[Place]):
         except TypeError:
             raise Refused("a member of the envelope is no scalar") from None
         if group is None:
-            if dataset not in _published():
-                raise Refused(f"no dataset `{dataset}` is published by agents")
-            shared = {name: fields[name] for name in _ENVELOPE if name in fields}
-            shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
-            if run is not None:
-                shared["run"] = run
-            group = self._groups[key] = _Group(dataset, shared)
-        self._waiting += count
-        if isinstance(item, Table):
-            group.add(item, place)
-            return
-        if group.table is not None:
-            group.part()
+            group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
         group.rows.append(fields)
         group.places.append(place)
+        self._waiting += 1
+
+    def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
+        """Return what a frame of rows with these fields holds once."""
+        if dataset not in _published():
+            raise Refused(f"no dataset `{dataset}` is published by agents")
+        shared = {name: fields[name] for name in _ENVELOPE if name in fields}
+        shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
+        return shared if run is None else {**shared, "run": run}
 
     def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of the groups that have waited longest, where too much waits."""
+        """Yield the frames of tables, and of the groups that have waited longest, where too much waits."""
+        yield from self._of_tables()
         while len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING:
             yield from self._oldest()
 
     def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all groups, also of those that are begun meanwhile."""
+        """Yield the frames of all tables and groups, also of those that are begun meanwhile."""
+        yield from self._of_tables()
         while self._groups:
             yield from self._oldest()
+            yield from self._of_tables()
 
     def clear(self, seq: int) -> None:
         """Forget what waits, and go on behind `seq`."""
         self._groups.clear()
+        self._whole.clear()
         self._waiting = 0
         self.seq = seq
+
+    def _of_tables(self) -> Iterator[Framed[Place] | Broken[Place]]:
+        while self._whole:
+            yield from self._framed(self._whole.popleft())
 
     def _oldest(self) -> Iterator[Framed[Place] | Broken[Place]]:
         group = self._groups.pop(next(iter(self._groups)))
@@ -188,9 +187,8 @@ class Frames(Generic[Place]):
     ) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frame of a group, in parts by entity where it is too large for one.
 
-        `encoded` are its columns in JSON, or as they are.
-
-        Where it cannot be encoded at all, each row is tried alone: a broken one is refused, the others have frames.
+        `encoded` are its columns in JSON, or as they are. Where it cannot be encoded at all, each row is tried alone: a
+        broken one is refused, the others have frames.
         """
         count = len(group)
         parts = -(-count // MOST_ROWS)
@@ -361,7 +359,8 @@ def _check(column: Column) -> Callable[[Sequence[Any], bytes], bool]:
         lowest, highest = (0 if column.type == "UInt64" else -(2**63)), 2**63 - 1
         return lambda values, _: _of(values, {int, *null}) and _within(values, lowest, highest)
     if column.type == "Float64":
-        return lambda values, text: _are_numbers(text) and (bool(null) or b"n" not in text) and _finite(values)
+        # what is neither finite nor there is null in JSON
+        return lambda values, text: _are_numbers(text) and (b"n" not in text or (bool(null) and _finite(values)))
     if column.type == "DateTime64":
         one = jsonschema_rs.Draft202012Validator(column_schema(column), validate_formats=True)
         return lambda values, _: _of(values, {str, *null}) and all(one.is_valid(v) for v in {*values} if v is not None)

@@ -19,7 +19,7 @@ from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
 
 if TYPE_CHECKING:
-    from counterflow.collectors.records import Item
+    from counterflow.collectors.records import Item, Single
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -166,7 +166,7 @@ def read_all(
     paths: list[Path],
     zone: ZoneInfo,
     system: str | None,
-    take: Callable[[Path, Item], None],
+    take: Callable[[Path, Single], None],
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> int:
@@ -186,7 +186,7 @@ def read_all(
     return unread
 
 
-def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None]) -> bool:
+def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None]) -> bool:
     """Pass every item to `take`; report a file without figures."""
     from counterflow.collectors.records import Reason, Record, Reject, singly
 

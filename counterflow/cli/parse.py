@@ -14,7 +14,7 @@ from rich.table import Table
 
 from counterflow.cli._files import file_options, read_all, recordings
 from counterflow.cli._table import console
-from counterflow.collectors.records import Item, Record, Reject
+from counterflow.collectors.records import Record, Reject, Single
 
 
 @click.command()
@@ -38,7 +38,7 @@ def command(
     counts: Counter[tuple[str, str]] = Counter()
     out = sys.stdout.buffer
 
-    def take(path: Path, item: Item) -> None:
+    def take(path: Path, item: Single) -> None:
         if isinstance(item, Record):
             counts["records", item.dataset] += 1
             shown = {"dataset": item.dataset, **item.fields}

@@ -182,13 +182,16 @@ def test_a_table_gives_what_its_rows_give_singly(columns: dict[str, Any]) -> Non
     assert {one.place for one in broken} <= {0}
 
 
-def test_a_table_and_rows_of_its_instant_share_a_frame_in_whatever_order_they_come() -> None:
-    whole, other = table(disk=("a", "b"), reads=[1.0, None]), table(disk=("d",), writes=[2.0])
-    for items in ([whole, Record("disk", disk(disk="c")), other], [Record("disk", disk(disk="c")), other, whole]):
-        (frame,), _ = framed(*items)
-        (singly,), _ = framed(*(record for item in items for record in item.records()))
-        assert frame == singly
-        assert frame["frame_rows"] == 4
+def test_a_table_does_not_wait_and_rows_of_its_instant_have_a_frame_of_their_own() -> None:
+    frames: Frames[int] = Frames("agent-1")
+    numbered = []
+    for number, item in enumerate((Record("disk", disk(disk="c")), table(disk=("a", "b")), table(disk=("d",)))):
+        frames.add(item, None, number)
+        numbered += [(orjson.loads(one.message.value), one.place) for one in frames.full() if isinstance(one, Framed)]
+    assert [(frame["disk"], frame["seq"], place) for frame, place in numbered] == [(["a", "b"], 1, 1), (["d"], 3, 2)]
+    (last,) = frames.drain()
+    assert isinstance(last, Framed)
+    assert (orjson.loads(last.message.value)["disk"], last.place, frames.seq) == (["c"], 0, 4)
 
 
 def test_a_column_that_stays_is_the_same_in_every_frame() -> None:

@@ -30,7 +30,7 @@ class Measured(NamedTuple):
 
 
 class Plan:
-    """Where the values of rows with these layouts go, all of them counted one after the other."""
+    """Where the values of rows with these layouts go; `values` are those that `flat` returns of the rows."""
 
     def __init__(self, layouts: Sequence[Layout]) -> None:
         """Work it out."""
@@ -60,9 +60,8 @@ class Plan:
         self._counter_keys = _counter_keys(cell for cell, _ in counters)
         self._counted = tuple(at for _, at in counters)
 
-    def tables(self, rows: Sequence[Row], seconds: float | None) -> dict[str, Columns]:
+    def tables(self, values: Values, seconds: float | None) -> dict[str, Columns]:
         """Return the columns of each dataset but `counter`; rows without any figure are left out."""
-        values = _flat(rows)
         found: dict[str, Columns] = {}
         for dataset, measured in self._measured.items():
             columns: Columns = {}
@@ -79,9 +78,8 @@ class Plan:
             found[dataset] = _with_figures(self._keys[dataset], columns)
         return found
 
-    def counters(self, rows: Sequence[Row], others: Sequence[tuple[Cell, float]]) -> Columns:
-        """Return the columns of `counter`, with other counters below those of the rows."""
-        values = _flat(rows)
+    def counters(self, values: Values, others: Sequence[tuple[Cell, float]]) -> Columns:
+        """Return the columns of `counter`, with other counters below those of the plan."""
         found = _with_figures(self._counter_keys, {"value": list(map(values.__getitem__, self._counted))})
         if others:
             more = {**_counter_keys(cell for cell, _ in others), "value": [value for _, value in others]}
@@ -123,6 +121,6 @@ def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:
     return {name: tuple(row[at] for row in rows) for at, name in enumerate(names)}
 
 
-def _flat(rows: Sequence[Row]) -> list[float | None]:
+def flat(rows: Sequence[Row]) -> list[float | None]:
     """Return the values of all rows, and None at the end."""
     return [*chain.from_iterable(row.values for row in rows), None]

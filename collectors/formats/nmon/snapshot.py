@@ -10,7 +10,7 @@ from datetime import datetime
 from counterflow.collectors.formats.nmon import semantics
 from counterflow.collectors.formats.nmon.disks import disk_columns, reads_that_differ
 from counterflow.collectors.formats.nmon.headers import Cell, Headers
-from counterflow.collectors.formats.nmon.plan import Columns, Plans
+from counterflow.collectors.formats.nmon.plan import Columns, Plans, flat
 from counterflow.collectors.formats.nmon.rows import Row, Values, amounts
 from counterflow.collectors.records import Fields, Record, Table
 from counterflow.collectors.text import stamps
@@ -114,7 +114,8 @@ def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tu
         else:
             disks.setdefault(layout.group, {})[layout.section] = row
     plan = plans.of([row.layout for row in rows])
-    tables = plan.tables(rows, seconds)
+    values = flat(rows)
+    tables = plan.tables(values, seconds)
     counters = snapshot.counters + [one for sections in disks.values() for one in reads_that_differ(sections)]
     counters += _finish_engines(tables["system_cpu"], headers)
     yield "system_cpu", tables["system_cpu"]
@@ -122,7 +123,7 @@ def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tu
     yield "disk", disk_columns(disks, headers, seconds)
     yield "link", tables["link"]
     yield from (("job", columns) for columns in _jobs(snapshot.processes, headers.system, seconds))
-    yield "counter", plan.counters(rows, counters)
+    yield "counter", plan.counters(values, counters)
 
 
 def _finish_engines(engines: Columns, headers: Headers) -> Iterator[tuple[Cell, float]]:
