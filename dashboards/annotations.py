@@ -31,21 +31,24 @@ SELECT
 FROM
 (
   SELECT
-    system, ts - toIntervalMillisecond(toUInt64(1000 * took_s)) AS begins,
-    quantileExact(0.5)(took_s) OVER (PARTITION BY system) AS usual_s,
-    lagInFrame(ts) OVER of_system AS previous, row_number() OVER of_system AS place
+    system, begins, quantileExact(0.5)(took_s) OVER (PARTITION BY system) AS usual_s,
+    lagInFrame(ends) OVER of_system AS previous, row_number() OVER of_system AS place
   FROM
   (
-    SELECT toString(system) AS system, ts, max(assumeNotNull(interval_s)) AS took_s
+    SELECT
+      toString(system) AS system, max(ts) AS ends, max(assumeNotNull(interval_s)) AS took_s,
+      min(ts - toIntervalMillisecond(toUInt64(1000 * assumeNotNull(interval_s)))) AS begins
     FROM counterflow.manifest
     WHERE $__timeFilter(ts) AND interval_s > 0
-    GROUP BY system, ts
+    GROUP BY system, intDiv(toUnixTimestamp(ts), greatest(1, intDiv(dateDiff('second', $__fromTime, $__toTime), 1000)))
   )
-  WINDOW of_system AS (PARTITION BY system ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+  WINDOW of_system AS (PARTITION BY system ORDER BY ends ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
 )
 WHERE place > 1 AND dateDiff('millisecond', previous, begins) > 1500 * usual_s"""
-"""An interval that begins more than one and a half of the system's usual ones after the end of the one before."""
+"""An interval that begins more than one and a half of the system's usual ones after the end of the one before.
 
+Intervals are taken together by thousandths of the range, about a pixel: a shorter gap could not be seen.
+"""
 
 _RESTARTS = """\
 SELECT

@@ -57,17 +57,24 @@ ORDER BY time, place"""
 
 
 def _compared(chart: Chart) -> str:
-    """Name the value by its change to that of a day before; `series` has it in words, or that there is none."""
-    points = (
-        "SELECT arraySort(groupArray((time, toFloat64(assumeNotNull(Value))))) FROM (\n{}\n) WHERE Value IS NOT NULL"
-    )
-    earlier = re.sub(r"\$__(from|to)Time\b", r"($__\1Time - INTERVAL 1 DAY)", chart.query)
-    at_the_time = "arrayFilter(point -> point.1 <= shown[-1].1 - toIntervalDay(1), earlier)"
-    now, then, missing = (
-        ("arraySum(point -> point.2, shown)", "arraySum(point -> point.2, earlier)", "empty(earlier)")
-        if chart.total
-        else ("shown[-1].2", f"{at_the_time}[-1].2", f"empty({at_the_time})")
-    )
+    """Name the value by its change to that of a day before; `series` has it in words, or that there is none.
+
+    A value is one of the range and the day before it, which are read once; a sum is over as long a range as it is.
+    """
+
+    def points(sql: str) -> str:
+        pairs = "arraySort(groupArray((time, toFloat64(assumeNotNull(Value)))))"
+        return f"(SELECT {pairs} FROM (\n{sql}\n) WHERE Value IS NOT NULL)"
+
+    longer = re.sub(r"\$__fromTime\b", "($__fromTime - INTERVAL 1 DAY)", chart.query)
+    if chart.total:
+        shown = points(chart.query)
+        earlier = points(re.sub(r"\$__toTime\b", "($__toTime - INTERVAL 1 DAY)", longer))
+        now, then = "arraySum(point -> point.2, shown)", "arraySum(point -> point.2, earlier)"
+    else:
+        shown = f"arrayFilter(point -> point.1 > $__fromTime, {points(longer)} AS known)"
+        earlier = "arrayFilter(point -> point.1 <= shown[-1].1 - toIntervalDay(1), known)"
+        now, then = "shown[-1].2", "earlier[-1].2"
     change, unit = {"percent": ("now - then", "points"), "count": ("now - then", "")}.get(
         chart.unit, ("100 * (now - then) / nullIf(then, 0)", "%")
     )
@@ -76,13 +83,13 @@ SELECT point.1 AS time, series, point.2 AS Value
 FROM
 (
   SELECT
-    ({points.format(chart.query)}) AS shown,
-    ({points.format(earlier)}) AS earlier,
+    {shown} AS shown,
+    {earlier} AS earlier,
     {now} AS now,
     {then} AS then,
     round({change}, 1) AS change,
     multiIf(
-      {missing}, 'no day before to compare with',
+      empty(earlier), 'no day before to compare with',
       now = then OR change = 0, 'as the day before',
       change IS NULL, 'none the day before',
       concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on the day before')) AS series

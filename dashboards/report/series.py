@@ -41,7 +41,10 @@ def drawn(chart: Chart, frame: Frame) -> Drawn:
     left_out = 0
     if chart.open:
         fields, left_out = _largest(fields, stacked=chart.shape != "lines")
-    colours = dict(zip([field.name for field in fields if field.name != OTHERS], palette(len(fields)), strict=False))
+    if chart.ordered:
+        fields = sorted(fields, key=lambda field: field.name)
+    names = [field.name for field in fields if field.name != OTHERS]
+    colours = dict(zip(names, sequence(len(names)) if chart.ordered else palette(len(names)), strict=True))
     made = [
         _series(chart, field, chart.series.get(field.name, Known()), colours)
         for field in fields
@@ -80,6 +83,12 @@ def palette(count: int) -> list[str]:
     basic = [colour for colour in looks().palette if colour != looks().colours["unknown"]]
     shades = [*basic, *(_mixed(colour, 255, 0.5) for colour in basic), *(_mixed(colour, 0, 0.4) for colour in basic)]
     return list(islice(cycle(shades), count))
+
+
+def sequence(count: int) -> list[str]:
+    """Return `count` colours in their order, through the whole sequence of looks.yaml."""
+    whole = looks().sequence
+    return [whole[place * len(whole) // count] for place in range(count)]
 
 
 def _mixed(colour: str, other: int, share: float) -> str:

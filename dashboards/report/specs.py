@@ -191,7 +191,7 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
                 "type": "nominal",
                 "sort": entities,
                 "title": None,
-                "axis": {"labelLimit": 170, "ticks": False, "domain": False, "labelPadding": 6},
+                "axis": {"labelLimit": 260, "ticks": False, "domain": False, "labelPadding": 6},
             },
             "x": {
                 "field": "from",
@@ -329,8 +329,8 @@ def _lines(chart: Chart, drawn: Drawn, lines: Sequence[Series], bucket_ms: int, 
 
 def _threshold(at: float, text: str, colour: str) -> Json:
     rule = {"mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5}, "encoding": {}}
-    words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "fontSize": 12, "text": text}
-    above = {"mark": {**words, "x": 0, "color": _FAINT}, "encoding": {"color": {"value": _FAINT}}}
+    words = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3, "fontSize": 12, "text": text}
+    above = {"mark": {**words, "x": {"expr": "width"}, "color": _FAINT}, "encoding": {"color": {"value": _FAINT}}}
     height = {"y": {"datum": at, "type": "quantitative"}}
     return {"data": {"values": [{}]}, "layer": [rule, above], "encoding": {**height, "color": {"value": colour}}}
 
@@ -387,7 +387,8 @@ def _axis_title(chart: Chart, unit: str) -> str:
     text = looks().units[unit].text
     if not chart.axis:
         return text
-    return chart.axis if text.lower() in chart.axis.lower() else f"{chart.axis} ({text})"
+    named = text.lower() in chart.axis.lower() or (text.endswith("/s") and chart.axis.endswith(" a second"))
+    return chart.axis if named else f"{chart.axis} ({text})"
 
 
 def _format(greatest: float) -> str:

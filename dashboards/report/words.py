@@ -35,8 +35,8 @@ def number(value: Any) -> float | None:
 
 
 def rounded(value: float, decimals: int | None = None) -> str:
-    """Return a number with as many digits as mean something, four where nothing is said."""
-    if decimals is not None:
+    """Return a number with as many digits as mean something, four where nothing is said; from 1,000 on none."""
+    if decimals is not None and abs(value) < 1000:
         return f"{value:,.{decimals}f}"
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"

@@ -51,7 +51,7 @@ def test_a_series_without_a_value_is_none_and_the_order_of_the_stack_stays(reade
     found = sent(reader, sql=KNOWN, series={"Zeta": {}, "It's none": {}, "Alpha": {}})
     assert [column.name for column in found.columns] == ["time", "place", "series", "Value"]
     minutes = {row[0][11:19] for row in found.rows}
-    assert minutes == {"07:59:30", "08:00:30", "08:01:30", "08:02:30"}, "in the middle; without a point, a row of nulls"
+    assert minutes == {"08:00:00", "08:00:30", "08:01:30", "08:02:30"}, "in the middle, or on the edge of the range"
     values = {
         name: [row[3] for row in found.rows if row[2] == name] for name in dict.fromkeys(r[2] for r in found.rows)
     }

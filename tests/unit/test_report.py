@@ -352,6 +352,14 @@ def test_a_sparkline_is_as_high_as_its_numbers_and_blank_where_one_is_missing() 
     assert sparkline([0, 50, None, 100, 120], top=100) == "▁▅ ██"
 
 
+def test_buckets_keep_their_order_and_the_sequence_of_colours() -> None:
+    buckets = chart("bars", series={}, open=True, ordered=True)
+    made = figure(buckets, long(["02: up to 4 ms", "03: longer", "01: up to 1 ms"]))
+    assert [key.name for key in made.legend] == ["01: up to 1 ms", "02: up to 4 ms", "03: longer"]
+    first, last = made.legend[0].colour, made.legend[-1].colour
+    assert (first, looks().sequence.index(last)) == (looks().sequence[0], 2 * len(looks().sequence) // 3)
+
+
 def test_runs_are_drawn_over_the_minutes_since_each_began() -> None:
     chart = charts()["compare_cpu"]
     columns = [Column("Minutes", NUMBER), Column("Baseline", NUMBER), Column("Scenario", NUMBER)]
