@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.schemas.clickhouse_insert import DATABASE
+from counterflow.schemas.sharding import LOCAL, spread, views
 
 FOLDER = Path(__file__).parent / "clickhouse"
 BASELINE = "baseline"
@@ -35,12 +37,20 @@ class Migration(NamedTuple):
         """Digest of the text, which reveals an edit."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    def statements(self, cluster: str | None = None) -> list[str]:
-        """Return the statements, one request each, for one server or for a cluster of replicas."""
-        text = self.text.replace("{on_cluster}", f"ON CLUSTER '{cluster}'" if cluster else "")
-        text = text.replace("{engine_prefix}", "Replicated" if cluster else "")
+    def statements(self, cluster: str | None = None, *, replicated: bool = True) -> list[str]:
+        """Return the statements, one request each, for one server or for a cluster.
+
+        Where a cluster is not `replicated`, they are those of one of its servers, a shard.
+        """
+        on_cluster = f"ON CLUSTER '{cluster}'" if cluster and replicated else ""
+        text = self.text.replace("{on_cluster}", on_cluster)
+        text = text.replace("{engine_prefix}", "Replicated" if on_cluster else "")
         pieces = (piece.strip() for piece in _STATEMENT.findall(text))
-        return [piece for piece in pieces if re.sub(r"--[^\n]*", "", piece).strip()]
+        found = [piece for piece in pieces if re.sub(r"--[^\n]*", "", piece).strip()]
+        if not cluster:
+            return found
+        made = views(text)
+        return [each for piece in found for each in spread(piece, cluster, on_cluster, made)]
 
 
 def migrations(folder: Path = FOLDER) -> list[Migration]:
@@ -66,8 +76,10 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
     ]
 
 
-def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = None) -> list[str]:
-    """Apply pending migrations in order; return their ids.
+def migrate(
+    client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = None, replicated: bool = True
+) -> list[str]:
+    """Apply pending migrations in order; return their ids. `cluster` and `replicated`: see `Migration.statements`.
 
     Raises
     ------
@@ -75,9 +87,10 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
     setup = Migration("", _SETUP)
-    for statement in setup.statements(cluster):
+    for statement in setup.statements(cluster, replicated=replicated):
         client.post(statement)
-    applied = {row["id"]: row["sha256"] for row in client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")}
+    done = f"{LOCAL if cluster else DATABASE}.migration"
+    applied = {row["id"]: row["sha256"] for row in client.rows(f"SELECT id, sha256 FROM {done} FINAL")}
     found = migrations(folder)
     baseline = {m.id: m.sha256 for m in found if m.id.startswith(f"{BASELINE}/")}
     known = {id_: sha256 for id_, sha256 in applied.items() if id_ in baseline}
@@ -96,10 +109,10 @@ def migrate(client: ClickHouse, *, folder: Path = FOLDER, cluster: str | None = 
         )
     fresh = [m for m in found if m.id not in applied]
     for migration in fresh:
-        for statement in migration.statements(cluster):
+        for statement in migration.statements(cluster, replicated=replicated):
             client.post(statement)
         client.post(
-            "INSERT INTO counterflow.migration (id, sha256) VALUES ({id:String}, {sha256:String})",
+            f"INSERT INTO {done} (id, sha256) VALUES ({{id:String}}, {{sha256:String}})",
             settings={"param_id": migration.id, "param_sha256": migration.sha256, "async_insert": 0},
         )
     return [m.id for m in fresh]

@@ -10,6 +10,13 @@ import click
 
 @click.command()
 @click.option("--clickhouse-url", metavar="URL", help="ClickHouse's HTTP address; default: the stack's.")
+@click.option(
+    "--shards",
+    "map_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Map of systems and days to the shards of a cluster; instead of --clickhouse-url.",
+)
 @click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
 @click.option(
     "--password-file",
@@ -40,6 +47,7 @@ import click
 @click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(
     clickhouse_url: str | None,
+    map_file: Path | None,
     user: str,
     password_file: Path | None,
     instance_id: str,
@@ -57,6 +65,7 @@ def command(
     import gc
     import signal
     import threading
+    from contextlib import ExitStack
 
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.base.errors import CounterflowError
@@ -64,6 +73,8 @@ def command(
     from counterflow.pipelines.landing import metrics
     from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.consumer import Lander
+    from counterflow.pipelines.landing.placement import agree
+    from counterflow.pipelines.landing.shards import ShardMap
     from counterflow.pipelines.landing.writer import Writer
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
@@ -75,12 +86,21 @@ def command(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    if map_file and clickhouse_url:
+        raise CounterflowError(f"{map_file} names the servers, and --clickhouse-url another", exit_code=2)
+    shards = ShardMap.read(map_file) if map_file else None
+    urls = shards.shards if shards else {"": clickhouse_url or stack.clickhouse_url}
     tables = {dataset.topic: name for name, dataset in datasets().items()}
-    with ClickHouse(clickhouse_url or stack.clickhouse_url, user, password, timeout_s=120, ca=stack.tls_ca) as client:
+    with ExitStack() as opened:
+        clients = {
+            name: opened.enter_context(ClickHouse(url, user, password, timeout_s=120, ca=stack.tls_ca))
+            for name, url in urls.items()
+        }
+        agree(clients, shards)
         lander = Lander(
             stack.kafka("lander"),
             instance_id,
-            Writer(client, tables),
+            Writer(clients, tables, shards),
             tables,
             Limits(batch_messages),
             most_refused / 100,

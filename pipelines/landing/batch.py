@@ -139,6 +139,10 @@ class Batch:
             size += len(value)
         return [b"\n".join([*piece, b""]) for piece in pieces]
 
+    def of(self, messages: Sequence[Message]) -> Batch:
+        """Return the batch of some of the messages, with the same range and token."""
+        return replace(self, messages=messages)
+
     def halves(self) -> tuple[Batch, Batch]:
         """Split in the middle, deterministically: the halves tile the range, or the rows of the only message."""
         if len(self.messages) == 1:

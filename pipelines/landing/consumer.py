@@ -30,7 +30,7 @@ from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored
 from counterflow.pipelines.landing.refusals import WINDOW, Outcome, TooManyRefused, newest, share
-from counterflow.pipelines.landing.writer import Abandoned, Landed, Writer
+from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
 
 GROUP = "counterflow.lander"
 
@@ -198,7 +198,7 @@ class Lander:
                 partition.done()
             except TooManyRefused as found:
                 self._stop(partition, found)
-            except (ClickHouseError, httpx.TransportError, Abandoned) as error:
+            except (ClickHouseError, httpx.TransportError, Abandoned, ShardAway) as error:
                 self._postpone(partition, error)
 
     def _count(self, partition: Partition, landed: Landed) -> None:

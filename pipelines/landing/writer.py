@@ -15,9 +15,11 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import Batch, Refusal, Rows, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.refusals import Outcome, TooManyRefused
-from counterflow.schemas.clickhouse_insert import insert, insert_rows
+from counterflow.pipelines.landing.shards import Part, ShardMap, Split
+from counterflow.schemas.clickhouse_insert import DATABASE, insert, insert_rows
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import contract
+from counterflow.schemas.sharding import LOCAL
 
 SETTINGS: Settings = {
     "async_insert": 0,
@@ -52,18 +54,31 @@ class Landed(NamedTuple):
     refused: list[Refusal]
 
 
+class ShardAway(Exception):  # noqa: N818 - of another server
+    """A shard does not answer, so that nothing of a batch that has rows of it is inserted anywhere."""
+
+
 class Writer:
-    """Lands batches through one client; thread-safe, one batch per topic-partition at a time.
+    """Lands batches; thread-safe, one batch per topic-partition at a time.
 
     Parameters
     ----------
-    client : the connection; its user needs INSERT and SELECT on the tables.
+    clients : a connection a shard by name, or to the only server; their user needs INSERT and SELECT on the tables.
     tables : table by topic.
+    shards : the map of shards; none: the first client takes everything.
     """
 
-    def __init__(self, client: ClickHouse, tables: Mapping[str, str]) -> None:
+    def __init__(
+        self, clients: Mapping[str, ClickHouse], tables: Mapping[str, str], shards: ShardMap | None = None
+    ) -> None:
         """Open no connection yet."""
-        self._client = client
+        self._clients = clients
+        self._first = shards.first if shards else next(iter(clients))
+        self._split = Split(shards) if shards else self._whole
+        self._database = LOCAL if shards else DATABASE
+        self._acknowledged: dict[tuple[str, int], tuple[str, set[str]]] = {}
+        """Of the last batch of a partition, its token and the shards that have their rows: they are not asked to
+        remember the token for as long as another shard is away."""
         self._tables = tables
         self._rows = {topic: _counting(table) for topic, table in tables.items()}
         self.abandoned = threading.Event()
@@ -79,13 +94,14 @@ class Writer:
         ClickHouseError : the server refuses for a reason that is not in the rows.
         httpx.TransportError : no answer.
         Abandoned : `abandoned` was set.
+        ShardAway : one of several shards does not answer.
         TooManyRefused : more was rejected than is tolerated; the rejects are in no table.
         """
         table = self._tables[batch.topic]
         readable, rows, refused = sift(batch, self._rows[batch.topic])
         whole = sum(rows) + sum(refusal.rows for refusal in refused)
         if readable.messages:
-            refused += self._insert(table, readable, sum(rows))
+            refused += self._spread(table, readable, rows)
         gone = sum(refusal.rows for refusal in refused)
         if refused:
             if not tolerated(Outcome(whole, gone)):
@@ -94,9 +110,34 @@ class Writer:
             self._bury(batch, sorted(refused, key=_offset))
         return Landed(whole - gone, sum(map(len, batch.messages)), refused)
 
-    def _insert(self, table: str, batch: Batch, rows: int) -> list[Refusal]:
+    def _whole(self, batch: Batch, rows: Sequence[int]) -> list[Part]:
+        return [Part(self._first, batch, sum(rows))]
+
+    def _spread(self, table: str, batch: Batch, rows: Sequence[int]) -> list[Refusal]:
+        """Insert each shard's messages on it."""
+        parts = self._split(batch, rows)
+        key = (batch.topic, batch.partition)
+        token, acknowledged = self._acknowledged.get(key, ("", set[str]()))
+        if token != batch.token:
+            acknowledged = set()
+        due = [part for part in parts if part.shard not in acknowledged]
+        if len(parts) > 1:
+            if away := [part.shard for part in due if not self._clients[part.shard].ping()]:
+                raise ShardAway(f"shard {', '.join(away)} does not answer")
+            self._acknowledged[key] = batch.token, acknowledged
+        refused = []
+        for number, part in enumerate(due):
+            if number and self.abandoned.is_set():
+                raise Abandoned
+            bad = self._insert(part.shard, table, part.batch, part.rows)
+            if not bad:  # whoever has rejects is asked again for them
+                acknowledged.add(part.shard)
+            refused += bad
+        return refused
+
+    def _insert(self, shard: str, table: str, batch: Batch, rows: int) -> list[Refusal]:
         try:
-            self._post(insert(table), batch.body, batch.token)
+            self._post(shard, insert(table, self._database), batch.body, batch.token)
         except ClickHouseError as error:
             if not _is_poison(error):
                 raise
@@ -108,7 +149,7 @@ class Writer:
         for half in batch.halves():
             if self.abandoned.is_set():
                 raise Abandoned
-            refused += self._insert(table, half, sum(map(self._rows[batch.topic], half.values)))
+            refused += self._insert(shard, table, half, sum(map(self._rows[batch.topic], half.values)))
         return refused
 
     def _bury(self, batch: Batch, refused: list[Refusal]) -> None:
@@ -117,10 +158,11 @@ class Writer:
         offsets = ",".join(refusal.place for refusal in refused)
         # The token covers the content: after a migration a retry may reject other rows, which are no duplicate.
         digest = hashlib.blake2b(offsets.encode(), digest_size=8).hexdigest()
-        self._post(insert_rows("deadletter"), [body], f"{batch.token}:deadletter:{digest}")
+        statement = insert_rows("deadletter", self._database)
+        self._post(self._first, statement, [body], f"{batch.token}:deadletter:{digest}")
 
-    def _post(self, statement: str, body: Sequence[bytes], token: str) -> None:
-        self._client.post(statement, body, {**SETTINGS, "insert_deduplication_token": token})
+    def _post(self, shard: str, statement: str, body: Sequence[bytes], token: str) -> None:
+        self._clients[shard].post(statement, body, {**SETTINGS, "insert_deduplication_token": token})
 
 
 def _counting(table: str) -> Rows:

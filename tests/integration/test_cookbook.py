@@ -12,28 +12,11 @@ import pytest
 
 from counterflow.analysis.queries import BEGINNING, END, ask, queries
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.definition import Column, Dataset, datasets, envelope
+from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.everything import TIMES, rows_of
 
-TIMES = ("2026-05-04T09:15:00Z", "2026-05-04T09:30:00Z", "2026-05-04T10:30:00Z")
-KEYS: dict[str, tuple[Any, ...]] = {
-    "counted": ("disk", "job"),
-    "disk": ("*", "one"),
-    "engine": ("all",),
-    "grouping": ("partition", "job", "generic_job", "accounting_code"),
-    "name": ("QDBMSRVR",),
-    "entity_type": ("nrg", "log"),
-    "rule": ("roce_cap", "log_ceiling"),
-    "section": ("run",),
-    "source": ("ibmi_tables",),
-    "stale": (False,),
-    "task": ("*", "1F"),
-}
-"""Values of keys and the like, so that no condition of a question leaves out all rows."""
-ONE: dict[str, Any] = {"String": "one", "UInt64": 1, "Int64": 1, "Float64": 20.0, "Bool": True, "DateTime64": TIMES[0]}
-REASONS = {"missing", "final"}
-"""Columns that are null where all is well."""
 SEPARATE = {
     *("configuration_changes", "link_skew", "provisional_results", "resync_progress", "sync_io_links"),
     *("lock_holders", "mirror_copy_blocking", "mirror_open_for_update"),
@@ -48,7 +31,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
         for dataset in datasets().values():
-            rows = [*_rows(dataset, "all", nulls=False), *_rows(dataset, "nothing", nulls=True)]
+            rows = [*rows_of(dataset, "all", nulls=False), *rows_of(dataset, "nothing", nulls=True)]
             insert(client, dataset.dataset, *rows)
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
@@ -64,19 +47,6 @@ def reader(admin: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
     best_effort = {"date_time_input_format": "best_effort"}
     client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
-
-
-def _rows(dataset: Dataset, system: str, *, nulls: bool) -> Iterator[dict[str, Any]]:
-    columns = {**envelope(dataset.role), **dataset.columns}
-    absent = {name for name, column in columns.items() if column.null_when and (nulls or name in REASONS)}
-    row = {name: None if name in absent else _one(column) for name, column in columns.items()}
-    keys = [name for name in columns if name in KEYS and name in (*dataset.key, "source", "stale")]
-    for ts, *values in itertools.product(TIMES, *(KEYS[name] for name in keys)):
-        yield row | dict(zip(keys, values, strict=True)) | {"system": system, "ts": ts}
-
-
-def _one(column: Column) -> Any:
-    return column.values[0] if column.values else ONE[column.type]
 
 
 def answer(client: ClickHouse, name: str, *systems: str) -> tuple[dict[str, str], list[dict[str, Any]]]:

@@ -236,7 +236,7 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
     poison = {offset: [chance.random() < 0.1 for _ in range(size)] for offset, size in sizes.items()}
     messages = [message(o, b"?" if o in unreadable else a_frame(100 * o, poison[o])) for o in found]
     server = Server(chance, 0.1)
-    writer = Writer(server, {"t": "disk"})  # type: ignore[arg-type]
+    writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
     while True:
         try:
             landed = writer.land(batch(messages))
@@ -257,7 +257,7 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
 
 
 def test_a_long_search_can_be_given_up() -> None:
-    writer = Writer(Server(random.Random(1), 0), {"t": "disk"})  # type: ignore[arg-type]
+    writer = Writer({"": Server(random.Random(1), 0)}, {"t": "disk"})  # type: ignore[arg-type]
     writer.abandoned.set()
     assert writer.land(batch([message(0, a_frame(0, [False]))])).rows == 1
     with pytest.raises(Abandoned):
@@ -273,7 +273,7 @@ def test_an_error_of_the_server_blames_no_row(code: int) -> None:
             raise ClickHouseError(code, 500, f"Code: {code}.")
 
     with pytest.raises(ClickHouseError):
-        Writer(Refusing(), {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
+        Writer({"": Refusing()}, {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
 
 
 def test_a_failing_view_blames_no_row() -> None:
@@ -284,7 +284,7 @@ def test_a_failing_view_blames_no_row() -> None:
             )
 
     with pytest.raises(ClickHouseError):
-        Writer(Refusing(), {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
+        Writer({"": Refusing()}, {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=300)
@@ -352,7 +352,7 @@ def test_too_much_refused_is_not_even_kept() -> None:
     server = Server(random.Random(1), 0)
     asked: list[Outcome] = []
     with pytest.raises(TooManyRefused, match="not_json"):
-        Writer(server, {"t": "disk"}).land(  # type: ignore[arg-type]
+        Writer({"": server}, {"t": "disk"}).land(  # type: ignore[arg-type]
             batch([message(0, a_frame(0, [False] * 3)), message(1, b"?"), message(2, a_frame(2, [True, False]))]),
             lambda outcome: bool(asked.append(outcome)),
         )

@@ -29,7 +29,7 @@ def _empty(client: ClickHouse) -> None:
         client.post(f"TRUNCATE TABLE counterflow.{table['name']} SYNC")
 
 
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow") -> None:
     """Insert rows; a column that the table does not have is refused."""
     best_effort: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 0}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
+    client.post(f"INSERT INTO {database}.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)

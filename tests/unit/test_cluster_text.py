@@ -30,6 +30,7 @@ def test_every_table_is_replicated() -> None:
         "ReplicatedReplacingMergeTree",
         "ReplicatedSummingMergeTree",
         "ReplicatedAggregatingMergeTree",
+        "Distributed",
     }
 
 

@@ -7,6 +7,12 @@
 {{- if not (or $clickhouse.url $clickhouse.installation.enabled) -}}
 {{- fail "there is no ClickHouse: set clickhouse.url, or clickhouse.installation.enabled=true" -}}
 {{- end -}}
+{{- if and $clickhouse.shards $clickhouse.installation.enabled -}}
+{{- fail "clickhouse.shards names servers of yours: set clickhouse.installation.shards for those of the installation" -}}
+{{- end -}}
+{{- if and (or $clickhouse.shards $clickhouse.shardRules) (not (include "counterflow.clickhouseCluster" .)) -}}
+{{- fail "one server has no shards: set clickhouse.cluster, or clickhouse.installation.shards" -}}
+{{- end -}}
 {{- if eq (include "counterflow.session" .) "true" -}}
 {{- if .Values.flink.storage -}}
 {{- fail "flink.storage is for flink.mode=application: a session keeps its checkpoints on its volume, flink.session.storage" -}}
