@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bench import generate_fleet as fleet
 from bench.figure import Figure
 from bench.panels import chosen
-from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import Board, boards, charts, variable_of
 from counterflow.dashboards.macros import Range, bucket_s, expand
@@ -81,7 +81,11 @@ def _asked(reader: ClickHouse, end: datetime) -> Iterator[Took]:
             seconds = []
             for _ in range(1 + REPEATS):
                 asked = time.monotonic()
-                ask(reader, sent)
+                try:
+                    ask(reader, sent)
+                except ClickHouseError as error:
+                    error.add_note(f"{name} of {board.uid}")
+                    raise
                 seconds.append(time.monotonic() - asked)
             yield Took(board.uid, name, statistics.median(seconds[1:]))
 

@@ -362,7 +362,7 @@ def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
         properties.append(("custom.lineWidth", 1))
     if series.right:
         unit = looks().units[series.unit or chart.unit]
-        label = name if unit.text in name else f"{name} ({unit.text})"
+        label = name if unit.text.lower() in name.lower() else f"{name} ({unit.text})"
         properties += [("custom.axisPlacement", "right"), ("custom.axisLabel", label)]
         if unit.grafana == "percent":
             properties.append(("custom.axisSoftMax", 100))

@@ -131,7 +131,8 @@ def ranking(chart: Chart, result: Result) -> Json:
         Key(
             plain(name), looks().colours[known.colour] if (known := chart.series.get(name)) and known.colour else colour
         )
-        for name, colour in found.items()
+        for order, (name, colour) in enumerate(found.items())
+        if any(number(row[order + 1]) is not None for row in result.rows)
     ]
     values: list[Json] = [
         {"row": number_, "name": plain(row[0]), "series": plain(name), "order": order, "value": value}
@@ -353,7 +354,7 @@ def _right_axis(series: Sequence[Series]) -> Json:
     top = max(100.0, greatest) if unit.grafana == "percent" else greatest
     title = ", ".join(one.name for one in series)
     axis = {**_ON_TOP, "titleAlign": "right", "orient": "right", "grid": False, "tickCount": 5, "format": _format(top)}
-    named = title if not unit.text or unit.text in title else f"{title} ({unit.text})"
+    named = title if unit.text.lower() in title.lower() else f"{title} ({unit.text})"
     return {
         "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
         "title": named,
