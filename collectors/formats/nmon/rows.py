@@ -22,12 +22,12 @@ class Row(NamedTuple):
 
 
 def amounts(values: Values, factor: float, *, gaps: bool = True) -> Values:
-    """Return values times `factor`, rounded; without `gaps` none is missing.
+    """Return values times `factor`, rounded; without `gaps` none is missing. Neither is negative.
 
-    Beside 1.5 * 2^52 a float has no fraction, so to add that and take it away again rounds. round() takes four times as
-    long, and most amounts of a large recording are made here.
+    Beside 1.5 * 2^52 a float has no fraction, so to add that and take it away again rounds; round() would take four
+    times as long. It rounds halves to even, but a figure of two decimals times seconds leaves none.
     """
     scale, whole = factor * _DECIMALS, 1.5 * 2**52
     if gaps:
-        return [None if v is None else (v * scale + whole - whole) / _DECIMALS for v in values]
+        return [None if v is None else int(v * scale + 0.5) / _DECIMALS for v in values]
     return [v and (v * scale + whole - whole) / _DECIMALS for v in values]
