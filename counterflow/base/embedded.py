@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, wire
 
+_LINE, _QUOTED_LINE = re.compile(rb"[^\n]*\n"), re.compile(rb"(?:[^\"\n]|\"(?:[^\"]|\"\")*\")*\n")
+_HEADERS = {
+    **dict.fromkeys(("TSVWithNames", "TabSeparatedWithNames", "JSONCompactEachRowWithNames"), _LINE),
+    "CSVWithNames": _QUOTED_LINE,
+    **dict.fromkeys(("TSV", "TabSeparated", "CSV", "JSONEachRow", "JSONLines"), re.compile(rb"")),
+}
+"""Formats of a line a row, and the header of each; a block of any other is a document of its own."""
+_FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
+_ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
+_TOTALS = re.compile(r"\bTOTALS\b", re.IGNORECASE)
 _CODE = re.compile(r"Code: (\d+)\. ")
 
 
@@ -44,31 +54,45 @@ class Embedded(ClickHouse):
         ------
         ClickHouseError : the engine refused it.
         """
-        given = {name: wire(name, value) for name, value in (settings or {}).items()}
-        form = given.pop("default_format", "TabSeparated")
-        parameters = {name.removeprefix("param_"): v for name, v in given.items() if name.startswith("param_")}
-        wanted = {name: value for name, value in given.items() if not name.startswith("param_")}
         data = body if isinstance(body, bytes) else b"".join(body)
-        text = f"{sql}\n{data.decode()}" if data else sql
-        with self._lock:
-            try:
-                self._adjust(wanted)
-                found = self._session.query(text, form, params=parameters)
-            except Exception as error:  # of the library, which documents none
-                code = _CODE.search(str(error))
-                raise ClickHouseError(int(code[1]) if code else 0, 500, str(error)) from None
+        with self._lock, _refusals():
+            form, parameters = self._adjust(settings or {})
+            found = self._session.query(f"{sql}\n{data.decode()}" if data else sql, form, params=parameters)
             return bytes(found.bytes()) if found is not None and found.size() else b""
 
     @contextmanager
     def stream(self, sql: str, settings: Settings | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Run one statement; give the name of the format that was asked for, and its bytes in one piece.
+        """Run one statement; give the name of its format, and its bytes, of lines of rows as they come.
 
         Raises
         ------
-        ClickHouseError : the engine refused it.
+        ClickHouseError : the engine refused it, also amid its rows.
         """
-        form = str((settings or {}).get("default_format", "TabSeparated"))
-        yield form, iter((self.post(sql, settings=settings),))
+        named = _FORMAT.search(sql)
+        form = named[1] if named else str((settings or {}).get("default_format", "TabSeparated"))
+        header = _HEADERS.get(form)
+        if header is None or not _ROWS.match(sql) or _TOTALS.search(sql):
+            yield form, iter((self.post(sql, settings=settings),))
+        else:
+            with closing(self._pieces(sql, settings or {}, header)) as pieces:  # a reader may be gone before the end
+                yield form, pieces
+
+    def _pieces(self, sql: str, settings: Settings, header: re.Pattern[bytes]) -> Generator[bytes]:
+        """Yield block by block; the library begins each with the header, of which there is one."""
+        first = True
+        with self._lock, _refusals():
+            form, parameters = self._adjust(settings)
+            blocks = self._session.send_query(sql, form, params=parameters)
+            try:
+                for block in blocks:
+                    piece = bytes(block.bytes())
+                    found = header.match(piece)
+                    yield piece if first or found is None else piece[found.end() :]
+                    first = False
+            finally:
+                blocks.close()
+        if first:
+            yield self.post(sql, settings=settings)  # without rows there is no block, but a header
 
     def ping(self) -> bool:
         """Return True: the engine is in this process."""
@@ -78,13 +102,34 @@ class Embedded(ClickHouse):
         """Close the database."""
         self._session.close()
 
-    def _adjust(self, wanted: dict[str, str]) -> None:
-        """Set what this statement needs and reset what an earlier one did: settings belong to the session."""
+    def _adjust(self, given: Settings) -> tuple[str, dict[str, str]]:
+        """Return format and parameters of a statement; set what it needs and reset what an earlier one did.
+
+        Settings belong to the session.
+        """
+        written = {name: wire(name, value) for name, value in given.items()}
+        form = written.pop("default_format", "TabSeparated")
+        parameters = {name.removeprefix("param_"): v for name, v in written.items() if name.startswith("param_")}
+        wanted = {name: value for name, value in written.items() if not name.startswith("param_")}
         changes = dict.fromkeys(self._set.keys() - wanted.keys(), "DEFAULT")
         changes |= {name: _quoted(value) for name, value in wanted.items() if self._set.get(name) != value}
         if changes:
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
         self._set = wanted
+        return form, parameters
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise what the library raises, which documents nothing, as the error of a connection."""
+    try:
+        yield
+    except (ClickHouseError, GeneratorExit):
+        raise
+    except Exception as error:
+        code = _CODE.search(str(error))
+        text = str(error)[code.start() :] if code else str(error)
+        raise ClickHouseError(int(code[1]) if code else 0, 500, text) from None
 
 
 def _quoted(value: str) -> str:

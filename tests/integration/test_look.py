@@ -179,6 +179,32 @@ def test_what_is_no_recording_is_named_and_the_rest_goes_on(
     assert "Traceback" not in done.stderr
 
 
+def test_a_kept_folder_is_asked_block_by_block_with_one_header(tmp_path: Path) -> None:
+    """Several blocks of the engine: the header once, whole documents whole, an error amid rows a sentence."""
+    kept = tmp_path / "kept"
+    assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
+
+    def sql(statement: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return counterflow("sql", statement, "--on", kept, *options, home=tmp_path)
+
+    rows = 'SELECT number AS "a\n""b""", number * 2 AS twice FROM numbers(200000)'
+    for option, header in (("tsv", 'a\\n"b"\ttwice\n'), ("csv", '"a\n""b""","twice"\n')):
+        found = sql(rows, "--format", option).stdout
+        assert found.startswith(header)
+        assert found.count("twice") == 1
+        assert found.count("\n") == 200_000 + header.count("\n")
+    assert sql("SELECT 1 AS only WHERE 0", "--format", "csv").stdout == '"only"\n'
+    assert len(json.loads(sql("SELECT number FROM numbers(200000) FORMAT JSON").stdout)["data"]) == 200_000
+    broken = sql("SELECT throwIf(number = 150000, 'too many') FROM numbers(200000)")
+    assert broken.returncode == 2
+    assert broken.stderr.startswith("error: too many")
+    script = 'set -o pipefail; "$0" -m counterflow sql --on "$1" "SELECT number FROM numbers(100000000)" | head -n 1'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable, kept], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("number\n", "")
+
+
 @pytest.mark.parametrize("option", ["--out", "--keep", "--export"])
 def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(option: str, tmp_path: Path) -> None:
     """`/proc` takes no file of anybody, root included."""
