@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon openssl openssh prometheus chromium chart helm images compose-test demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl openssh prometheus chromium chart helm images compose-test release demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -116,6 +116,18 @@ images: ## every image, by docker; DEBIAN=<image> where the registry of the base
 	@for role in $(ROLES); do $(DOCKER_BUILD) $(if $(DEBIAN),--build-arg PYTHON=counterflow-standin-python --build-arg GRAFANA=counterflow-standin-grafana) \
 	  --target $$role --tag counterflow-$$role:$(VERSION) . --file docker/Dockerfile > /dev/null && echo counterflow-$$role:$(VERSION) || exit; done
 	$(if $(findstring line,$(ROLES)),@docker tag counterflow-line:$(VERSION) counterflow && echo counterflow)
+
+RELEASE ?= dist
+IMAGES := $(HOME_DIR)/release-images
+release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, checksums, and where docker answers the images: to dist/, or RELEASE=<an empty folder>
+	@test -z "$$(ls -A $(RELEASE) 2> /dev/null)" || { echo "error: $(RELEASE) is not empty"; echo "hint: remove it, or give RELEASE=<folder>"; exit 2; }
+	@$(UV) build --quiet --no-create-gitignore --out-dir $(RELEASE)
+	@for chart in counterflow trial; do $(CHART_TOOLS)/helm package helm/$$chart --destination $(RELEASE)/charts > /dev/null || exit; done
+	@cp $(HOME_DIR)/sbom.json $(RELEASE)/counterflow-$(VERSION).cdx.json
+	@if docker info > /dev/null 2>&1; then $(MAKE) --no-print-directory images > $(IMAGES) && \
+	    docker save $$(grep : $(IMAGES)) --output $(RELEASE)/images-$(VERSION).tar; \
+	  else echo "without images: docker, which builds them, does not answer" >&2; fi
+	@cd $(RELEASE) && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 
 compose-test: setup ## the images and compose.yaml, with the demo's input and each container killed once; skipped, with the reason, without docker
 	@$(RUN) pytest tests/compose/compose_line.py $(ARGS)

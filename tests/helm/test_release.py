@@ -1,0 +1,98 @@
+"""What `make release` writes, each part installed from that folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from helm.examples import TOOLS
+from helm.schemas import KUBERNETES
+
+REPOSITORY = Path(__file__).parents[2]
+VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
+RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+
+
+def run(*command: str | Path, folder: Path = REPOSITORY, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
+    return subprocess.run(command, cwd=folder, env={**kept, **environment}, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder, without images: no docker answers."""
+    folder = tmp_path_factory.mktemp("release") / "new"
+    made = run("make", "release", f"RELEASE={folder}", DOCKER_HOST="unix:///nowhere")
+    assert made.returncode == 0, made.stderr
+    assert "without images: docker, which builds them, does not answer" in made.stderr
+    return folder
+
+
+def test_every_file_has_its_checksum(release: Path) -> None:
+    named = {line.split("  ", 1)[1] for line in (release / "SHA256SUMS").read_text().splitlines()}
+    there = {f"./{path.relative_to(release)}" for path in release.rglob("*") if path.is_file()}
+    assert named == there - {"./SHA256SUMS"}
+    assert named == {
+        *(f"./counterflow-{VERSION}{end}" for end in ("-py3-none-any.whl", ".tar.gz", ".cdx.json")),
+        f"./charts/counterflow-{VERSION}.tgz",
+        f"./charts/counterflow-trial-{VERSION}.tgz",
+    }
+    checked = run("sha256sum", "--check", "--quiet", "SHA256SUMS", folder=release)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize("end", ["-py3-none-any.whl", ".tar.gz"])
+def test_wheel_and_source_install_and_work(release: Path, tmp_path: Path, end: str) -> None:
+    uv = os.environ.get("UV", "uv")
+    for command in (
+        [uv, "venv", "--python", sys.executable, tmp_path / "venv"],
+        [uv, "pip", "install", "--python", tmp_path / "venv/bin/python", release / f"counterflow-{VERSION}{end}"],
+    ):
+        done = run(*command, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    said = run(tmp_path / "venv/bin/counterflow", "summary", "--json", RECORDING, folder=tmp_path)
+    assert json.loads(said.stdout)["snapshots"] == 30, said.stderr
+    of = "import importlib.metadata; print(importlib.metadata.version('counterflow'))"
+    assert run(tmp_path / "venv/bin/python", "-c", of, folder=tmp_path).stdout.strip() == VERSION
+
+
+@pytest.mark.parametrize(
+    ("chart", "folder", "values"),
+    [
+        ("counterflow", "counterflow", ["--values", str(REPOSITORY / "helm/counterflow/examples/small/values.yaml")]),
+        ("counterflow-trial", "trial", ["--set", "image.registry=registry.example.com"]),
+    ],
+)
+def test_a_chart_renders_as_that_of_the_checkout(release: Path, chart: str, folder: str, values: list[str]) -> None:
+    packed, checkout = (
+        run(TOOLS / "helm", "template", "perf", place, "--kube-version", KUBERNETES, *values)
+        for place in (release / f"charts/{chart}-{VERSION}.tgz", REPOSITORY / "helm" / folder)
+    )
+    assert packed.returncode == 0, packed.stderr
+    assert packed.stdout == checkout.stdout
+    assert f":{VERSION}" in packed.stdout
+
+
+def test_the_list_of_parts_names_what_is_locked(release: Path) -> None:
+    locked = {(p["name"], p["version"]) for p in tomllib.loads((REPOSITORY / "uv.lock").read_text())["package"]}
+    listed = {
+        (part["name"], part["version"])
+        for part in json.loads((release / f"counterflow-{VERSION}.cdx.json").read_text())["components"]
+        if "version" in part
+    }
+    assert listed <= locked
+    assert {"click", "confluent-kafka", "orjson", "httpx"} <= {name for name, _ in listed}
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("")
+    refused = run("make", "release", f"RELEASE={tmp_path}")
+    assert refused.returncode == 2
+    assert f"error: {tmp_path} is not empty" in refused.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
