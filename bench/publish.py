@@ -23,7 +23,7 @@ from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
-from counterflow.collectors.records import Context, Item, Position, Record, Table
+from counterflow.collectors.records import Context, Item, Position, Table
 from counterflow.collectors.sources.files import FileId
 from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle
@@ -79,14 +79,19 @@ class Parsed:
         return False
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the disks of all snapshots; their figures are those of the first."""
-        rows = [fields("", disk, 0) for disk in range(DISKS)]
-        columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows] for name in list(rows[0])[5:]}
-        columns |= {name: tuple(columns[name]) for name in ("disk", "device_type", "leaf")}
-        for snapshot in range(RECORDS // DISKS):
-            ts = f"2026-11-20T{snapshot // 60 % 24:02}:{snapshot % 60:02}:00Z"
-            yield Table("disk", {**dict(list(rows[0].items())[:5]), "ts": ts}, columns)
-            yield Position(0, snapshot, {"number": snapshot})
+        """Yield what `snapshots` does."""
+        return snapshots()
+
+
+def snapshots() -> Iterator[Item]:
+    """Yield the disks of all snapshots; their figures are those of the first."""
+    rows = [fields("", disk, 0) for disk in range(DISKS)]
+    columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows] for name in list(rows[0])[5:]}
+    columns |= {name: tuple(columns[name]) for name in ("disk", "device_type", "leaf")}
+    for snapshot in range(RECORDS // DISKS):
+        ts = f"2026-11-20T{snapshot // 60 % 24:02}:{snapshot % 60:02}:00Z"
+        yield Table("disk", {**dict(list(rows[0].items())[:5]), "ts": ts}, columns)
+        yield Position(0, snapshot, {"number": snapshot})
 
 
 def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
@@ -169,10 +174,7 @@ def agent(kafka: Kafka, folder: Path, publishing: Callable[[Kafka, str, Event], 
 
 def peer(kafka: Kafka) -> float:
     """Return records/s of a plain idempotent producer."""
-    records = (
-        Record("disk", fields(f"2026-11-20T00:{s:02}:00Z", d, s)) for s in range(RECORDS // DISKS) for d in range(DISKS)
-    )
-    messages: list[Message] = list(framed(records, "peer"))
+    messages: list[Message] = list(framed(snapshots(), "peer"))
     producer = Producer({**kafka.client, **_PRODUCER, "enable.idempotence": True})
     begin = time.monotonic()
     for topic, key, value in messages:
