@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +32,10 @@ _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
 _INSERT = 32_000_000
 """Bytes of pieces that are inserted together."""
+_PIECES = 4_000
+"""So many pieces are inserted together whatever their size: small files by the thousand."""
+_WAITING, _LAND_S = 64, 1.0
+"""Files that wait for a process, and how often is looked for pieces: neither may grow with the number of files."""
 _COMPLETE = ".jsonl"
 SETTINGS: Settings = {
     "date_time_input_format": "best_effort",
@@ -93,7 +98,7 @@ def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
     for piece in sorted(spool.glob(f"*{_COMPLETE}")):
         pieces.setdefault(piece.name.split(".")[2], []).append(piece)
     for dataset, found in pieces.items():
-        if sum(piece.stat().st_size for piece in found) < least:
+        if len(found) < _PIECES and sum(piece.stat().st_size for piece in found) < least:
             continue
         with TemporaryDirectory(dir=spool) as together:
             for piece in found:
@@ -104,17 +109,22 @@ def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
 def _on_all_cores(
     work: Callable[[tuple[int, Path]], list[Read]], jobs: list[tuple[int, Path]], meanwhile: Callable[[], None]
 ) -> Iterator[Read]:
-    """Yield the outcomes of each job as it ends; `meanwhile` is called again and again."""
+    """Yield the outcomes of each job as it ends; `meanwhile` is called once a second."""
     size = sum(path.stat().st_size for _, path in jobs if path.is_file())
     if size < _SMALL:
         yield from chain.from_iterable(map(work, jobs))
         return
     # forked processes would share the engine's threads, which do not survive
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(jobs)), mp_context=get_context("spawn")) as pool:
-        pending = {pool.submit(work, job) for job in jobs}
+        left = iter(jobs)
+        pending = {pool.submit(work, job) for job in islice(left, _WAITING)}
+        landed = time.monotonic()
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            meanwhile()
+            pending |= {pool.submit(work, job) for job in islice(left, len(done))}
+            if time.monotonic() - landed >= _LAND_S:
+                meanwhile()
+                landed = time.monotonic()
             yield from chain.from_iterable(one.result() for one in done)
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,21 @@ def test_what_is_no_recording_is_named_and_the_rest_goes_on(
     assert done.returncode == status, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_more_files_than_wait_at_once_are_read_once_each(tmp_path: Path) -> None:
+    """Above 8 MB they are read in other processes, 64 waiting at a time; small pieces land together."""
+    recording = LINUX.read_bytes()
+    number = 9_000_000 // len(recording) + 1
+    for host in range(number):
+        (tmp_path / f"h{host:03}.nmon").write_bytes(recording.replace(b"AAA,host,vm", b"AAA,host,h%03d" % host))
+    assert number > 64
+    done = counterflow("look", tmp_path, "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    of = Counter(one["system"] for one in found)
+    assert of.keys() == {f"h{host:03}" for host in range(number)}
+    assert len(set(of.values())) == 1
 
 
 def test_a_kept_folder_is_asked_block_by_block_with_one_header(tmp_path: Path) -> None:
