@@ -155,7 +155,20 @@ def _nothing(client: ClickHouse, where: str) -> CounterflowError:
 
 
 def write(report: Report, folder: Path, *, pictures: bool) -> Path:
-    """Write the page and, with `pictures`, each chart as a picture; returns the page's path."""
+    """Write the page and, with `pictures`, each chart as a picture; returns the page's path.
+
+    Raises
+    ------
+    CounterflowError : the disk refuses it, or what draws is not installed; exit code 2.
+    """
+    try:
+        return _write(report, folder, pictures=pictures)
+    except OSError as error:  # of a full disk the library names no file
+        what = f"{error.filename or folder}: {error.strerror or error}"
+        raise CounterflowError(what, hint="--out names another folder", exit_code=2) from None
+
+
+def _write(report: Report, folder: Path, *, pictures: bool) -> Path:
     try:
         from counterflow.dashboards.report import page
     except ModuleNotFoundError as missing:

@@ -249,6 +249,20 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_report_that_does_not_fit_is_a_sentence_with_its_folder(tmp_path: Path) -> None:
+    """The page takes more than the 200 kB that a file of this process may have."""
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
+    limited = "import resource; from counterflow.cli import main; "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); main()"
+    words = ["report", "--on", str(kept), "--out", str(out), "--no-pictures"]
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {out}: File too large\nhint: --out names another folder\n"
+
+
 def test_two_hosts_in_one_file_are_two_systems(tmp_path: Path) -> None:
     both = tmp_path / "both.nmon"
     both.write_bytes(AIX.read_bytes() + LINUX.read_bytes())
