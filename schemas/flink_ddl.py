@@ -37,10 +37,11 @@ def source_table(
     `options` are added to the connector's.
     """
     names = [name for name in dataset.all_columns if columns is None or name in columns]
+    sizes = ["`frame_rows` INT"] if dataset.role == "counter" else []
     return _table(
         dataset,
         {name: _framed(dataset, name) for name in names},
-        ["`pt` AS PROCTIME()"],
+        [*sizes, "`pt` AS PROCTIME()"],
         {
             "connector": "kafka",
             "topic": dataset.topic,
@@ -57,20 +58,107 @@ def source_table(
     )
 
 
-def row_view(dataset: Dataset, source: str, *, columns: Container[str] | None = None, where: str = "") -> str:
-    """Return the CREATE VIEW, named as the dataset, of the rows that the table `source` has; `where` filters them."""
+def row_view(
+    dataset: Dataset, source: str, *, columns: Container[str] | None = None, where: str = "", distinct: bool = False
+) -> str:
+    """Return the CREATE VIEW, named as the dataset, of the rows that the table `source` has; `where` filters them.
+
+    A `distinct` view is named `distinct_<dataset>` and has each natural key once, of the frame that arrived first,
+    however often and in whatever cut its row arrives. Frames that the lander refuses as malformed have no rows.
+    """
     names = [name for name in dataset.all_columns if columns is None or name in columns]
+    name = f"distinct_{dataset.dataset}" if distinct else dataset.dataset
     if dataset.role == "result":
-        selected, unnested = [f"`{name}`" for name in names], ""
-    else:
-        entity = next(name for name in dataset.key if name in dataset.columns)
-        own = {name: f"`{name}`[place] AS `{name}`" for name in dataset.columns} | {entity: f"entity AS `{entity}`"}
-        selected = [own.get(name, f"`{name}`") for name in names]
-        unnested = f" CROSS JOIN UNNEST(`{entity}`) WITH ORDINALITY AS u (entity, place)"
+        selected = ", ".join(f"`{column}`" for column in names)
+        return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source} {where}".rstrip()
+    entity = [column for column in dataset.key if column in dataset.columns]
+    by_frame = distinct and len(entity) == 1
+    rows = _unnested(dataset, names, _frames(dataset, names, entity, source, where, by_frame=by_frame))
+    if distinct and not by_frame:
+        key = ", ".join(f"`{column}`" for column in dataset.key)
+        # Counted, not ROW_NUMBER: with mini-batches Flink takes what that keeps for rows that may be withdrawn, and
+        # sums of such rows take twice the time.
+        rows = (
+            f"SELECT * FROM (SELECT *, COUNT(*) OVER (PARTITION BY {key} ORDER BY `pt` {_SO_FAR}) AS arrival "
+            f"FROM ({rows})) WHERE arrival = 1"
+        )
+    return f"CREATE TEMPORARY VIEW `{name}` AS {rows}"
+
+
+_SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+_SEPARATOR = "U&'\\001F'"
+"""Between the entities of a frame that are kept in state as one text: no name has it."""
+
+
+def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, where: str, *, by_frame: bool) -> str:
+    """Return the SELECT of well-formed frames.
+
+    `fresh` is null where no row of the frame has arrived before, else the entities whose rows are new. So one look-up
+    in state serves a frame, and its rows are compared only where a frame of the same system and instant was there.
+    """
+    first = f"`{entity[0]}`"
+    arrays = [name for name in names if name in dataset.columns]
+    equal = [f"COALESCE(CARDINALITY(`{name}`), frame_rows) = frame_rows" for name in arrays]
+    equal[arrays.index(entity[0])] = f"CARDINALITY({first}) = frame_rows"
+    if len(entity) == 1:
+        equal.append(f"CARDINALITY(ARRAY_DISTINCT({first})) = frame_rows")
+    told = where.removeprefix("WHERE ")
+    formed = " AND ".join([*equal, *([told] if told else [])])
+    columns = ", ".join(f"`{name}`" for name in [*names, "pt"])
+    if not by_frame:
+        return f"SELECT {columns}, frame_rows, CAST(NULL AS ARRAY<STRING>) AS fresh FROM {source} WHERE {formed}"
+    seen = f"ARRAY_AGG(ARRAY_JOIN({first}, {_SEPARATOR})) OVER (PARTITION BY `system`, ts ORDER BY `pt` {_SO_FAR})"
+    before = f"ARRAY_JOIN(ARRAY_SLICE(seen, 1, CARDINALITY(seen) - 1), {_SEPARATOR})"
+    unseen = f"CASE WHEN CARDINALITY(seen) > 1 THEN ARRAY_EXCEPT({first}, SPLIT({before}, {_SEPARATOR})) END"
     return (
-        f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS SELECT {', '.join([*selected, '`pt`'])} "
-        f"FROM {source}{unnested} {where}"
-    ).rstrip()
+        f"SELECT {columns}, frame_rows, CASE WHEN CARDINALITY(unseen) < frame_rows THEN unseen END AS fresh "
+        f"FROM (SELECT {columns}, frame_rows, {unseen} AS unseen "
+        f"FROM (SELECT {columns}, frame_rows, {seen} AS seen FROM {source} WHERE {formed})) "
+        "WHERE unseen IS NULL OR CARDINALITY(unseen) > 0"
+    )
+
+
+def _unnested(dataset: Dataset, names: list[str], frames: str) -> str:
+    """Return the SELECT of the rows of frames.
+
+    The arrays become one, of pairs of pairs, and that is unnested: an array beside it would be copied whole for each
+    row, so that a row of a frame ten times as long would take ten times the time. A column that the frame leaves out
+    becomes an array of nulls, since pairs need equal lengths.
+    """
+    arrays = [name for name in names if name in dataset.columns]
+    entity = next(name for name in dataset.key if name in dataset.columns)
+    zipped, paths = _zip([(name, _array(dataset, name, entity)) for name in arrays])
+    places = {name: f"u{''.join(f'.`{step}`' for step in path)}" for name, path in paths.items()}
+    scalars = [f"`{name}`" for name in names if name not in dataset.columns]
+    left_out = " OR ".join(f"`{name}` IS NULL" for name in arrays if dataset.columns[name].null_when)
+    nothing = f"CASE WHEN {left_out} THEN REGEXP_EXTRACT_ALL(REPEAT(',', frame_rows), ',|(never)', 1) END"
+    nothing = nothing if left_out else "CAST(NULL AS ARRAY<STRING>)"
+    selected = [f"{places[name]} AS `{name}`" if name in places else f"`{name}`" for name in [*names, "pt"]]
+    kept = ", ".join([*scalars, "`pt`", "fresh"])
+    steps = "(`key`, `value`)" if len(arrays) > 1 else "(`only`)"
+    return (
+        f"SELECT {', '.join(selected)} FROM (SELECT {kept}, {zipped} AS zipped FROM (SELECT *, {nothing} AS nulls "
+        f"FROM ({frames}))) CROSS JOIN UNNEST(zipped) AS u {steps} "
+        f"WHERE fresh IS NULL OR ARRAY_CONTAINS(fresh, {places[entity]})"
+    )
+
+
+def _array(dataset: Dataset, name: str, entity: str) -> str:
+    if dataset.columns[name].null_when is None:
+        return f"`{name}`"
+    return f"COALESCE(`{name}`, CAST(nulls AS {_framed(dataset, name)}))"
+
+
+def _zip(arrays: list[tuple[str, str]]) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return an array of nested pairs of the elements of arrays, and by which fields of a pair each is reached."""
+    if len(arrays) == 1:
+        return arrays[0][1], {arrays[0][0]: ()}
+    half = (len(arrays) + 1) // 2
+    keys, above = _zip(arrays[:half])
+    values, below = _zip(arrays[half:])
+    paths = {name: ("key", *path) for name, path in above.items()}
+    paths |= {name: ("value", *path) for name, path in below.items()}
+    return f"MAP_ENTRIES(MAP_FROM_ARRAYS({keys}, {values}))", paths
 
 
 def sink_table(

@@ -57,9 +57,14 @@ class Job(BaseModel):
         return set(re.findall(r"\w+", " ".join(self.statements)))
 
     @property
-    def reads(self) -> set[str]:
-        """What the statements select from: datasets and the job's own views."""
+    def selects(self) -> set[str]:
+        """What the statements select from: rows of datasets, with `distinct_` before each once, and own views."""
         return set(re.findall(r"\b(?:FROM|JOIN)\s+`?(\w+)", " ".join(self.statements)))
+
+    @property
+    def reads(self) -> set[str]:
+        """The same by dataset."""
+        return {name.removeprefix("distinct_") for name in self.selects}
 
     @property
     def writes(self) -> set[str]:

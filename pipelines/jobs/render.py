@@ -148,7 +148,10 @@ def _statements(
             )
         )
         where = _where(period, holds_on=dataset.dataset == "config") if period else ""
-        views.append(row_view(dataset, f"topics.`{dataset.dataset}`", columns=columns, where=where))
+        table = f"topics.`{dataset.dataset}`"
+        for name, distinct in ((dataset.dataset, False), (f"distinct_{dataset.dataset}", True)):
+            if name in job.selects:
+                views.append(row_view(dataset, table, columns=columns, where=where, distinct=distinct))
     # The query reads views with the tables' names: their rows, of a rerun those of its period.
     sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
     options = {**connect, **_PRODUCER}

@@ -209,6 +209,25 @@ def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
     line.check()
 
 
+def test_a_row_counts_once_in_whatever_frames_it_comes(line: Line) -> None:
+    rows = recording("cut", NOW, seed=12, intervals=9)
+    disks = [record for dataset, record in rows if dataset == "disk"]
+    intervals = [disks[at : at + 6] for at in range(0, len(disks), 6)]
+    for number, interval in enumerate(intervals):
+        whole, begin, middle, end = interval, interval[:4], interval[2:5], interval[3:]
+        cuts = ([whole, whole], [begin, end], [whole, middle], [middle, whole], [begin, middle, end])[number % 5]
+        for frame in cuts:
+            line.publish([("disk", record) for record in frame])
+    envelope = {
+        name: rows[0][1][name] for name in ("interval_s", "system", "source", "agent_id", "seq", "collected_at")
+    }
+    envelope |= {"ts": f"{NOW + timedelta(hours=1):%FT%TZ}", "system": "malformed"}
+    two = {"frame_rows": 2, "disk": ["a", "b"], "leaf": [True, True], "reads": [1.0, 2.0]}
+    wrong = [{"disk": ["a", "a"]}, {"disk": ["a"]}, {"disk": "a"}, {"disk": None}, {"reads": [1.0]}, {"frame_rows": 3}]
+    line.publish_malformed("disk", [{**envelope, **two, **one} for one in wrong])
+    line.check()
+
+
 def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -> None:
     assert [found.what for found in line.submit()] == ["running", "running"]
     before, after = halves(recording("resumed", NOW, seed=7))

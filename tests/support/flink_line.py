@@ -100,6 +100,13 @@ class Line:
             self._producer.flush(30)
             self._producer.abort_transaction(30)
 
+    def publish_malformed(self, dataset: str, messages: Sequence[Record]) -> None:
+        """Publish messages of a dataset that no result is made of."""
+        self._producer.begin_transaction()
+        for message in messages:
+            self._producer.produce(self.cluster.datasets[dataset].topic, orjson.dumps(message), key="malformed")
+        self._producer.commit_transaction(30)
+
     def expected(self) -> Results:
         return self._recompute(self.published)
 

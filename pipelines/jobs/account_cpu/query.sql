@@ -15,7 +15,7 @@
 --
 -- Sources: schemas/datasets/account_cpu.yaml; formulas: docs/kpis/account-cpu.md.
 
--- Counted, not ROW_NUMBER: see io_mix.
+-- Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW worked AS
 SELECT
   *,
@@ -132,16 +132,8 @@ FROM (
     COUNT(*) OVER (
       PARTITION BY `system`, source, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS place
-  FROM (
-    SELECT
-      *,
-      COUNT(*) OVER (
-        PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-      ) AS arrival
-    FROM job
-    WHERE gcp_ms IS NOT NULL AND interval_s >= 1
-  )
-  WHERE arrival = 1
+  FROM distinct_job
+  WHERE gcp_ms IS NOT NULL AND interval_s >= 1
 ) AS o
 CROSS JOIN UNNEST(o.kinds) AS k (kind, own, ms);
 

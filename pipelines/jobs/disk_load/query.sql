@@ -16,16 +16,16 @@
 
 CREATE TEMPORARY VIEW known AS
 SELECT
-  `system`, disk, ts, pt, interval_s, leaf, `reads`, writes, read_kb, written_kb, busy_pct,
+  `system`, disk, ts, interval_s, leaf, `reads`, writes, read_kb, written_kb, busy_pct,
   service_ms, wait_ms, backlog_ms,
   COALESCE(transfers, `reads` + writes) AS transfers,
   CASE WHEN `reads` = 0 THEN 0 ELSE `reads` * read_service_ms END
     + CASE WHEN writes = 0 THEN 0 ELSE writes * write_service_ms END AS service_sum_ms
-FROM disk;
+FROM distinct_disk;
 
 CREATE TEMPORARY VIEW figures AS
 SELECT
-  `system`, disk, ts, pt, interval_s, leaf, transfers, `reads`, writes, read_kb, written_kb, busy_pct,
+  `system`, disk, ts, interval_s, leaf, transfers, `reads`, writes, read_kb, written_kb, busy_pct,
   CASE
     WHEN transfers = 0 THEN NULL
     WHEN service_ms IS NOT NULL THEN service_ms + wait_ms
@@ -55,10 +55,8 @@ FROM figures;
 
 -- `together` is always `*`. It is not written as a constant, since Flink would leave a constant out of the group's key,
 -- find the key of the result to be another, and delete each result before it updates it.
-CREATE TEMPORARY VIEW once AS
-SELECT *, CASE WHEN disk IS NOT NULL THEN '*' END AS together FROM (
-  SELECT *, ROW_NUMBER() OVER (PARTITION BY `system`, disk, ts ORDER BY pt) AS arrival FROM figures
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW whole AS
+SELECT *, CASE WHEN disk IS NOT NULL THEN '*' END AS together FROM figures;
 
 INSERT INTO disk_load (
   ts, interval_s, `system`, n, disk, leaf,
@@ -78,5 +76,5 @@ SELECT
   SUM(response_ms * transfers) FILTER (WHERE leaf)
     / NULLIF(SUM(transfers) FILTER (WHERE leaf AND response_ms IS NOT NULL), 0),
   MAX(busy_pct) FILTER (WHERE leaf)
-FROM once
+FROM whole
 GROUP BY `system`, together, ts;

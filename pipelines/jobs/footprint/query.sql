@@ -12,18 +12,6 @@
 --
 -- Sources: nmon TOP (schemas/datasets/job.yaml).
 
--- Counted, not ROW_NUMBER: see io_mix.
-CREATE TEMPORARY VIEW once AS
-SELECT * FROM (
-  SELECT
-    `system`, job, command, ts, interval_s, cpu_ms, cpu_base, threads,
-    resident_kb, shared_kb, resident_data_kb, resident_text_kb,
-    COUNT(*) OVER (
-      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM job
-) WHERE arrival = 1;
-
 INSERT INTO footprint (ts, interval_s, `system`, n, command, cpu_ms, cpu_cores, cpu_base, memory_mb, threads)
 SELECT
   ts, MAX(interval_s), `system`, COUNT(*), command,
@@ -36,5 +24,5 @@ SELECT
     ELSE SUM(resident_data_kb) + MAX(resident_text_kb)
   END / 1024,
   SUM(threads)
-FROM once
+FROM distinct_job
 GROUP BY `system`, command, ts;

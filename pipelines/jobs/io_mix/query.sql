@@ -16,24 +16,17 @@
 --
 -- Sources: QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
 
--- Counted, not ROW_NUMBER: with mini-batches Flink takes what that keeps for rows that may be withdrawn, and sums of such
--- rows take twice the time.
-CREATE TEMPORARY VIEW once AS
-SELECT * FROM (
-  SELECT
-    `system`, ts, interval_s, job_name, job_user, subsystem, commits, rollbacks,
-    logical_reads + logical_writes + logical_other AS logical_io,
-    CASE WHEN logical_writes + logical_other IS NOT NULL THEN logical_reads END AS logical_reads,
-    CASE WHEN logical_writes + logical_other IS NOT NULL AND logical_reads IS NOT NULL THEN logical_reads_for_update END
-      AS logical_reads_for_update,
-    CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
-    CASE WHEN logical_reads + logical_writes + logical_other IS NOT NULL THEN commits + rollbacks END AS ends,
-    COUNT(*) OVER (
-      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM job
-  WHERE source = 'ibmi_tables'
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW known AS
+SELECT
+  `system`, ts, interval_s, job_name, job_user, subsystem, commits, rollbacks,
+  logical_reads + logical_writes + logical_other AS logical_io,
+  CASE WHEN logical_writes + logical_other IS NOT NULL THEN logical_reads END AS logical_reads,
+  CASE WHEN logical_writes + logical_other IS NOT NULL AND logical_reads IS NOT NULL THEN logical_reads_for_update END
+    AS logical_reads_for_update,
+  CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
+  CASE WHEN logical_reads + logical_writes + logical_other IS NOT NULL THEN commits + rollbacks END AS ends
+FROM distinct_job
+WHERE source = 'ibmi_tables';
 
 -- One array of a row's groups, not a branch a group: the planner would give each branch the columns it needs, and with
 -- them a state of all rows of its own.
@@ -47,7 +40,7 @@ FROM (
     ROW('job', job_name),
     ROW('generic_job', SUBSTRING(job_name, 1, 6))
   ] AS names
-  FROM once
+  FROM known
 ) AS o
 CROSS JOIN UNNEST(o.names) AS k (`grouping`, name)
 WHERE k.name IS NOT NULL AND (o.logical_io IS NOT NULL OR k.`grouping` = 'partition');

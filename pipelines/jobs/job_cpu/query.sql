@@ -10,18 +10,12 @@
 --
 -- Sources: QAPMJOBMI (schemas/datasets/job.yaml).
 
--- Counted, not ROW_NUMBER: see io_mix.
-CREATE TEMPORARY VIEW once AS
-SELECT * FROM (
-  SELECT
-    `system`, ts, interval_s, job_name, job_user, subsystem, accounting_code, job_type, cpu_ms, sql_cpu_ms,
-    CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END AS tasks,
-    COUNT(*) OVER (
-      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM job
-  WHERE source = 'ibmi_tables'
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW known AS
+SELECT
+  `system`, ts, interval_s, job_name, job_user, subsystem, accounting_code, job_type, cpu_ms, sql_cpu_ms,
+  CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END AS tasks
+FROM distinct_job
+WHERE source = 'ibmi_tables';
 
 -- An array of a row's groups, not a branch a group: see io_mix.
 CREATE TEMPORARY VIEW grouped AS
@@ -36,7 +30,7 @@ FROM (
     ROW('generic_job', SUBSTRING(job_name, 1, 6)),
     ROW('job_type', job_type)
   ] AS names
-  FROM once
+  FROM known
 ) AS o
 CROSS JOIN UNNEST(o.names) AS k (`grouping`, name)
 WHERE k.name IS NOT NULL;

@@ -65,7 +65,7 @@ SELECT
   `reset`
 FROM timed;
 
--- Minutes since 1970, numbered by their beginning, of intervals of at most a day. Counted, not ROW_NUMBER: see io_mix.
+-- Minutes since 1970, numbered by their beginning, of intervals of at most a day. Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW reaching AS
 SELECT
   *,

@@ -13,48 +13,32 @@
 --
 -- Sources: QAPMPOOLB, QAPMJOBMI, QAPMDISK; Performance Capabilities Reference IBM i, 19.6 (19.1 for ineligible).
 
--- Counted, not ROW_NUMBER: see io_mix.
-CREATE TEMPORARY VIEW disks_once AS
-SELECT * FROM (
-  SELECT
-    `system`, ts, CASE WHEN leaf AND service_ms + wait_ms IS NOT NULL THEN transfers END AS transfers,
-    CASE WHEN leaf THEN (service_ms + wait_ms) * transfers END AS response_ms,
-    COUNT(*) OVER (
-      PARTITION BY `system`, disk, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM disk
-  WHERE source = 'ibmi_tables'
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW known_disks AS
+SELECT
+  `system`, ts, CASE WHEN leaf AND service_ms + wait_ms IS NOT NULL THEN transfers END AS transfers,
+  CASE WHEN leaf THEN (service_ms + wait_ms) * transfers END AS response_ms
+FROM distinct_disk
+WHERE source = 'ibmi_tables';
 
-CREATE TEMPORARY VIEW pools_once AS
-SELECT * FROM (
-  SELECT
-    `system`, TRIM(LEADING '0' FROM pool) AS pool, ts, interval_s, pool_name, size_mb, reserved_mb, faults,
-    activity_level, active_to_ineligible,
-    COUNT(*) OVER (
-      PARTITION BY `system`, pool, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM pool
-  WHERE source = 'ibmi_tables'
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW known_pools AS
+SELECT
+  `system`, TRIM(LEADING '0' FROM pool) AS pool, ts, interval_s, pool_name, size_mb, reserved_mb, faults,
+  activity_level, active_to_ineligible
+FROM distinct_pool
+WHERE source = 'ibmi_tables';
 
-CREATE TEMPORARY VIEW jobs_once AS
-SELECT * FROM (
-  SELECT
-    `system`, COALESCE(TRIM(LEADING '0' FROM job_pool), '') AS pool, ts, interval_s,
-    CASE WHEN job_type = 'I' THEN transactions END AS transactions,
-    CASE WHEN job_type = 'I' THEN response_s END AS response_s,
-    CASE WHEN job_type = 'B' THEN cpu_ms END AS batch_cpu_ms,
-    CASE
-      WHEN job_type <> 'B' OR secondary_thread THEN 0
-      WHEN job_type = 'B' THEN CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END
-    END AS batch_jobs,
-    COUNT(*) OVER (
-      PARTITION BY `system`, job, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM job
-  WHERE source = 'ibmi_tables'
-) WHERE arrival = 1;
+CREATE TEMPORARY VIEW known_jobs AS
+SELECT
+  `system`, COALESCE(TRIM(LEADING '0' FROM job_pool), '') AS pool, ts, interval_s,
+  CASE WHEN job_type = 'I' THEN transactions END AS transactions,
+  CASE WHEN job_type = 'I' THEN response_s END AS response_s,
+  CASE WHEN job_type = 'B' THEN cpu_ms END AS batch_cpu_ms,
+  CASE
+    WHEN job_type <> 'B' OR secondary_thread THEN 0
+    WHEN job_type = 'B' THEN CASE WHEN summarised_tasks > 0 THEN summarised_tasks ELSE 1 END
+  END AS batch_jobs
+FROM distinct_job
+WHERE source = 'ibmi_tables';
 
 CREATE TEMPORARY VIEW by_pool AS
 SELECT
@@ -68,13 +52,13 @@ FROM (
     `system`, pool, ts, interval_s, pool_name, size_mb, reserved_mb, faults, activity_level, active_to_ineligible,
     CAST(NULL AS DOUBLE) AS transactions, CAST(NULL AS DOUBLE) AS response_s,
     CAST(NULL AS DOUBLE) AS batch_cpu_ms, CAST(NULL AS DOUBLE) AS batch_jobs
-  FROM pools_once
+  FROM known_pools
   UNION ALL
   SELECT
     `system`, pool, ts, interval_s, CAST(NULL AS STRING), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
     CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
     transactions, response_s, batch_cpu_ms, batch_jobs
-  FROM jobs_once
+  FROM known_jobs
 )
 GROUP BY `system`, pool, ts;
 
@@ -85,9 +69,9 @@ SELECT
   `system`, ts, SUM(disks) AS disks,
   CASE WHEN SUM(transfers) > 0 THEN SUM(response_ms) / SUM(transfers) / 1000 END AS disk_response_s
 FROM (
-  SELECT `system`, ts, 1 AS disks, response_ms, transfers FROM disks_once
+  SELECT `system`, ts, 1 AS disks, response_ms, transfers FROM known_disks
   UNION ALL
-  SELECT `system`, ts, 0, CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE) FROM pools_once
+  SELECT `system`, ts, 0, CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE) FROM known_pools
 )
 GROUP BY `system`, ts;
 

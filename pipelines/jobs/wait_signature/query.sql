@@ -12,17 +12,6 @@
 --
 -- Sources: QAPMJOBWT, QAPMISUM, QAPMJOBMI; grouping: Performance Data Investigator, CPU Utilization and Waits Overview.
 
--- Counted, not ROW_NUMBER: see io_mix.
-CREATE TEMPORARY VIEW once AS
-SELECT * FROM (
-  SELECT
-    `system`, task, ts, interval_s, wait_group, waits, wait_ms,
-    COUNT(*) OVER (
-      PARTITION BY `system`, task, bucket, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS arrival
-  FROM wait
-) WHERE arrival = 1;
-
 CREATE TEMPORARY VIEW signatures AS
 SELECT
   ts, MAX(interval_s) AS interval_s, `system`, task, COUNT(*) AS n, SUM(wait_ms) AS total_ms,
@@ -42,7 +31,7 @@ SELECT
   SUM(waits) FILTER (WHERE wait_group = 'lock_contention') AS lock_contention_waits,
   SUM(waits) FILTER (WHERE wait_group = 'ineligible') AS ineligible_waits,
   SUM(waits) FILTER (WHERE wait_group = 'other') AS other_waits
-FROM once
+FROM distinct_wait
 GROUP BY `system`, task, ts;
 
 -- MAX takes a row that comes twice as once, and one of the two of a job that changed its subsystem. The system is no
