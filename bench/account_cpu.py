@@ -65,7 +65,7 @@ def emit(rows: int, figures: dict[str, Took], plain: float) -> None:
         f"log rows; {read}; {cpu:.1f} CPU s of the TaskManager."
     )
     name = f"log_load, a year of {SYSTEMS * MEMBERS} Db2 members"
-    Figure(name, round(seconds * year / logs / 60, 1), "minutes", "<= 10", method).emit()
+    Figure(name, round(seconds * year / logs / 60, 1), "minutes", "<= 30", method).emit()
 
 
 def peer(kafka: Kafka, rows: int) -> float:

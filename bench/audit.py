@@ -73,7 +73,7 @@ def _fill(client: ClickHouse) -> None:
     columns = ", ".join(row["name"] for row in named if row["name"] != "landed_at")  # the table's own says when
     for hour in range(24):
         first = midnight() - timedelta(hours=24 - hour)
-        statement = f"INSERT INTO counterflow.disk_load ({columns}) SELECT {columns} FROM ({query})"
+        statement = f"INSERT INTO counterflow.disk_total ({columns}) SELECT {columns} FROM ({query})"
         client.post(statement, settings={**_FILL, **_period(first, first + timedelta(hours=1))})
 
 

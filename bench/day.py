@@ -57,7 +57,7 @@ def main(intervals: int = 96) -> None:
         "`counterflow publish` to the last row landed and the last result complete, wall, all parts on "
         f"{os.cpu_count()} cores; published after {publish_s:.0f} s, landed after {landed_s:.0f} s; CPU s: {shares}."
     )
-    Figure("a day of jobs through the line", round(seconds), "s", "<= 180", method).emit()
+    Figure("a day of jobs through the line", round(seconds), "s", "<= 100", method).emit()
     Figure(
         "a day of jobs, memory of the agent", round(resident), "MiB resident", "<= 300",
         "peak of `counterflow publish` in the same run.",
@@ -74,10 +74,12 @@ def cpu(settings: StackSettings) -> dict[str, float]:
     return found
 
 
-def publish(path: Path, settings: StackSettings, agent_id: str) -> tuple[int, float, float]:
+def publish(
+    path: Path, settings: StackSettings, agent_id: str, *, system: str | None = "BENCH"
+) -> tuple[int, float, float]:
     """Return how many records were published, the peak of the command's memory, MiB, and its CPU seconds."""
-    command = [sys.executable, "-m", "counterflow", "publish", str(path), "--json", "--system", "BENCH"]
-    command += ["--agent-id", agent_id]
+    command = [sys.executable, "-m", "counterflow", "publish", str(path), "--json", "--agent-id", agent_id]
+    command += ["--system", system] if system else []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings.environment})
     assert process.stdout is not None
     out = process.stdout.read()

@@ -57,13 +57,13 @@ TABLES: Mapping[str, Made] = {
          "cpu_base": "'logical'", "logical_engines": "8."},
     ),
     "disk": Made(
-        _LINUX, [(f"hdisk{n}",) for n in range(2)], ("disk",),
+        _ALL, [(f"hdisk{n}",) for n in range(2)], ("disk",),
         {**_RAW, "device_type": "'disk'", "leaf": "true", "busy_pct": "a", "reads": "b * 15", "writes": "c * 15",
          "read_kb": "b * 120", "written_kb": "c * 60", "service_ms": "a / 20", "wait_ms": "b / 100"},
     ),
-    "disk_load": Made(
-        _ALL, [("*",), *((f"hdisk{n}",) for n in range(2))], ("disk",),
-        {"n": "1", "leaf": "true", "transfers_per_s": "b + c", "reads_per_s": "b", "writes_per_s": "c",
+    "disk_total": Made(
+        _ALL, [("*",)], (),
+        {"n": "2", "transfers_per_s": "b + c", "reads_per_s": "b", "writes_per_s": "c",
          "read_mb": "b / 8", "written_mb": "c / 16", "kb_per_transfer": "8.", "response_ms": "a / 20",
          "busy_pct": "a"},
     ),
@@ -188,7 +188,7 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
             f" FROM numbers({8760 * MANY})",
         ),
     )
-    for table in ("system_cpu", "disk_load", "link_load", "verdict"):
+    for table in ("system_cpu", "disk_total", "link_load", "verdict"):
         made = TABLES[table]._replace(systems=(0, MANY), things=TABLES[table].things[:2])
         _send(client, _day(table, made, end - timedelta(days=1), 1, 60))
     return rows(client)

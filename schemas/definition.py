@@ -110,7 +110,8 @@ class Dataset(_Strict):
     which the intervals of an entity stay in order.
     `columns` are the dataset's own; `all_columns` adds the envelope of the role. `sources` maps, for each source,
     columns to the counters that fill them. `watched` lists what alerts may use; None: nothing. `counts` is how a result
-    is compared with the manifests of its input; None: it is not compared.
+    is compared with the manifests of its input; None: it is not compared. `read_as` is the view in which readers find
+    the rows, where it is not the table.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -123,6 +124,7 @@ class Dataset(_Strict):
     ordered: bool = False
     watched: Watched | None = None
     counts: Counts | None = None
+    read_as: str | None = None
     columns: dict[str, Column]
     sources: dict[str, dict[str, str]]
 

@@ -131,11 +131,12 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
     metrics = {f"counterflow_{name}" for name in watched()[dataset].figures} if dataset in watched() else set()
     if dataset == "verdict":
         metrics = {"counterflow_verdict_state"}
-    drawn = {name for name, chart in charts().items() if dataset in chart.reads and (rule is None or rule in chart.sql)}
+    read = {dataset, datasets()[dataset].read_as or dataset}
+    drawn = {name for name, chart in charts().items() if read & chart.reads and (rule is None or rule in chart.sql)}
     found = []
     for alert in alerts().values():
         text = f"{alert.expr or ''} {alert.grafana.sql if alert.grafana else ''}"
-        reads = dataset in tables_of(text) or bool(metrics & metrics_of(text))
+        reads = bool(read & tables_of(text)) or bool(metrics & metrics_of(text))
         if reads and (rule is None or re.search(rf"['\"]{rule}['\"]", text)):
             found.append(f"alert {alert.title}")
     return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))

@@ -103,16 +103,17 @@ class Database:
         return findings(self.client)
 
     def export(self, folder: Path) -> list[Path]:
-        """Write each dataset that has rows as Parquet; return the files."""
+        """Write each dataset that has rows, and the disks' figures, as Parquet; return the files."""
         from counterflow.schemas.definition import datasets
 
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for name in datasets():
+        keys = {name: dataset.key for name, dataset in datasets().items()} | {"disk_load": ("system", "disk", "ts")}
+        for name, key in keys.items():
             [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
             if row["n"]:
                 path = folder / f"{name}.parquet"
-                order = ", ".join(datasets()[name].key)
+                order = ", ".join(key)
                 body = f"SELECT * FROM counterflow.{name} FINAL ORDER BY {order}"
                 path.write_bytes(self.client.post(body, settings={"default_format": "Parquet"}))
                 written.append(path)

@@ -35,8 +35,7 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         read = {"source": "nmon", "agent_id": "a", "seq": 1, "collected_at": END.isoformat()}
         insert(admin, "system_cpu", {**envelope, **read, "engine_type": "core", "engine": "all"})
         insert(admin, "disk", {**envelope, **read, "disk": NAMES[1], "device_type": "disk", "leaf": True})
-        insert(admin, "disk_load", {**envelope, "n": 1, "disk": "*", "leaf": True})
-        insert(admin, "disk_load", {**envelope, "n": 1, "disk": NAMES[1], "leaf": True})
+        insert(admin, "disk_total", {**envelope, "n": 1})
         insert(admin, "link_load", {**envelope, "n": 1, "link": NAMES[2], "link_type": "nrg"})
         insert(admin, "log_load", {**envelope, "n": 1, "subsystem": NAMES[2]})
         insert(admin, "manifest", {**envelope, **read, "counted": "disk", "row_count": 1})

@@ -136,8 +136,11 @@ def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHou
 
 
 def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse) -> None:
+    common = {"source": "nmon", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
+
     def disk(ts: str, name: str, response_ms: float | None) -> dict[str, Any]:
-        return result(ts, disk=name, leaf=True, response_ms=response_ms, transfers_per_s=10.0)
+        of = {"disk": name, "device_type": "disk", "leaf": True, "service_ms": response_ms, "wait_ms": 0.0}
+        return {**common, **result(ts), **of, "transfers": 9000.0}
 
     slow = (
         disk(TIMES[0], "d1", 12.0),
@@ -145,7 +148,7 @@ def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse
         disk(TIMES[1], "d1", 10.0),
         disk(TIMES[2], "d1", None),
     )
-    insert(admin, "disk_load", *slow)
+    insert(admin, "disk", *slow)
     ran = {"java": 0.5, "db2sysc": 1.5, "sh": None}
     insert(admin, "footprint", *(result(TIMES[0], command=name, cpu_cores=cores) for name, cores in ran.items()))
     [row] = worked(reader, "slow_disk_intervals")
@@ -240,7 +243,7 @@ def test_disk_operations_are_told_by_the_memory_of_the_minute(admin: ClickHouse,
         at = {**result(f"2026-07-01T{ts}:00Z")}
         pools = ({"pool": pool, "size_mb": gigabytes * 512.0} for pool in ("1", "2"))
         insert(admin, "pool", *({**common, **at, **pool} for pool in pools))
-        insert(admin, "disk_load", {**at, "disk": "*", "leaf": True, "transfers_per_s": operations})
+        insert(admin, "disk_total", {**at, "transfers_per_s": operations})
     rows = worked(reader, "disk_operations_by_memory", "2026-07-01 00:00:00")
     assert [(row["memory_gb"], row["intervals"], row["transfers_per_s_avg"]) for row in rows] == [
         (6, 1, 900),

@@ -121,13 +121,13 @@ def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse
         insert(client, "disk", {"system": system, "ts": ts, **disk})
         insert(client, "manifest", {"system": system, "ts": ts, **counted})
         if result_min is not None:
-            result = {"system": system, "ts": NOW - timedelta(minutes=result_min), "disk": "hdisk0", "n": 1}
-            insert(client, "disk_load", result)
-    found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_load"}
+            result = {"system": system, "ts": NOW - timedelta(minutes=result_min), "n": 1}
+            insert(client, "disk_total", result)
+    found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_total"}
     assert {system: one.status for system, one in found.items()} == {
         "LIVE": "ok",
         "LATE": "late",
         "STOPPED": "stopped",
         "MISSING": "missing",
     }
-    assert found["LATE"].why == "disk_load ends at 2026-05-04 11:40:00, its input at 2026-05-04 12:00:00"
+    assert found["LATE"].why == "disk_total ends at 2026-05-04 11:40:00, its input at 2026-05-04 12:00:00"

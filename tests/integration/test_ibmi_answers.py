@@ -77,19 +77,19 @@ def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse
 
 def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse) -> None:
     def disk(name: str, reads: float, kb_read: float, writes: float = 0, kb_written: float = 0) -> dict[str, Any]:
-        rates = {"reads_per_s": reads, "writes_per_s": writes, "transfers_per_s": reads + writes}
-        moved = {"read_mb": reads * kb_read * 100 / 1024, "written_mb": writes * kb_written * 100 / 1024}
-        return result(disk=name, leaf=True, **rates, **moved)
+        done = {"reads": reads * 100, "writes": writes * 100}
+        moved = {"read_kb": reads * kb_read * 100, "written_kb": writes * kb_written * 100}
+        return published(interval_s=100, disk=name, device_type="disk", leaf=True, **done, **moved)
 
+    insert(admin, "disk_total", result(5))
     insert(
         admin,
-        "disk_load",
+        "disk",
         disk("example", 10_000, 16),  # 6.6.1: .34 of a processor
         disk("between", 1_000_000, 24, 1_000_000, 96),  # half way from 34 to 57, and from 82 to 148
         disk("small", 1_000_000, 2),  # as 4 KB
         disk("large", 1_000_000, 257),
         disk("iscsi", 800, 16),  # 17.6: 275 x 800 / 1000 = 220 CPW
-        disk("*", 1, 1),
     )
     rows = {row["disk"]: row for row in admin.rows("SELECT * FROM counterflow.virtual_io")}
     assert {name: row["virtual_scsi_processors"] for name, row in rows.items()} == {
@@ -250,9 +250,9 @@ def test_results_are_provisional_until_they_count_what_was_published(admin: Clic
     for name, (file, rows) in counted.items():
         insert(admin, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
-    expected = {"disk_load": 4, "footprint": 3, "io_mix": 3, "job_cpu": 3, "pool_faulting": 9, "wait_signature": 2}
+    expected = {"disk_total": 4, "footprint": 3, "io_mix": 3, "job_cpu": 3, "pool_faulting": 9, "wait_signature": 2}
     assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
-    insert(admin, "disk_load", result(4, disk="*", leaf=True))
+    insert(admin, "disk_total", result(4))
     insert(admin, "footprint", result(3, command="PAY"))
     insert(admin, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
     insert(admin, "job_cpu", result(3, grouping="partition", name="*", tasks=3))

@@ -53,14 +53,13 @@ def response(row: Record) -> float | None:
     return over(row.get("backlog_ms"), transfers(row))
 
 
-def load(rows: Sequence[Record], **fields: Any) -> Record:
+def load(rows: Sequence[Record], *, alone: bool, **fields: Any) -> Record:
     """The figures of one disk, or of several together."""
     seconds = max(known([row.get("interval_s") for row in rows]), default=None)
-    leaves = [row for row in rows if row["leaf"]] if fields["disk"] == "*" else rows
+    leaves = rows if alone else [row for row in rows if row["leaf"]]
     both = [row for row in leaves if None not in (row.get("read_kb"), row.get("written_kb"))]
     sized = [row for row in both if transfers(row) is not None]
     timed = [row for row in leaves if None not in (response(row), transfers(row))]
-    one = response(rows[0]) if fields["disk"] != "*" else None
     read, written = (total([row.get(name) for row in leaves]) for name in ("read_kb", "written_kb"))
     return {
         **fields,
@@ -74,8 +73,8 @@ def load(rows: Sequence[Record], **fields: Any) -> Record:
         "kb_per_transfer": over(
             total([row["read_kb"] + row["written_kb"] for row in sized]), total([transfers(row) for row in sized])
         ),
-        "response_ms": one
-        if fields["disk"] != "*"
+        "response_ms": response(rows[0])
+        if alone
         else over(
             total([(response(row) or 0) * (transfers(row) or 0) for row in timed]),
             total([transfers(row) for row in timed]),
@@ -84,16 +83,26 @@ def load(rows: Sequence[Record], **fields: Any) -> Record:
     }
 
 
-def disk_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
-    results = {}
+def disk_total(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
     intervals = defaultdict(list)
     for row in first_of_each(published, "system", "disk", "ts"):
-        key = {"system": row["system"], "disk": row["disk"], "ts": row["ts"]}
-        results[tuple(key.values())] = load([row], **key, n=1, leaf=row["leaf"])
         intervals[row["system"], row["ts"]].append(row)
-    for (system, ts), rows in intervals.items():
-        results[system, "*", ts] = load(rows, system=system, disk="*", ts=ts, n=len(rows), leaf=True)
-    return results
+    return {
+        (system, ts): load(rows, alone=False, system=system, ts=ts, n=len(rows))
+        for (system, ts), rows in intervals.items()
+    }
+
+
+def disk_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
+    """What the view of the tables has: a row a disk, and `*` for all leaf disks of a system."""
+    totals = {
+        (system, "*", ts): {**row, "disk": "*", "leaf": True} for (system, ts), row in disk_total(published).items()
+    }
+    disks = {}
+    for row in first_of_each(published, "system", "disk", "ts"):
+        key = {"system": row["system"], "disk": row["disk"], "ts": row["ts"]}
+        disks[tuple(key.values())] = load([row], alone=True, **key, n=1, leaf=row["leaf"])
+    return {**totals, **disks}
 
 
 def footprint(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
@@ -124,7 +133,7 @@ def footprint(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
 
 
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
-    return {"disk_load": disk_load(published["disk"]), "footprint": footprint(published["job"])}
+    return {"disk_total": disk_total(published["disk"]), "footprint": footprint(published["job"])}
 
 
 # The input.
@@ -281,9 +290,8 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver
     line.publish(after)
     found, expected = line.arrived(timeout_s=6), line.expected()
     partial = [
-        key for key, row in expected["disk_load"].items() if max(v["n"] for v in found["disk_load"][key]) < row["n"]
+        key for key, row in expected["disk_total"].items() if max(v["n"] for v in found["disk_total"][key]) < row["n"]
     ]
-    assert {key[1] for key in partial} == {"*"}
     assert {key[0] for key in partial} == {"split", "other"}
 
     begin, end = NOW + timedelta(seconds=15), NOW + timedelta(seconds=45)  # two of four intervals
@@ -302,7 +310,9 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver
 
 def test_what_flink_refuses_is_one_sentence(flink: StackSettings, driver: Driver) -> None:
     line = Line(flink, driver, 40, recompute, JOBS)
-    wrong = line.jobs[0].model_copy(update={"query": line.jobs[0].query.replace("read_kb / 1024", "no_such_column", 1)})
+    wrong = line.jobs[0].model_copy(
+        update={"query": line.jobs[0].query.replace("SUM(read_kb)", "SUM(no_such_column)", 1)}
+    )
     with pytest.raises(Exception, match=r"Flink rejected disk_load 40: .*no_such_column"):
         line.submit([wrong])
     with pytest.raises(Exception, match=r"Flink rejected disk_load 40: .*no_such_column"):

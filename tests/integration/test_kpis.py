@@ -25,7 +25,7 @@ def printed(job: str) -> str:
 
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:
     agent = {"source": "nmon", "agent_id": "kpis", "collected_at": "2026-01-01 00:02:00", "counted": "job"}
-    rows: dict[str, list[dict[str, Any]]] = {"manifest": [], "footprint": [], "disk_load": []}
+    rows: dict[str, list[dict[str, Any]]] = {"manifest": [], "footprint": [], "disk_total": []}
     for seq, (second, seen) in enumerate([(15, True), (30, False), (45, True), (60, False)]):
         at = {**ENVELOPE, "ts": f"2026-01-01 00:{second // 60:02}:{second % 60:02}"}
         rows["manifest"].append({**at, **agent, "seq": seq, "row_count": int(seen)})
@@ -34,7 +34,7 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
             rows["footprint"].append({**at, "n": 1, "command": "db2sysc", "memory_mb": 10.0 * second, **figures})
         response = {"response_ms": 8.0} if seen else {}
         figures = {"transfers_per_s": float(second), "read_mb": 30.0, "written_mb": 50.0, "busy_pct": float(second)}
-        rows["disk_load"].append({**at, "n": 4, "disk": "*", "leaf": True, **figures, **response})
+        rows["disk_total"].append({**at, "n": 4, **figures, **response})
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
         migrate(admin)
         for table, some in rows.items():

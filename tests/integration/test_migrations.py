@@ -262,7 +262,7 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
         published(4, counted="pool", row_count=1),
         published(5, counted="link", row_count=2),
     )
-    insert(lander, "disk_load", "r1", result(2, disk="*", leaf=True), result(1, disk="hdisk0", leaf=True))
+    insert(lander, "disk_total", "r1", result(2))
     insert(lander, "footprint", "r2", result(1, command="db2sysc"), result(1, command="java"))
     links = [result(3, link=name, link_type="nrg") for name in ("MIRROR_DATABASE", "MIRROR_IFS")]
     insert(lander, "link_load", "l1", links[0])  # made of its own row and of two ports
@@ -271,13 +271,13 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
     )
     no_result = {"dataset": "footprint", "at": "10:00:30", "n": 0, "row_count": 2}
     assert lander.rows(provisional) == [
-        {"dataset": "disk_load", "at": "10:00:15", "n": 2, "row_count": 3},
+        {"dataset": "disk_total", "at": "10:00:15", "n": 2, "row_count": 3},
         no_result,
         {"dataset": "link_load", "at": "10:00:15", "n": 1, "row_count": 2},
     ]
     insert(lander, "link_load", "l2", links[1])
-    insert(lander, "disk_load", "r3", result(3, disk="*", leaf=True))
-    insert(lander, "disk_load", "r4", result(1, disk="*", leaf=True))  # a partial one never replaces it
+    insert(lander, "disk_total", "r3", result(3))
+    insert(lander, "disk_total", "r4", result(1))  # a partial one never replaces it
     assert lander.rows(provisional) == [no_result]
 
 

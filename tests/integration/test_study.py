@@ -84,8 +84,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             if tps:
                 work = {"workload": "orders", "run_id": "", "unit_of_work": "transactions", "operation": ""}
                 add("workload", day, second, **of, **work, done_delta=60 * tps)
-            io = {"disk": "*", "leaf": True, "read_mb": 100.0, "written_mb": 200.0, "transfers_per_s": 50.0}
-            add("disk_load", day, second, counter=False, **of, **io)
+            io = {"read_mb": 100.0, "written_mb": 200.0, "transfers_per_s": 50.0}
+            add("disk_total", day, second, counter=False, **of, **io)
             used = {"cpu_ms": 15_120.0, "cpu_base": "physical", "memory_mb": 82.0}
             add("footprint", day, second, counter=False, **of, **used, command="asnqcap")
             if minute % 2:  # seen every other minute: half of the time it used nothing

@@ -45,7 +45,7 @@ def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]
         yield "workload", published(ts, workload="sbs", run_id=run, **done, **label)
         yield "manifest", published(ts, counted="workload", row_count=1, **label)
         read = {"read_mb": 60, "written_mb": 30, "transfers_per_s": 100, "response_ms": 0.5}
-        yield "disk_load", stamped(ts, n=1, disk="*", leaf=True, **read)
+        yield "disk_total", stamped(ts, n=1, **read)
 
 
 def others() -> Iterator[tuple[str, Row]]:

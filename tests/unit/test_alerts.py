@@ -300,11 +300,11 @@ def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
     bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
     for record in bad:
         told.observe("verdict", record)
-    told.observe("disk_load", json.dumps({"ts": NOW, "n": 1, "system": "A", "disk": "*", "response_ms": "4"}).encode())
+    told.observe("disk_total", json.dumps({"ts": NOW, "n": 1, "system": "A", "response_ms": "4"}).encode())
     told.observe("verdict", None)
     found = families(told)
     assert found["counterflow_exporter_unreadable_records_total"][("dataset", "verdict"),] == len(bad)
-    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_load"),] == 1
+    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_total"),] == 1
     assert not any(found[name] for name in ("counterflow_verdict_state", "counterflow_disk_response_seconds"))
 
 
@@ -317,10 +317,7 @@ def test_a_recording_of_last_year_is_nobodys_state() -> None:
 def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
     told = Told(3600, 10)
     rows = {
-        "disk_load": [
-            {"disk": "*", "response_ms": 12, "transfers_per_s": 80},
-            {"disk": "sda", "response_ms": 90, "transfers_per_s": 1},
-        ],
+        "disk_total": [{"response_ms": 12, "transfers_per_s": 80}],
         "link_load": [
             {"link": "G1", "link_type": "nrg", "group": "P", "out_capacity_pct": 140, "in_capacity_pct": 120},
             {"link": "en0", "link_type": "ethernet", "own_out_bytes_s": 1},

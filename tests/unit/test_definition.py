@@ -84,4 +84,4 @@ def test_the_comment_says_unit_kind_and_when_it_is_null() -> None:
 
 
 def test_every_definition_of_the_repository_is_read() -> None:
-    assert {"disk", "job", "manifest", "deadletter", "disk_load"} <= datasets().keys()
+    assert {"disk", "job", "manifest", "deadletter", "disk_total"} <= datasets().keys()

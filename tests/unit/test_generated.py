@@ -15,7 +15,7 @@ from counterflow.schemas.definition import datasets
 from counterflow.schemas.flink_ddl import sink_table, source_table
 from counterflow.schemas.migrations import Migration, migrations
 
-DISK, COUNTER, LOAD = (datasets()[name] for name in ("disk", "counter", "disk_load"))
+DISK, COUNTER, CPU = (datasets()[name] for name in ("disk", "counter", "job_cpu"))
 
 
 def test_a_source_table_reads_committed_records_and_quotes_every_name() -> None:
@@ -30,8 +30,8 @@ def test_a_source_table_reads_committed_records_and_quotes_every_name() -> None:
 
 
 def test_a_sink_table_upserts_by_natural_key() -> None:
-    sql = sink_table(LOAD, bootstrap_servers="127.0.0.1:1")
-    assert "PRIMARY KEY (`system`, `disk`, `ts`) NOT ENFORCED" in sql
+    sql = sink_table(CPU, bootstrap_servers="127.0.0.1:1")
+    assert "PRIMARY KEY (`system`, `grouping`, `name`, `ts`) NOT ENFORCED" in sql
     assert "'connector' = 'upsert-kafka'" in sql
 
 
@@ -41,7 +41,7 @@ def test_a_long_dataset_names_its_metrics_by_its_columns() -> None:
 
 
 def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
-    assert "MATERIALIZED VIEW" not in migration(LOAD)
+    assert "MATERIALIZED VIEW" not in migration(CPU)
 
 
 def test_stale_and_missing_files_are_named_and_written_again(tmp_path: Path) -> None:
@@ -82,12 +82,12 @@ def test_records_that_break_their_schema_are_all_named() -> None:
 def test_inserts_of_a_job_are_compared_with_its_dataset() -> None:
     sql = """
     -- INSERT INTO nowhere SELECT 1
-    INSERT INTO disk_load (ts, `system`, n, disk, laef) SELECT 1;
+    INSERT INTO job_cpu (ts, `system`, n, name, tasks, groupnig) SELECT 1;
     INSERT INTO tape (ts) SELECT 1; INSERT INTO footprint SELECT 1
     """
     assert list(agreement.inserts("query.sql", sql, datasets())) == [
-        "query.sql: disk_load has no column `laef`",
-        "query.sql: disk_load.leaf is never null, but not inserted",
+        "query.sql: job_cpu has no column `groupnig`",
+        "query.sql: job_cpu.grouping is never null, but not inserted",
         "query.sql: INSERT INTO tape: no definition has it",
         "query.sql: INSERT INTO footprint: names no columns",
     ]

@@ -1,4 +1,4 @@
--- The results of disk_load, from the definitions in schemas/datasets/disk_load.yaml and docs/kpis/disk-load.md.
+-- The results of disk_load, from the definitions in schemas/datasets/disk_total.yaml and docs/kpis/disk-load.md.
 WITH
   each AS
   (
@@ -16,29 +16,16 @@ WITH
     WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
   )
 SELECT
-  system, disk, ts, toUInt64(1) AS n, landed_at, interval_s, leaf,
-  moved / nullIf(interval_s, 0) AS transfers_per_s,
-  reads / nullIf(interval_s, 0) AS reads_per_s,
-  writes / nullIf(interval_s, 0) AS writes_per_s,
-  read_kb / 1024 AS read_mb,
-  written_kb / 1024 AS written_mb,
-  read_kb / nullIf(written_kb, 0) AS rw_ratio,
-  (read_kb + written_kb) / nullIf(moved, 0) AS kb_per_transfer,
-  response AS response_ms,
-  busy_pct
-FROM each
-UNION ALL
-SELECT
-  system, '*', ts, count(), max(each.landed_at), max(each.interval_s), true,
-  sumIf(moved, leaf) / nullIf(max(each.interval_s), 0),
-  sumIf(reads, leaf) / nullIf(max(each.interval_s), 0),
-  sumIf(writes, leaf) / nullIf(max(each.interval_s), 0),
-  sumIf(read_kb, leaf) / 1024,
-  sumIf(written_kb, leaf) / 1024,
-  sumIf(read_kb, leaf AND isNotNull(written_kb)) / nullIf(sumIf(written_kb, leaf AND isNotNull(read_kb)), 0),
+  system, ts, count() AS n, max(each.landed_at) AS landed_at, max(each.interval_s) AS interval_s,
+  sumIf(moved, leaf) / nullIf(max(each.interval_s), 0) AS transfers_per_s,
+  sumIf(reads, leaf) / nullIf(max(each.interval_s), 0) AS reads_per_s,
+  sumIf(writes, leaf) / nullIf(max(each.interval_s), 0) AS writes_per_s,
+  sumIf(read_kb, leaf) / 1024 AS read_mb,
+  sumIf(written_kb, leaf) / 1024 AS written_mb,
+  sumIf(read_kb, leaf AND isNotNull(written_kb)) / nullIf(sumIf(written_kb, leaf AND isNotNull(read_kb)), 0) AS rw_ratio,
   sumIf(read_kb + written_kb, leaf AND isNotNull(moved))
-    / nullIf(sumIf(moved, leaf AND isNotNull(read_kb + written_kb)), 0),
-  sumIf(response * moved, leaf) / nullIf(sumIf(moved, leaf AND isNotNull(response)), 0),
-  maxIf(each.busy_pct, leaf)
+    / nullIf(sumIf(moved, leaf AND isNotNull(read_kb + written_kb)), 0) AS kb_per_transfer,
+  sumIf(response * moved, leaf) / nullIf(sumIf(moved, leaf AND isNotNull(response)), 0) AS response_ms,
+  maxIf(each.busy_pct, leaf) AS busy_pct
 FROM each
 GROUP BY system, ts

@@ -1,7 +1,8 @@
 -- Which disks limit, reads against writes?
 --
--- A row a disk, and a row `*` over the leaf disks of the system, where no I/O is counted twice through partitions,
--- mappers, multipath or groups. `n` of `*` counts every disk row of the interval, leaf or not, as the manifest does.
+-- A row over the leaf disks of the system, where no I/O is counted twice through partitions, mappers, multipath or
+-- groups. `n` counts every disk row of the interval, leaf or not, as the manifest does. What one disk did, its own row
+-- tells: the view `disk_load` of ClickHouse has both.
 --
 -- response   time of a transfer from its submission to its end, ms:
 --              service + wait, where the system keeps them apart (AIX DISKSERV, DISKWAIT);
@@ -36,34 +37,12 @@ SELECT
   END AS response_ms
 FROM known;
 
-INSERT INTO disk_load (
-  ts, interval_s, `system`, n, disk, leaf,
+INSERT INTO disk_total (
+  ts, interval_s, `system`, n,
   transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
 )
 SELECT
-  ts, interval_s, `system`, 1, disk, leaf,
-  transfers / NULLIF(interval_s, 0),
-  `reads` / NULLIF(interval_s, 0),
-  writes / NULLIF(interval_s, 0),
-  read_kb / 1024,
-  written_kb / 1024,
-  read_kb / NULLIF(written_kb, 0),
-  (read_kb + written_kb) / NULLIF(transfers, 0),
-  response_ms,
-  busy_pct
-FROM figures;
-
--- `together` is always `*`. It is not written as a constant, since Flink would leave a constant out of the group's key,
--- find the key of the result to be another, and delete each result before it updates it.
-CREATE TEMPORARY VIEW whole AS
-SELECT *, CASE WHEN disk IS NOT NULL THEN '*' END AS together FROM figures;
-
-INSERT INTO disk_load (
-  ts, interval_s, `system`, n, disk, leaf,
-  transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
-)
-SELECT
-  ts, MAX(interval_s), `system`, COUNT(*), together, TRUE,
+  ts, MAX(interval_s), `system`, COUNT(*),
   SUM(transfers) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
   SUM(`reads`) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
   SUM(writes) FILTER (WHERE leaf) / NULLIF(MAX(interval_s), 0),
@@ -76,5 +55,5 @@ SELECT
   SUM(response_ms * transfers) FILTER (WHERE leaf)
     / NULLIF(SUM(transfers) FILTER (WHERE leaf AND response_ms IS NOT NULL), 0),
   MAX(busy_pct) FILTER (WHERE leaf)
-FROM whole
-GROUP BY `system`, together, ts;
+FROM figures
+GROUP BY `system`, ts;

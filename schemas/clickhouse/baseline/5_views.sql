@@ -120,6 +120,52 @@ ALTER TABLE counterflow.disk_latency {on_cluster}
   COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weigh it by operations. [ms; gauge; null: no operations or no response time]',
   COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations keep; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
 
+-- What one disk did is a formula over its own row, so no job computes it; only the totals are computed, by the job disk_load.
+CREATE OR REPLACE VIEW counterflow.disk_load {on_cluster} AS
+WITH
+  ifNull(transfers, reads + writes) AS moved,
+  if(reads = 0, 0, reads * read_service_ms) + if(writes = 0, 0, writes * write_service_ms) AS served_ms
+SELECT
+  ts, interval_s, system, toUInt64(1) AS n, disk, leaf,
+  moved / nullIf(interval_s, 0) AS transfers_per_s,
+  reads / nullIf(interval_s, 0) AS reads_per_s,
+  writes / nullIf(interval_s, 0) AS writes_per_s,
+  read_kb / 1024 AS read_mb,
+  written_kb / 1024 AS written_mb,
+  read_kb / nullIf(written_kb, 0) AS rw_ratio,
+  (read_kb + written_kb) / nullIf(moved, 0) AS kb_per_transfer,
+  multiIf(
+    moved = 0, NULL,
+    isNotNull(service_ms), service_ms + wait_ms,
+    isNotNull(served_ms / nullIf(reads + writes, 0)), served_ms / (reads + writes) + ifNull(wait_ms, 0),
+    backlog_ms / moved
+  ) AS response_ms,
+  busy_pct
+FROM counterflow.disk FINAL
+UNION ALL
+SELECT
+  ts, interval_s, system, n, toLowCardinality('*') AS disk, true AS leaf,
+  transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
+FROM counterflow.disk_total FINAL
+COMMENT 'Load, ratio and response of one disk, or of all leaf disks of a system together (disk is *), over one interval.';
+
+ALTER TABLE counterflow.disk_load {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `n` 'Distinct rows of the dataset disk that the row is made of: 1 for a disk. [rows; gauge]',
+  COMMENT COLUMN `disk` 'Name of the disk as in the dataset disk, or *, which no device is named, for the sum over leaf disks.',
+  COMMENT COLUMN `leaf` 'True where the row is counted in *; true for * itself.',
+  COMMENT COLUMN `transfers_per_s` 'Reads and writes a second. [operations/s; rate; null: neither transfers nor reads and writes are known]',
+  COMMENT COLUMN `reads_per_s` 'Reads a second. [operations/s; rate; null: reads unknown]',
+  COMMENT COLUMN `writes_per_s` 'Writes a second. [operations/s; rate; null: writes unknown]',
+  COMMENT COLUMN `read_mb` 'Data read in the interval. [MB of 1,048,576 bytes; delta; null: reads unknown]',
+  COMMENT COLUMN `written_mb` 'Data written in the interval. [MB of 1,048,576 bytes; delta; null: writes unknown]',
+  COMMENT COLUMN `rw_ratio` 'Data read / data written. [ratio; gauge; null: nothing was written]',
+  COMMENT COLUMN `kb_per_transfer` 'Data moved by a transfer. [KB of 1,024 bytes; gauge; null: no transfer]',
+  COMMENT COLUMN `response_ms` 'service_ms + wait_ms of a transfer; where service_ms is not reported (read_service_ms × reads + write_service_ms × writes) / (reads + writes) + wait_ms if given, else backlog_ms / transfers; over *, weighted by transfers. [ms; gauge; null: no transfer or no service time known]',
+  COMMENT COLUMN `busy_pct` 'Busy; over *, the busiest disk, since the mean of busy hides the limit. [%; percent; null: unknown]';
+
 -- Processors that the I/O of a disk would take if it were virtual. Power Systems Performance Capabilities Reference:
 -- virtual SCSI   6.6.1: transactions/s x time of one / 1,000,000. The table calls the times milliseconds; the divisor and
 --                its example (10,000 reads/s of 16 KB take .34 processors) make them microseconds. Between two sizes the

@@ -8,7 +8,7 @@ FROM
   SELECT
     arrayJoin(arrayFilter(name -> name != '', [
       if(counted IN ('workload'), 'account_cpu', ''),
-      if(counted IN ('disk'), 'disk_load', ''),
+      if(counted IN ('disk'), 'disk_total', ''),
       if(counted IN ('job'), 'footprint', ''),
       if(counted IN ('job') AND startsWith(source, 'ibmi_tables'), 'io_mix', ''),
       if(counted IN ('job') AND startsWith(source, 'ibmi_tables'), 'job_cpu', ''),
@@ -28,8 +28,8 @@ LEFT JOIN
   SELECT 'account_cpu' AS dataset, system, ts, toUInt64(sum(samples)) AS n
   FROM counterflow.account_cpu FINAL WHERE basis = 'lpar' GROUP BY system, ts
   UNION ALL
-  SELECT 'disk_load' AS dataset, system, ts, toUInt64(sum(n)) AS n
-  FROM counterflow.disk_load FINAL WHERE disk = '*' GROUP BY system, ts
+  SELECT 'disk_total' AS dataset, system, ts, toUInt64(sum(n)) AS n
+  FROM counterflow.disk_total FINAL GROUP BY system, ts
   UNION ALL
   SELECT 'footprint' AS dataset, system, ts, toUInt64(sum(n)) AS n
   FROM counterflow.footprint FINAL GROUP BY system, ts
