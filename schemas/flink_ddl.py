@@ -61,7 +61,7 @@ def source_table(
 def row_view(
     dataset: Dataset, source: str, *, columns: Container[str] | None = None, where: str = "", distinct: bool = False
 ) -> str:
-    """Return the CREATE VIEW, named as the dataset, of the rows that the table `source` has; `where` filters them.
+    """Return the CREATE VIEW, named as the dataset, of the rows of the table `source`, of frames that meet `where`.
 
     A `distinct` view is named `distinct_<dataset>` and has each natural key once, of the frame that arrived first,
     however often and in whatever cut its row arrives. Frames that the lander refuses as malformed have no rows.
@@ -70,7 +70,8 @@ def row_view(
     name = f"distinct_{dataset.dataset}" if distinct else dataset.dataset
     if dataset.role == "result":
         selected = ", ".join(f"`{column}`" for column in names)
-        return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source} {where}".rstrip()
+        only = f" WHERE {where}" if where else ""
+        return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source}{only}"
     entity = [column for column in dataset.key if column in dataset.columns]
     by_frame = distinct and len(entity) == 1
     rows = _unnested(dataset, names, _frames(dataset, names, entity, source, where, by_frame=by_frame))
@@ -102,8 +103,7 @@ def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, 
     equal[arrays.index(entity[0])] = f"CARDINALITY({first}) = frame_rows"
     if len(entity) == 1:
         equal.append(f"CARDINALITY(ARRAY_DISTINCT({first})) = frame_rows")
-    told = where.removeprefix("WHERE ")
-    formed = " AND ".join([*equal, *([told] if told else [])])
+    formed = " AND ".join([*([where] if where else []), *equal])
     columns = ", ".join(f"`{name}`" for name in [*names, "pt"])
     if not by_frame:
         return f"SELECT {columns}, frame_rows, CAST(NULL AS ARRAY<STRING>) AS fresh FROM {source} WHERE {formed}"

@@ -66,6 +66,16 @@ class Job(BaseModel):
         """The same by dataset."""
         return {name.removeprefix("distinct_") for name in self.selects}
 
+    def condition(self, view: str) -> str:
+        """Return what every statement requires first of the rows of a view, where a frame as a whole can fail it.
+
+        That is `source = …`, or that a column is not null. Flink would unnest and deduplicate the frame all the same.
+        """
+        condition = r"(source = '\w+'|\w+ IS NOT NULL)(?![^()]*\bOR\b)"
+        first = rf"\b(?:FROM|JOIN)\s+{view}\b(?:\s+WHERE\s+{condition})?"
+        found = set(re.findall(first, " ".join(self.statements)))
+        return found.pop() if len(found) == 1 else ""
+
     @property
     def writes(self) -> set[str]:
         """The datasets that the statements insert into."""

@@ -147,10 +147,11 @@ def _statements(
                 options=connect,
             )
         )
-        where = _where(period, holds_on=dataset.dataset == "config") if period else ""
+        within = _within(period, holds_on=dataset.dataset == "config") if period else ""
         table = f"topics.`{dataset.dataset}`"
         for name, distinct in ((dataset.dataset, False), (f"distinct_{dataset.dataset}", True)):
             if name in job.selects:
+                where = " AND ".join(filter(None, (job.condition(name), within)))
                 views.append(row_view(dataset, table, columns=columns, where=where, distinct=distinct))
     # The query reads views with the tables' names: their rows, of a rerun those of its period.
     sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
@@ -161,9 +162,9 @@ def _statements(
     return {"statements": [*sources, *sinks, *views], "inserts": inserts}
 
 
-def _where(period: Period, *, holds_on: bool) -> str:
-    """Return the WHERE of a rerun; rows that remain valid after their `ts` (`holds_on`) also count from before it."""
+def _within(period: Period, *, holds_on: bool) -> str:
+    """Return the condition of a rerun; what remains valid after its `ts` (`holds_on`) also counts from before it."""
     begin, end = (f"TO_TIMESTAMP_LTZ({round(moment.timestamp() * 1000)}, 3)" for moment in (period.begin, period.end))
     since = "" if holds_on else f"ts >= {begin} AND "
     system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"
-    return f"WHERE {since}ts < {end}{system}"
+    return f"{since}ts < {end}{system}"

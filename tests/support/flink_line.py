@@ -190,7 +190,7 @@ class SettledLine(Line):
             while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:
                 time.sleep(1)
             schema = validator(self.cluster.datasets[dataset])
-            assert found.keys() == expected.keys()
+            assert found.keys() == expected.keys(), (dataset, found.keys() ^ expected.keys())
             for key, row in expected.items():
                 assert schema.is_valid(found[key]), list(schema.iter_errors(found[key]))
                 assert agrees(found[key], row), (dataset, key, found[key], row)
