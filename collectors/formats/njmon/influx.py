@@ -18,7 +18,7 @@ from counterflow.collectors.records import Reason
 from counterflow.collectors.text.lines import Line, read_lines
 
 _HEAD = re.compile(
-    rb"(?m)^(?:timestamp|identity|cpu_total|cpu_util|stat_counters|os_release|proc_meminfo),(?:[^\s\"]+,)?host(?:name)?="
+    rb"\s{0,64}(?:timestamp|identity|cpu_total|cpu_util|stat_counters|os_release|proc_meminfo),(?:[^\s\"]+,)?host(?:name)?="
 )
 _KEY = r"(?:\\.|[^\s,=\\])+"
 _VALUE = r'(?:"(?:\\.|[^"\\])*"|[^"\s,]+)'
@@ -43,8 +43,8 @@ class Written(NamedTuple):
 
 
 def is_nimon(head: bytes) -> bool:
-    """Return whether a line in `head` is a section of njmon with the name of a host."""
-    return _HEAD.search(head) is not None
+    """Return whether the first line of `head` is a section of njmon with the name of a host."""
+    return _HEAD.match(head) is not None
 
 
 def samples(stream: BinaryIO, offset: int, line: int, told: datetime | None) -> Iterator[Written]:

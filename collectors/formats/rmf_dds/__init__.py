@@ -37,7 +37,7 @@ class RmfDds:
     def recognises(self, head: bytes) -> bool:
         """Return whether a response begins in `head` that names a resource of RMF, or its server."""
         if is_xml(head):
-            return b"<postprocessor" not in head
+            return b"<ddsml" in head[:4096] and b"<postprocessor" not in head
         return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

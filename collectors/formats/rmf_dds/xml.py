@@ -20,8 +20,8 @@ _DEEPEST = 32
 
 
 def is_xml(head: bytes) -> bool:
-    """Return whether a file that begins with `head` is a response in XML."""
-    return head.removeprefix(BOM).lstrip().startswith(b"<") and b"<ddsml" in head[:4096]
+    """Return whether a file that begins with `head` is in XML: its first byte decides, so that more of it cannot."""
+    return head.removeprefix(BOM).lstrip().startswith(b"<")
 
 
 def decode(written: str) -> tuple[Any, int]:
