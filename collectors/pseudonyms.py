@@ -53,6 +53,7 @@ _DOMAIN = re.compile(
 )
 _PATH = re.compile(r"(?<![\w/.<])(?:/[\w.+@#$-]+){2,}")
 _LOCATION = re.compile(r"\bU[0-9A-Z]{4}\.[0-9A-Z]{3}\.([0-9A-Z]{7})")
+_ELEMENT = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
 """Command lines in nmon: whatever stands in them is replaced."""
 _SHORT = 4
@@ -89,7 +90,9 @@ class Pseudonyms:
                     self._names(value, column)
 
     def learn_headings(self, text: str) -> None:
-        """Leave the words of a table's headings as they are: a line of names alone, parted by a separator."""
+        """Leave the words of headings as they are: a line of names alone, parted by a separator; elements of XML."""
+        if text.lstrip("\ufeff\r\n\t ").startswith("<"):
+            self._headings.update(word for element in _ELEMENT.findall(text) for word in _WORD.findall(element))
         fields = re.split(r"[;,\t]", text.lstrip("\ufeff").partition("\n")[0].strip())
         if len(fields) >= 3 and all(re.fullmatch(r'"?[A-Za-z_][\w .%/()#$@-]*"?', field) for field in fields):
             self._headings.update(word for field in fields for word in _WORD.findall(field))

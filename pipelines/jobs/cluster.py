@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -93,25 +93,34 @@ class Status:
     problem: str | None = None
 
 
-def submit(cluster: Cluster, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None) -> list[Submission]:
+def submit(
+    cluster: Cluster,
+    jobs: Sequence[Job] | None = None,
+    *,
+    driver: Driver | None = None,
+    fingerprints: Mapping[str, str] | None = None,
+) -> list[Submission]:
     """Ensure that the jobs (default: all) run; idempotent: a running job is left alone.
 
-    Where Flink cannot restore a checkpoint, the one before it is used.
+    Where Flink cannot restore a checkpoint, the one before it is used. `fingerprints` are those of the jobs, where the
+    caller has them: each takes milliseconds.
     Raises `CounterflowError` when Flink does not answer, and `JobRefused` after submitting all other jobs.
     """
     if driver is None:
         with cluster.driver() as driver:
-            return submit(cluster, jobs, driver=driver)
+            return submit(cluster, jobs, driver=driver, fingerprints=fingerprints)
     found: list[Submission] = []
     requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
     problems: list[JobRefused] = []
     by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
+    fingerprints = fingerprints or _fingerprints(cluster, by_name.values())
     with locked(cluster.ledger) as ledger, connect(cluster.flink_url) as flink:
+        all_running = flink.running()
         for job in by_name.values():
-            known, now = ledger.get(job.name), fingerprint(job, cluster.datasets)
+            known, now = ledger.get(job.name), fingerprints[job.name]
             same = known if known and known.fingerprint == now else None
-            running = {one["jid"]: one["state"] for one in flink.running() if one["name"] == job.name}
+            running = {one["jid"]: one["state"] for one in all_running if one["name"] == job.name}
             if same and [*running] == [same.job_id]:
                 if running[same.job_id] != "RESTARTING" or not flink.cannot_restore(same.job_id):
                     found.append(Submission(job.name, same.job_id, "running"))
@@ -153,6 +162,10 @@ def _rehearse(cluster: Cluster, driver: Driver, jobs: Sequence[Job]) -> None:
             raise CounterflowError(f"Flink would reject {taken.job}: {cause(taken.error)}")
 
 
+def _fingerprints(cluster: Cluster, jobs: Iterable[Job]) -> dict[str, str]:
+    return {job.name: fingerprint(job, cluster.datasets) for job in jobs}
+
+
 def _without_newest(entry: Entry, cluster: Cluster) -> Entry:
     newest = entry.checkpoint(cluster.checkpoints)
     return entry.without(newest) if newest else entry
@@ -172,10 +185,11 @@ def watch(
     Flink rejects a job before the first successful round.
     """
     taken = rehearsed = False
+    fingerprints = _fingerprints(cluster, chosen() if jobs is None else jobs)
     with cluster.driver() as driver:
         while True:
             try:
-                found = submit(cluster, jobs, driver=driver)
+                found = submit(cluster, jobs, driver=driver, fingerprints=fingerprints)
                 for submission in found:
                     if submission.what != "running":
                         say(submission)

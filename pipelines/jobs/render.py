@@ -49,6 +49,9 @@ _SETTINGS = {
     "table.exec.sink.require-on-conflict": "false",
     "table.exec.sink.upsert-materialize": "NONE",
 }
+# The broker answers a fetch at once where there is something, so an idle consumer need not ask twice a second. Where a
+# job goes on is in its checkpoints; nobody reads offsets that it would commit beside them.
+_CONSUMER = {"properties.fetch.max.wait.ms": "10000", "properties.commit.offsets.on.checkpoint": "false"}
 _PRODUCER = {
     "properties.linger.ms": "20",
     "properties.batch.size": "262144",
@@ -144,7 +147,7 @@ def _statements(
                 group_id=f"flink.{job.name}",
                 bounded=period is not None,
                 columns=columns,
-                options=connect,
+                options={**connect, **_CONSUMER},
             )
         )
         within = _within(period, holds_on=dataset.dataset == "config") if period else ""

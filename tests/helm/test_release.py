@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -49,7 +50,7 @@ def test_every_file_has_its_checksum(release: Path) -> None:
 
 @pytest.mark.parametrize("end", ["-py3-none-any.whl", ".tar.gz"])
 def test_wheel_and_source_install_and_work(release: Path, tmp_path: Path, end: str) -> None:
-    uv = os.environ.get("UV", "uv")
+    uv = Path(shutil.which(os.environ.get("UV", "uv")) or "uv").absolute()
     for command in (
         [uv, "venv", "--python", sys.executable, tmp_path / "venv"],
         [uv, "pip", "install", "--python", tmp_path / "venv/bin/python", release / f"counterflow-{VERSION}{end}"],

@@ -154,7 +154,7 @@ def test_while_a_shard_is_away_a_question_fails_and_the_other_shard_goes_on(
         }  # fmt: skip
         command = [sys.executable, "-m", "counterflow", "sql", "SELECT DISTINCT system FROM counterflow.disk"]
         asked = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
-        assert (asked.returncode, asked.stdout) == (2, ""), asked.stderr
+        assert asked.returncode == 2, asked.stderr  # rows of the other shard may have been printed: they are streamed
         assert f"127.0.0.1:{shards.b.native_port}" in asked.stderr
         with landing(line, shards, map_file, "--instance-id", "alone"):
             publish(line, agent, [value for seq, value in enumerate(every) if seq in of_a])
@@ -169,6 +169,9 @@ def test_while_a_shard_is_away_a_question_fails_and_the_other_shard_goes_on(
 
 
 def test_a_shard_that_is_added_moves_no_history(line: StackSettings, shards: Shards, agent: str) -> None:
+    for shard in shards:  # a day on which an earlier test wrote to both is no day for a new rule
+        with shard.client() as client:
+            client.post(f"TRUNCATE TABLE {LOCAL}.system_day SYNC")
     alone = shards.map_file({"shards": ["a"]})
     publish(line, agent, measured(agent, 0, 400))
     land(line, shards, alone)

@@ -192,17 +192,18 @@ DISK = frame.contract("disk")
 class Server:
     """Stands for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails when told so.
 
-    A failure comes before the insert or after it, as an error or as silence: the sender cannot tell.
+    A failure comes before the insert or after it, as an error or as silence: the sender cannot tell. There are at most
+    twenty, since a search for many broken rows, begun anew after each, would otherwise hardly ever end.
     """
 
     def __init__(self, chance: random.Random, failures: float) -> None:
-        self.chance, self.failures = chance, failures
+        self.chance, self.failures, self.left = chance, failures, 20
         self.tokens: set[object] = set()
         self.tables: dict[str, list[dict[str, object]]] = {"disk": [], "deadletter": []}
 
     def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
         table = sql.split()[2].removeprefix("counterflow.")
-        if self.chance.random() < self.failures:
+        if self._fails():
             raise httpx.ReadTimeout("before")
         rows = [orjson.loads(line) for line in b"".join(body).splitlines()]
         if table == "disk":
@@ -213,9 +214,14 @@ class Server:
         if token not in self.tokens:
             self.tokens.add(token)
             self.tables[table] += rows
-        if self.chance.random() < self.failures:
+        if self._fails():
             raise ClickHouseError(0, 502, "after")
         return b""
+
+    def _fails(self) -> bool:
+        fails = self.left > 0 and self.chance.random() < self.failures
+        self.left -= fails
+        return fails
 
 
 def a_frame(seq: int, poison: Sequence[bool]) -> bytes:
