@@ -88,7 +88,7 @@ def row_view(
 
 _SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _SEPARATOR = "U&'\\001F'"
-"""Between the entities of a frame that are kept in state as one text: no name has it."""
+"""Between the entities of a frame in state, one text. A name that has it counts again in a second frame."""
 
 
 def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, where: str, *, by_frame: bool) -> str:
@@ -127,7 +127,7 @@ def _unnested(dataset: Dataset, names: list[str], frames: str) -> str:
     """
     arrays = [name for name in names if name in dataset.columns]
     entity = next(name for name in dataset.key if name in dataset.columns)
-    zipped, paths = _zip([(name, _array(dataset, name, entity)) for name in arrays])
+    zipped, paths = _zip([(name, _array(dataset, name)) for name in arrays])
     places = {name: f"u{''.join(f'.`{step}`' for step in path)}" for name, path in paths.items()}
     scalars = [f"`{name}`" for name in names if name not in dataset.columns]
     left_out = " OR ".join(f"`{name}` IS NULL" for name in arrays if dataset.columns[name].null_when)
@@ -143,7 +143,7 @@ def _unnested(dataset: Dataset, names: list[str], frames: str) -> str:
     )
 
 
-def _array(dataset: Dataset, name: str, entity: str) -> str:
+def _array(dataset: Dataset, name: str) -> str:
     if dataset.columns[name].null_when is None:
         return f"`{name}`"
     return f"COALESCE(`{name}`, CAST(nulls AS {_framed(dataset, name)}))"
