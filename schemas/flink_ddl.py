@@ -74,7 +74,8 @@ def row_view(
         return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source}{only}"
     entity = [column for column in dataset.key if column in dataset.columns]
     by_frame = distinct and len(entity) == 1
-    rows = _unnested(dataset, names, _frames(dataset, names, entity, source, where, by_frame=by_frame))
+    unnested = _paired if distinct else _placed
+    rows = unnested(dataset, names, _frames(dataset, names, entity, source, where, by_frame=by_frame))
     if distinct and not by_frame:
         key = ", ".join(f"`{column}`" for column in dataset.key)
         # Counted, not ROW_NUMBER: with mini-batches Flink takes what that keeps for rows that may be withdrawn, and
@@ -118,8 +119,19 @@ def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, 
     )
 
 
-def _unnested(dataset: Dataset, names: list[str], frames: str) -> str:
-    """Return the SELECT of the rows of frames.
+def _placed(dataset: Dataset, names: list[str], frames: str) -> str:
+    """Return the SELECT of the rows of frames, each value by its place in its array.
+
+    For frames of few rows: the plan is simpler by far, and takes a third of the time.
+    """
+    entity = next(name for name in dataset.key if name in dataset.columns)
+    own = {name: f"`{name}`[place] AS `{name}`" for name in dataset.columns} | {entity: f"entity AS `{entity}`"}
+    selected = ", ".join(own.get(name, f"`{name}`") for name in [*names, "pt"])
+    return f"SELECT {selected} FROM ({frames}) CROSS JOIN UNNEST(`{entity}`) WITH ORDINALITY AS u (entity, place)"
+
+
+def _paired(dataset: Dataset, names: list[str], frames: str) -> str:
+    """Return the SELECT of the rows of frames of many rows.
 
     The arrays become one, of pairs of pairs, and that is unnested: an array beside it would be copied whole for each
     row, so that a row of a frame ten times as long would take ten times the time. A column that the frame leaves out

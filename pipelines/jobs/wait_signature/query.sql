@@ -41,12 +41,12 @@ SELECT
   `system`, task, ts, MAX(job) AS job, MAX(job_name) AS job_name, MAX(job_user) AS job_user,
   MAX(subsystem) AS subsystem
 FROM (
-  SELECT `system`, task, ts, job, job_name, job_user, subsystem FROM job WHERE task IS NOT NULL
+  SELECT `system`, task, ts, job, job_name, job_user, subsystem FROM distinct_job WHERE task IS NOT NULL
   UNION ALL
   SELECT
     `system`, task, ts,
     CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING)
-  FROM wait
+  FROM distinct_wait
   WHERE task = '*'
 )
 GROUP BY `system`, task, ts;
