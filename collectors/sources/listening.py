@@ -73,7 +73,8 @@ class Session:
         if self._server is not None:
             return
         try:
-            server = _Streams(self._at, self._keep) if self._protocol == "tcp" else _Datagrams(self._at, self._keep)
+            tcp = self._protocol == "tcp"
+            server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._keep, _Datagram)
         except OSError as error:
             host, port = self._at
             raise AskError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
@@ -139,30 +140,31 @@ class Samples:
             yield batch
 
 
-class _Streams(socketserver.ThreadingTCPServer):
+class _Keeping(socketserver.BaseServer):
+    """A server that keeps what its handlers receive, over IPv4 or IPv6."""
+
+    address_family: int
+
+    def __init__(self, at: tuple[str, int], keep: Keep, handler: type[socketserver.BaseRequestHandler]) -> None:
+        self.keep = keep
+        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
+        super().__init__(at, handler)
+
+
+class _Streams(_Keeping, socketserver.ThreadingTCPServer):
     """Connections, each read in a thread of its own."""
 
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, at: tuple[str, int], keep: Keep) -> None:
-        self.keep = keep
-        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-        super().__init__(at, _Stream)
 
-
-class _Datagrams(socketserver.ThreadingUDPServer):
+class _Datagrams(_Keeping, socketserver.ThreadingUDPServer):
     """Datagrams, each of them a sample."""
 
     max_packet_size = 1 << 16
     daemon_threads = True
     block_on_close = False
-
-    def __init__(self, at: tuple[str, int], keep: Keep) -> None:
-        self.keep = keep
-        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-        super().__init__(at, _Datagram)
 
 
 class _Datagram(socketserver.BaseRequestHandler):
