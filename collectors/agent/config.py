@@ -215,7 +215,27 @@ def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     return topics
 
 
-class KafkaSource(Strict):
+class _OfSeveral(Strict):
+    """A source whose data may be of several systems; their names stand in it."""
+
+    kind: str
+    name: str = Field(pattern=NAME)
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    system: str | None = Field(default=None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
+
+    @property
+    def place(self) -> str:
+        """What the streams of the source are kept under: their own names say whose they are."""
+        return self.kind
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """None: they would be of no one system."""
+        return {}
+
+
+class KafkaSource(_OfSeveral):
     """Topics of other products, with lines that `format` reads.
 
     `connection` is their cluster; default: that of the agent. `columns` maps columns of datasets to fields of the
@@ -223,27 +243,13 @@ class KafkaSource(Strict):
     """
 
     kind: Literal["kafka"]
-    name: str = Field(pattern=NAME)
     connection: Kafka | None = None
     topics: Annotated[tuple[Annotated[str, Field(pattern=TOPIC)], ...], Field(min_length=1), AfterValidator(_not_ours)]
     format: Annotated[str, AfterValidator(_format)] = "omegamon_jsonl"
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    system: str | None = Field(default=None, min_length=1)
-    run: str | None = Field(default=None, min_length=1)
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
 
-    @property
-    def place(self) -> str:
-        """What the streams of the source are kept under; their positions say which cluster they are of."""
-        return self.kind
 
-    @property
-    def labels(self) -> dict[str, str]:
-        """None: lines of several systems may stand in one topic."""
-        return {}
-
-
-class ListenSource(Strict):
+class ListenSource(_OfSeveral):
     """Recorders that send by themselves: njmon and nimon, to an address that the agent listens on.
 
     They encrypt nothing, so this is an address of this machine, behind a relay that terminates TLS; `in_clear` accepts
@@ -251,29 +257,15 @@ class ListenSource(Strict):
     """
 
     kind: Literal["listen"]
-    name: str = Field(pattern=NAME)
     address: Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$")] = "127.0.0.1:8181"
     protocol: Literal["tcp", "udp"] = "tcp"
     in_clear: bool = False
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    system: str | None = Field(default=None, min_length=1)
-    run: str | None = Field(default=None, min_length=1)
 
     @property
     def at(self) -> tuple[str, int]:
         """Host and port."""
         host, _, port = self.address.rpartition(":")
         return host.strip("[]"), int(port)
-
-    @property
-    def place(self) -> str:
-        """What the streams of the source are kept under; each sender is one."""
-        return self.kind
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """None: several systems may send."""
-        return {}
 
     @model_validator(mode="after")
     def _is_of_this_machine(self) -> ListenSource:
