@@ -41,6 +41,7 @@ class LetterId(click.ParamType[str]):
 
 _ids = click.argument("ids", metavar="[ID]...", nargs=-1, type=LetterId())
 _since = click.option("--from", "since", type=TIME, help="Only records read since; UTC by default.")
+_until = click.option("--to", "until", type=TIME, help="Only records read before; UTC by default.")
 _refused_for = click.option("--reason", default="", metavar="REASON", help="Only records rejected for this reason.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 
@@ -52,11 +53,12 @@ def command() -> None:
 
 @command.command("list")
 @_since
+@_until
 @_refused_for
 @click.option("--each", is_flag=True, help="One row per letter, not per group.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Maximum number of rows.")
 @_json
-def listing(since: datetime | None, reason: str, each: bool, limit: int, as_json: bool) -> None:
+def listing(since: datetime | None, until: datetime | None, reason: str, each: bool, limit: int, as_json: bool) -> None:
     """List open letters by stage, reason, and topic or source, newest first."""
     from counterflow.pipelines.landing import letters
 
@@ -65,10 +67,10 @@ def listing(since: datetime | None, reason: str, each: bool, limit: int, as_json
             columns = ("collected_at", "id", "stage", "reason", "place", "origin", "system", "size")
             rows = [
                 {name: getattr(letter, name) for name in columns}
-                for letter in letters.letters(client, since=since, reason=reason, most=limit)
+                for letter in letters.letters(client, since=since, until=until, reason=reason, most=limit)
             ]
         else:
-            rows = letters.groups(client, since, reason, limit)
+            rows = letters.groups(client, since, until, reason, limit)
     _rows(rows, as_json, "no dead letters")
 
 
@@ -102,11 +104,19 @@ def show(letter_id: str, as_json: bool) -> None:
 @command.command()
 @_ids
 @_since
+@_until
 @_refused_for
 @_json
 @click.pass_context
-def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, reason: str, as_json: bool) -> None:
-    """Publish letters again to their original topic: by ID, or all --from a time or with a --reason.
+def replay(
+    ctx: click.Context,
+    ids: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    reason: str,
+    as_json: bool,
+) -> None:
+    """Publish letters again to their original topic: by ID, or all --from a time, --to a time or with a --reason.
 
     Fix the cause first. Each record lands once, however often it is replayed; the letter stays, marked as replayed.
     Exit status 1: a letter could not be replayed; its row has the reason.
@@ -116,11 +126,11 @@ def replay(ctx: click.Context, ids: tuple[str, ...], since: datetime | None, rea
     from counterflow.pipelines.landing import replay as replaying
     from counterflow.stack.settings import StackSettings
 
-    if not (ids or since or reason):
-        raise click.UsageError("give IDs of letters, --from or --reason")
+    if not (ids or since or until or reason):
+        raise click.UsageError("give IDs of letters, --from, --to or --reason")
     settings = StackSettings.running()
     with connected("lander", exit_code=1) as client:
-        found = _found(client, ids, since, reason)
+        found = _found(client, ids, since, until, reason)
         try:
             done = replaying.replay(client, settings.kafka("replay"), found)
         except KafkaException as error:
@@ -144,16 +154,22 @@ def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     if not reason.strip():
         raise click.BadParameter("must not be empty", param_hint="--reason")
     with connected("lander", exit_code=1) as client:
-        found = _found(client, ids, None, "")
+        found = _found(client, ids)
         mark(client, [letter.id for letter in found], "dropped", reason)
     _rows([{"id": letter.id, "place": letter.place, "what": "dropped"} for letter in found], as_json, "")
 
 
-def _found(client: ClickHouse, ids: Sequence[str], since: datetime | None, reason: str) -> list[Letter]:
+def _found(
+    client: ClickHouse,
+    ids: Sequence[str],
+    since: datetime | None = None,
+    until: datetime | None = None,
+    reason: str = "",
+) -> list[Letter]:
     """Return the selected letters; each ID must be that of an open letter."""
     from counterflow.pipelines.landing.letters import letters, one
 
-    found = letters(client, ids, since, reason)
+    found = letters(client, ids, since, until, reason)
     for letter_id in sorted(set(ids) - {letter.id for letter in found}):
         known = one(client, letter_id)
         if known is None:

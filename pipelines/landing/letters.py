@@ -13,7 +13,7 @@ from counterflow.base.clickhouse import ClickHouse, Settings
 
 _ID = "lower(hex(sipHash64(system, origin, stage, ts)))"
 _TOPIC = "arrayStringConcat(arraySlice(splitByChar(':', origin), 1, -2), ':')"
-_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2299, 1, 1, tzinfo=UTC)
 
 
 class Letter(NamedTuple):
@@ -40,7 +40,7 @@ SELECT
   id, stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, origin, system, source, agent_id, seq,
   toString(ts) AS ts, toString(d.collected_at) AS collected_at, error, payload_bytes AS size, payload_base64
 FROM counterflow.deadletter_open AS d
-WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}}
+WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND d.collected_at < {{until:DateTime64(3, 'UTC')}}
   AND ({{reason:String}} = '' OR reason = {{reason:String}})
   AND (empty({{ids:Array(String)}}) OR has({{ids:Array(String)}}, id))
 ORDER BY d.collected_at DESC, id
@@ -52,7 +52,8 @@ SELECT
   stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, count() AS letters, sum(payload_bytes) AS bytes,
   toString(max(d.collected_at)) AS newest, argMax(id, d.collected_at) AS newest_id
 FROM counterflow.deadletter_open AS d
-WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND ({{reason:String}} = '' OR reason = {{reason:String}})
+WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND d.collected_at < {{until:DateTime64(3, 'UTC')}}
+  AND ({{reason:String}} = '' OR reason = {{reason:String}})
 GROUP BY stage, reason, place
 ORDER BY newest DESC, stage, reason, place
 LIMIT {{most:UInt32}}
@@ -72,16 +73,23 @@ WHERE id = {id:String}
 """
 
 
-def groups(client: ClickHouse, since: datetime | None, reason: str, most: int) -> list[dict[str, Any]]:
+def groups(
+    client: ClickHouse, since: datetime | None, until: datetime | None, reason: str, most: int
+) -> list[dict[str, Any]]:
     """Count the open letters by stage, reason, and topic or source; newest first."""
-    return client.rows(_GROUPS, _wire(since, reason, (), most))
+    return client.rows(_GROUPS, _wire(since, until, reason, (), most))
 
 
 def letters(
-    client: ClickHouse, ids: Sequence[str] = (), since: datetime | None = None, reason: str = "", most: int = 1_000_000
+    client: ClickHouse,
+    ids: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    reason: str = "",
+    most: int = 1_000_000,
 ) -> list[Letter]:
     """Return open letters, newest first, filtered by `ids` (none: all), time of reading and reason."""
-    rows = client.rows(_LETTERS, _wire(since, reason, ids, most))
+    rows = client.rows(_LETTERS, _wire(since, until, reason, ids, most))
     return [Letter(payload=base64.b64decode(row.pop("payload_base64")), **row) for row in rows]
 
 
@@ -104,9 +112,10 @@ _MARKED: Settings = {"async_insert": 0, "insert_shard_id": 1, "distributed_foreg
 """On a cluster the first shard keeps what was done, and has it before the statement ends."""
 
 
-def _wire(since: datetime | None, reason: str, ids: Sequence[str], most: int) -> Settings:
+def _wire(since: datetime | None, until: datetime | None, reason: str, ids: Sequence[str], most: int) -> Settings:
     return {
         "param_since": f"{(since or _FIRST).astimezone(UTC):%F %T}",
+        "param_until": f"{(until or _LAST).astimezone(UTC):%F %T}",
         "param_reason": reason,
         "param_ids": list(ids),
         "param_most": most,

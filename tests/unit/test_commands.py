@@ -162,7 +162,7 @@ def test_every_period_and_system_is_named_alike() -> None:
     others = {"--since", "--until", "--end", "--begin", "--host", "--db", "--database", "--timezone", "--tz"}
     for path, command in commands():
         assert not options(command) & others, path
-        assert "--to" not in options(command) or "--from" in options(command) or path in COPY_TO, path
+        assert ("--to" in options(command)) == ("--from" in options(command)) or path in COPY_TO, path
 
 
 COPY_TO = {"dashboards build", "fetch", "jobs render", "simulate"}
