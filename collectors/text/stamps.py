@@ -82,6 +82,16 @@ def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datet
     return (first, False) if first > after else (second, False)
 
 
+def stated(written: object, zone: tzinfo) -> datetime | None:
+    """Return the instant of a time in ISO 8601, which is of `zone` where it states no offset; None where it is none."""
+    try:
+        found = datetime.fromisoformat(written) if isinstance(written, str) else None
+        instant = found and (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return instant if instant and 2000 <= instant.year < 2300 else None
+
+
 def iso(instant: datetime) -> str:
     """Return the instant as records carry it: ISO 8601, UTC, with milliseconds where it has any."""
     spec = "milliseconds" if instant.microsecond else "seconds"

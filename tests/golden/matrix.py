@@ -35,6 +35,7 @@ CASES = {
     "ibmi_tables": "qapmdisk_san_units",
     "wrkdsksts": "print",
     "hmc_lshwres": "physical_ports",
+    "hmc_feed": "partitions_and_ports",
     "hmc_pcm": "partition",
     "rmf_dds": "procu",
     "db2_log_csv": "another_interval_from_now_on",

@@ -17,6 +17,7 @@ from tests.support.streams import Trickle, found, newest_position
 GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {
     "hmc_lshwres": (GOLDEN / "hmc_lshwres/capacity_changed/input.csv").read_bytes(),
+    "hmc_feed": (GOLDEN / "hmc_feed/cut_and_appended/input.xml").read_bytes(),
     "hmc_pcm": (GOLDEN / "hmc_pcm/text_between_documents/input.json").read_bytes(),
 }
 

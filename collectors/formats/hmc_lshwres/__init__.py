@@ -1,4 +1,4 @@
-"""`lshwres -r sriov` of an HMC: logical and physical ports, as CSV with a header or as lists of name=value.
+"""`lshwres` and `lssyscfg` of an HMC: ports and partitions, as CSV with a header or as lists of name=value.
 
 The command writes no time, so each listing stands behind a line with one, `2026-11-21T18:50:00Z`, and, if wanted, the
 name of the managed system.
@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import BinaryIO
 
 from counterflow.collectors.formats.hmc_lshwres import names
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.stamps import iso, stated
 
 MAX_LINES = 100_000
 """Lines of one listing; an adapter has some hundred logical ports."""
@@ -52,19 +52,19 @@ class Listing:
 
 
 class HmcLshwres:
-    """Listings of SR-IOV ports; see docs/formats/hmc_lshwres.md."""
+    """Listings of SR-IOV ports and of partitions; see docs/formats/hmc_lshwres.md."""
 
     name = "hmc_lshwres"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a line of `head` names or holds the attributes of a port."""
+        """Return whether a line of `head` names or holds the attributes of a port or a partition."""
         for data in head.split(b"\n")[:1000]:
-            if b"adapter_id" not in data:
+            if b"adapter_id" not in data and b"lpar_id" not in data:
                 continue
             cells = _cells(text(data))
             found = {cell.partition("=")[0] for cell in cells}
             alike = {"=" in cell for cell in cells}
-            if len(alike) == 1 and _are_attributes(found) and _is_port(found):
+            if len(alike) == 1 and _are_attributes(found) and (_is_port(found) or _is_partition(found)):
                 return True
         return False
 
@@ -100,7 +100,8 @@ class HmcLshwres:
 
 
 def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[Item]:
-    ts = _instant(listing.ts, context)
+    instant = stated(listing.ts, context.zone) if listing.ts else context.told
+    ts = iso(instant) if instant else None
     header: list[str] | None = None
     rows: Counter[str] = Counter()
     for line in listing.lines:
@@ -110,7 +111,7 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
             yield _reject(line, Reason.LINE_TOO_LONG, "the line is longer than any of a listing", ts)
         elif _MESSAGE.match(written):
             yield Reject(Reason.RECORDER_MESSAGE, written.strip(), "all", line.number, line.offset, ts=ts)
-        elif _are_attributes(cells) and _is_port(cells):
+        elif _are_attributes(cells) and (_is_port(cells) or _is_partition(cells)):
             header = cells
         elif isinstance(found := _attributes(cells, header), Reject):
             yield _placed(found, line, ts)
@@ -121,6 +122,8 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
         elif (system := context.system or _first(found, names.SYSTEM) or listing.managed) is None:
             detail = "expected lpar_name, or the managed system behind the time"
             yield _reject(line, Reason.BAD_HEADER, detail, ts)
+        elif not _is_port(found):
+            yield from _config(found, {"ts": ts, "system": system, "source": "hmc_lshwres"}, "partition", "", state)
         else:
             rows[system] += 1
             for item in _port(found, system, ts, listing.managed, state):
@@ -164,12 +167,16 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, state: L
         detail = f"expected a capacity from 0 to 100 percent, found {fields.pop('capacity_pct')}"
         yield Reject(Reason.OUT_OF_RANGE, detail, "part")
     yield Record("link", {**envelope, **fields})
+    yield from _config(found, envelope, kind, link, state)
 
-    published = state.config.setdefault(f"{system} {kind} {link}", {})
+
+def _config(found: Attributes, envelope: Fields, section: str, item: str, state: LshwresState) -> Iterator[Record]:
+    """Yield the attributes that differ from those that were published last."""
+    published = state.config.setdefault(f"{envelope['system']} {section} {item}", {})
     for name, value in found.items():
         if published.get(name) != value and name not in _IN_COLUMNS:
             published[name] = value
-            yield Record("config", {**envelope, "section": kind, "item": link, "name": name, "value": value})
+            yield Record("config", {**envelope, "section": section, "item": item, "name": name, "value": value})
 
 
 def _attributes(cells: Sequence[str], header: Sequence[str] | None) -> Attributes | Reject:
@@ -183,8 +190,9 @@ def _attributes(cells: Sequence[str], header: Sequence[str] | None) -> Attribute
         return Reject(Reason.FIELD_COUNT, f"{len(cells)} values for {len(header)} attributes", "none")
     else:
         found = dict(zip(header, cells, strict=True))
-    if not _is_port(found):
-        return Reject(Reason.UNKNOWN_LINE, "expected adapter_id with logical_port_id or phys_port_loc", "none")
+    if not (_is_port(found) or _is_partition(found)):
+        detail = "expected adapter_id with logical_port_id or phys_port_loc, or lpar_id with the name of the partition"
+        return Reject(Reason.UNKNOWN_LINE, detail, "none")
     return {name: value for name, value in found.items() if value not in ("", "null")}
 
 
@@ -205,20 +213,13 @@ def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
     return any(name in found for name in names.ADAPTER) and any(name in found for name in ids)
 
 
+def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
+    is_one = names.PARTITION_ID in found and any(name in found for name in names.SYSTEM)
+    return is_one and not any(name in found for name in names.OTHERS)
+
+
 def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:
     return next((found[name] for name in places if name in found), None)
-
-
-def _instant(written: str | None, context: Context) -> str | None:
-    """Return the UTC time of a stamp, to the millisecond; without an offset it is local."""
-    try:
-        ts = datetime.fromisoformat(written or "") if written or context.told is None else context.told
-        ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    if not 2000 <= ts.year < 2300:
-        return None
-    return ts.isoformat(timespec="milliseconds" if ts.microsecond else "seconds").replace("+00:00", "Z")
 
 
 def _reject(line: Line, reason: Reason, detail: str, ts: str | None = None) -> Reject:

@@ -1,4 +1,4 @@
-"""Which attribute of `lshwres -r sriov` fills which column: the one place where their names stand.
+"""Which attribute of `lshwres` and `lssyscfg` fills which column: the one place where their names stand.
 
 Of several names the first that the listing has counts. Names marked *used* were read on an HMC V10R3 by public code
 (hmcpctl) or by Linux' own SR-IOV tests (op-test, avocado); the others are unverified.
@@ -6,7 +6,10 @@ Of several names the first that the listing has counts. Names marked *used* were
 
 from __future__ import annotations
 
-SYSTEM = ("lpar_name",)  # used
+SYSTEM = ("lpar_name", "name")  # used; the second in lssyscfg -r lpar
+PARTITION_ID = "lpar_id"  # used
+OTHERS = ("resource_type", "event_type", "drc_index", "slot_num")
+"""Listings with these are of something else: utilisation, slots."""
 LOGICAL_PORT = ("logical_port_id",)  # used: the DRC index, in hexadecimal
 LOGICAL_LOCATION = ("location_code",)  # used
 PHYSICAL_LOCATION = ("phys_port_loc",)  # used, in listings of physical ports

@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.stamps import iso, stated
 
 PER_SECOND = {
     "out_packets": "sentPackets",
@@ -69,11 +69,12 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
     repeated = 0
     for sample in map(_mapping, samples):
         written = _mapping(sample.get("sampleInfo")).get("timeStamp")
-        ts = _instant(written, context)
-        if ts is None:
+        instant = stated(written, context.zone)
+        if instant is None:
             detail = f"expected sampleInfo.timeStamp as YYYY-MM-DDThh:mm:ss+hhmm, found {written}"
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
+        ts = iso(instant.replace(microsecond=0))
         repeated += yield from _sample(sample, info, ts, seconds, average, state, context)
         yield from _messages(sample, ts)
     if repeated:
@@ -200,18 +201,6 @@ def _messages(sample: Mapping[str, Any], ts: str) -> Iterator[Reject]:
     for error in _list(_mapping(sample.get("sampleInfo")).get("errorInfo")):
         detail = f"{error.get('reportedBy')} {error.get('errId')}: {error.get('errMsg')}"
         yield Reject(Reason.RECORDER_MESSAGE, detail, "all", ts=ts)
-
-
-def _instant(written: Any, context: Context) -> str | None:
-    """Return the UTC time of a stamp; without an offset it is local."""
-    if not isinstance(written, str):
-        return None
-    try:
-        ts = datetime.fromisoformat(written)
-        ts = (ts if ts.tzinfo else ts.replace(tzinfo=context.zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return ts.strftime("%Y-%m-%dT%H:%M:%SZ") if 2000 <= ts.year < 2300 else None
 
 
 def _name(holder: Mapping[str, Any]) -> str | None:
