@@ -32,6 +32,7 @@ _BEGINNING = re.compile(
 NAMES = "ADDCOLNAM(*SQL) of CPYTOIMPF, or `with column names` in ACS"
 """How exports get the names of columns as headings."""
 
+_UNNAMED = "name the file after its table, as QAPMTCP.csv; of a chart of iDoctor export the members behind it"
 _MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
 
 
@@ -70,9 +71,9 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     if _is_header(cells):
         table = table_in(file)
         known = description(table or "")
-        which = f", {', '.join(known.recognised_by)} among them," if known else ""
-        hint = f"export with column names: {NAMES}" if table else "name the file after its table, as QAPMTCP.csv"
-        return Unusable(f"expected the columns of {table or 'a table of IBM i'}{which} found {found}: {hint}")
+        which = f", {', '.join(known.recognised_by)} among them" if known else ""
+        hint = f"export with column names: {NAMES}" if table else _UNNAMED
+        return Unusable(f"expected the columns of {table or 'a table of IBM i'}{which}, found {found}: {hint}")
     if _BEGINNING.match(",".join(cells)):
         detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
         return Unusable(detail, Reason.NO_HEADER)

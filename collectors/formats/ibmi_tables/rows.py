@@ -89,7 +89,8 @@ class Reader:
         named = {**({FOR_UPDATE: found[0]} if len(found) == 1 else {}), **dict(context.columns)}
         self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
         self._without = _without(self.layout, named.get(FOR_UPDATE), found)
-        self._zone, self._state, self._sampled_at = context.zone, state, sampled_at
+        self._zone, self._state = context.zone, state
+        self._sampled_at = sampled_at or (None if self.layout.time_names else context.told)
         self._order = context.date_order or state.get("order")
         self._convert = self.layout.bind(Known(state))
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}
@@ -170,6 +171,8 @@ class Reader:
             return [self._reject(Reason.STAMP_INVALID, str(error), "none")]
         if found is None:
             detail = "expected UTCTIME, DATETIME, DTETIM or SAMPLE_TIME, found no time in the row"
+            if not self.layout.time_names:
+                detail += ": select CURRENT_TIMESTAMP AS TS beside the columns, or --at gives the time of all rows"
             return [self._reject(Reason.STAMP_MISSING, detail, "none")]
         items: Items = []
         if self._interval is None:

@@ -17,6 +17,7 @@ MAX_SAMPLE = 16 * 2**20
 _CHUNK = 64 * 2**10
 _START = re.compile(rb'\{\s{0,64}"timestamp"\s{0,64}:\s{0,64}\{')
 _LONGEST_START = 256
+_OF_SADF = re.compile(rb'\s*\{\s*"sysstat"\s*:')
 _TOKEN = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|["{}]')
 
 
@@ -39,8 +40,8 @@ class Piece(NamedTuple):
 
 
 def is_njmon(head: bytes) -> bool:
-    """Return whether a sample begins in `head`."""
-    return _START.search(head) is not None
+    """Return whether a sample begins in `head`; those of sadf look alike, and are within another object."""
+    return _START.search(head) is not None and not _OF_SADF.match(head)
 
 
 def pieces(stream: BinaryIO, offset: int = 0, line: int = 1, *, complete: bool = True) -> Iterator[Piece]:

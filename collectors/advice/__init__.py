@@ -1,0 +1,153 @@
+"""What a file that no format knows looks like, and what would help: one sentence, from its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Sequence
+
+from counterflow.collectors.advice.marks import (
+    ANYTHING_ELSE,
+    BINARIES,
+    COUNTER_OF_DB2,
+    CSVS,
+    LOG_STATISTICS,
+    NAMED,
+    SMF,
+    TEXTS,
+)
+from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, tables
+from counterflow.collectors.text.cells import separator, split
+from counterflow.collectors.text.codepages import decode, ebcdic_codec, from_ebcdic, is_ebcdic
+from counterflow.collectors.text.lines import BOM
+
+_SHOWN = 60
+_MESSAGE = re.compile(
+    r"\b(?:CPF|CPD|CPI|MCH|SQL)\w?\d{4}\w?\b|\bHSC[A-Z0-9]{5}\b|[Nn]o such file|[Pp]ermission denied|not found"
+)
+_SYSTEM_OF_SMF = re.compile(r"[A-Z0-9@#$]{1,4} {0,3}")
+
+
+def advice(head: bytes) -> str:
+    """Return what a file looks like that begins with `head`, why it is not read, and what would help."""
+    if not head.strip(b"\0\r\n\t\x1a "):
+        return "zeros or blanks alone: there is nothing in it, copy it again"
+    if head.startswith(b"PK\x03\x04"):
+        suite = (
+            "LibreOffice" if b"application/vnd.oasis.opendocument" in head[:200] else "Office"
+        )  # others are unpacked
+        return f"a workbook or document of {suite}: save the sheet as CSV"
+    for magic, looks, way_out in BINARIES:
+        if head.startswith(magic):
+            return f"{looks}: {way_out}"
+    if (type_ := _smf(head)) is not None:
+        return f"a dump of SMF records, the first of type {type_}: {next(way for types, way in SMF if type_ in types)}"
+    for codec, name, why in _encodings(head):
+        text = head.decode(codec, "ignore").removeprefix("\ufeff")
+        return f"{name} text ({_known(text) or 'of no format'}): {why}"
+    if is_ebcdic(head):
+        text = from_ebcdic(head, ebcdic_codec(head))
+        way_out = "copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
+        return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
+    if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
+        return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
+    return _looks(decode(head.removeprefix(BOM)))
+
+
+def _smf(head: bytes) -> int | None:
+    """Return the type of the SMF record that a dump begins with, with its descriptor word or without; None for none."""
+    for begin in (4, 0):
+        header = head[begin : begin + 14]  # flags, type, time, date as 0cyydddF, system
+        is_date = len(header) == 14 and header[6] in (0, 1) and header[9] & 0x0F == 0x0F
+        if is_date and _SYSTEM_OF_SMF.fullmatch(header[10:14].decode("cp037")):
+            return header[1]
+    return None
+
+
+def _encodings(head: bytes) -> list[tuple[str, str, str]]:
+    """Return codec, name and way out of a text in UTF-32, or UTF-16 without a mark; none where it is neither."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return [("utf-32", "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8")]
+    pairs = len(head) // 2
+    for codec, name, zeros in (("utf-16-le", "UTF-16LE", head[1::2]), ("utf-16-be", "UTF-16BE", head[::2])):
+        if pairs >= 4 and zeros.count(0) > 0.8 * pairs:
+            return [(codec, name, f"convert it: iconv -f {name} -t UTF-8")]
+    return []
+
+
+def _known(text: str) -> str | None:
+    """Return which format would read a text, None where none would."""
+    form = recognise(text.encode())
+    return f"`{form.name}`" if form else None
+
+
+def _looks(text: str) -> str:
+    """Return what a text looks like, and what would help."""
+    if known := _known(text):
+        return known
+    for found in TEXTS:
+        if found.mark.search(text):
+            return f"{found.looks}: {found.way_out}"
+    lines = [line for line in text.split("\n") if line.strip()]
+    between = separator(lines[0])
+    try:
+        cells = [cell.strip() for cell in split(lines[0][:32_768].rstrip("\r"), between)]
+    except csv.Error:
+        cells = []
+    if (
+        len(lines) <= 20
+        and len(cells) < 4
+        and (message := next((line for line in lines if _MESSAGE.search(line)), None))
+    ):
+        return f"a message and not data, `{_shown(message)}`: see what it says, and export again"
+    if len(cells) > 1:
+        return _table(cells)
+    return f"text that begins with `{_shown(lines[0])}`: {ANYTHING_ELSE}"
+
+
+def _table(cells: Sequence[str]) -> str:
+    """Return what a table looks like that begins with a line of these cells."""
+    if all(not cell.strip("+-0123456789.,: ") for cell in cells):
+        return f"rows of {len(cells)} columns without the names of the columns: {NAMED}"
+    names = {cell.upper() for cell in cells}
+    if (near := _ibmi(names)) is not None:
+        return near
+    if any(COUNTER_OF_DB2.fullmatch(name) for name in names):
+        missing = [column for column in CSVS[LOG_STATISTICS] if column.upper() not in names]
+        way_out = "name its columns of time, system and subsystem so"
+        return f"a table of {LOG_STATISTICS}, without {', '.join(missing)}: {way_out}"
+    name, needed = max(CSVS.items(), key=lambda one: len(names & {column.upper() for column in one[1]}) / len(one[1]))
+    missing = [column for column in needed if column.upper() not in names]
+    if 2 * len(missing) <= len(needed):
+        return f"a table like {name}, without {', '.join(missing)}: its first line names {','.join(needed)}"
+    shown = ", ".join(cells[:6]) + (", …" if len(cells) > 6 else "")
+    return f"a table with the columns {_shown(shown)}, which are of no format: {ANYTHING_ELSE}"
+
+
+def _ibmi(names: set[str]) -> str | None:
+    """Return what a table of IBM i lacks whose columns or labels are named; None where it is none."""
+    by_name, by_label = {}, {}
+    for table in tables().values():
+        by_name[table.table] = len(names & table.names.keys())
+        by_label[table.table] = len(names & {field.text.upper() for field in table.fields.values() if field.text})
+    near = max(by_name, key=lambda table: by_name[table])
+    if by_name[near] >= 2:
+        table = tables()[near]
+        known = {table.names.get(name, name) for name in names}
+        missing = [column for column in table.recognised_by if column not in known]
+        what = f"without {', '.join(missing)}" if missing else f"without {', '.join(table.time) or 'SAMPLE_TIME'}"
+        return f"{by_name[near]} columns of {near} of IBM i, {what}: export all columns, with column names"
+    near = max(by_label, key=lambda table: by_label[table])
+    labels = {"INTERVAL NUMBER", "DATE-TIME", "DATE AND TIME", "ELAPSED TIME", "ELAPSED SECONDS", "INTERVAL SECONDS"}
+    if by_label[near] >= 2 or (names & labels and by_label[near]):
+        return f"columns of Collection Services member {near} by their labels, without a time: export all columns"
+    if len(names & labels) >= 2 or "INTERVAL NUMBER" in names or names & set(TIME_FIELDS):
+        return f"a member of Collection Services by labels that are of none: export all columns; {NAMED}"
+    return None
+
+
+def _shown(text: str) -> str:
+    text = "".join(c if c.isprintable() else "·" for c in text.strip())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

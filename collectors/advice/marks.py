@@ -1,0 +1,207 @@
+"""Marks of what people have that no format reads: what it looks like, and what would help. First match counts."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from counterflow.collectors.formats.ibmi_tables.headers import NAMES
+
+ANYTHING_ELSE = "docs/formats names the files that are read and how each is produced"
+NAMED = f"export with column names: {NAMES}"
+_RECORD = "record with `nmon -f -t -s 15 -c 5760`"
+_PICTURE = "a picture holds no counters: get the file it was drawn from"
+_UNPACK = "unpack it, and give the files in it"
+_MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON, with the names of the columns"
+_LOG = (
+    "print OMEGAMON's statistics report with LOG ACTIVITY, or export log statistics as CSV "
+    "(docs/formats/db2_log_csv.md)"
+)
+_PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtype logport`, `lssyscfg -r lpar`"
+
+
+class Binary(NamedTuple):
+    """What a file looks like that begins with `magic`."""
+
+    magic: bytes
+    looks: str
+    way_out: str
+
+
+class Text(NamedTuple):
+    """What a text looks like that has a mark in it."""
+
+    mark: re.Pattern[str]
+    looks: str
+    way_out: str
+
+
+def _text(mark: str, looks: str, way_out: str) -> Text:
+    return Text(re.compile(mark, re.MULTILINE), looks, way_out)
+
+
+BINARIES = (
+    Binary(b"\x89PNG\r\n\x1a\n", "a PNG", _PICTURE),
+    Binary(b"\xff\xd8\xff", "a JPEG", _PICTURE),
+    Binary(b"GIF8", "a GIF", _PICTURE),
+    Binary(b"%PDF-", "a PDF", "a printed report is not read: get the file or the export it was made from"),
+    Binary(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old workbook or document of Office", "save the sheet as CSV"),
+    Binary(b"PAR1", "a Parquet file", "export as CSV, with the names of the columns"),
+    Binary(b"SQLite format 3\x00", "an SQLite database", "export the table as CSV, with the names of the columns"),
+    Binary(b"\x7fELF", "a program", "run it, and keep what it writes"),
+    Binary(b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    Binary(b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
+    Binary(b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
+    Binary(b"\x96\xd5", "a data file of sar", f"it is not read: {_RECORD}"),
+)
+
+SMF = (
+    (range(70, 80), "ask RMF's Distributed Data Server (docs/collectors/rmf-dds.md)"),
+    (range(100, 103), _LOG),
+    (range(256), f"no format reads SMF: {ANYTHING_ELSE}"),
+)
+"""What helps instead of a dump of SMF records, by their types."""
+
+TEXTS = (
+    _text(
+        r"\Aversion https://git-lfs\.github\.com/spec/", "a pointer of Git LFS", "fetch the file itself: git lfs pull"
+    ),
+    _text(r"\A\s*(?:<!--[^>]*-->\s*)?(?i:<!doctype html|<html)", "an HTML page", "save the data it links to, or shows"),
+    _text(
+        r"\A\s*<(?:\?xml[^>]*>\s*<)*ddsml\b",
+        "a report of RMF's postprocessor",
+        "ask for a report of Monitor III: /gpm/rmfm3?report=SYSINFO&resource=,SYSTEM,MVS_IMAGE",
+    ),
+    _text(
+        r"\A\s*<(?:\?xml[^>]*>\s*<)?(?:\w+:)?feed\b",
+        "a list of an HMC, which links to the metrics",
+        "fetch each document that a `link` in it has as `href`, and give those of ProcessedMetrics",
+    ),
+    _text(r"\A\s*<\?xml|\A\s*<\w+[\s>]", "XML", "no format is XML of this kind: export as CSV or JSON"),
+    # AIX and Linux
+    _text(
+        r"^(?:CPU_ALL|CPU\d+|MEM|PROC|NET|NETPACKET|JFSFILE|DISK[A-Z]+\d*|LPAR|TOP)[,;]",
+        "nmon data without its AAA lines and ZZZZ stamps",
+        f"without them neither system nor times are known: take the whole recording, or {_RECORD}",
+    ),
+    _text(
+        r'\A\s*[\[{][^\0]*"(?:cpu_total|proc_meminfo|proc_vmstat|stat_counters|snapshot_loop)"\s*:',
+        "JSON of njmon that does not begin a sample",
+        "take the whole recording: a sample begins with its timestamp",
+    ),
+    _text(r"\ALinux [^\n]+\(\d+ CPU\)", "a text of sar, iostat or mpstat", _RECORD),
+    _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
+    _text(r"\A# hostname;interval;timestamp", "a table of sadf, of one kind of counters", _RECORD),
+    _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
+    _text(r"^Disks: +% tm_act|^Device:? .*%util|^tty: +tin", "output of iostat", _RECORD),
+    _text(r"\ANode Name +:|%entc +lbusy|^System configuration: type=", "output of lparstat", _RECORD),
+    _text(r"^System configuration: lcpu=", "output of vmstat, iostat or mpstat", _RECORD),
+    _text(r"\Atop - \d\d:\d\d|\A[^\n]*load averages?:", "output of top", _RECORD),
+    _text(r"\A *(?:UID|USER|PID) [^\n]*\b(?:CMD|COMMAND)$", "output of ps", _RECORD),
+    _text(r"\AUnit: \w+\n-+\n +size +inuse", "output of svmon", _RECORD),
+    _text(
+        r"\A#Monitor: xmtrend|\ATime=\"\d{4}/",
+        "a report of topasout",
+        "write it as nmon does: `topasout -a FILE`",
+    ),
+    _text(r"\A#<-+CPU-+>|\A#\s*collectl|\A\"Dstat \d", "output of collectl or dstat", _RECORD),
+    _text(r"\AIDENTIFIER TIMESTAMP +T C ", "a list of errpt", f"it holds events and no counters: {_RECORD}"),
+    # HMC
+    _text(
+        r'\A\s*[\[{][^\0]*"(?:utilInfo|utilSamples|serverUtil|lparsUtil)"\s*:',
+        "JSON of an HMC without `systemUtil` around it",
+        "keep the whole answer for processed metrics",
+    ),
+    _text(r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b", "a list of lslparutil", _RECORD),
+    _text(r"\A[a-z]\w*=[^,\n]*(?:,\"?[a-z]\w*=[^\n]*){2,}", "a listing of lshwres or lssyscfg", _PARTITIONS),
+    # z/OS and Db2
+    _text(
+        r'\A\s*\{[^\n]*"(?:table_name|product_code|write_time)"\s*:',
+        "JSON of OMEGAMON Data Provider without its table or time",
+        "forward `table_name` and `write_time` of each record",
+    ),
+    _text(
+        r"C P U  +A C T I V I T Y|\bR M F\b",
+        "a printed report of RMF",
+        "ask its Distributed Data Server (docs/collectors/rmf-dds.md)",
+    ),
+    _text(
+        r"\A\W*(?:Reporting Period|Data Point)\b|^Data Point[,;]",
+        "a table of RMF's Spreadsheet Reporter",
+        "ask its Distributed Data Server (docs/collectors/rmf-dds.md)",
+    ),
+    _text(
+        r"\bOMEGAMON\b.*PERFORMANCE EXPERT(?s:.{0,400})\b(?:ACCOUNTING|RECORD TRACE|LOCKING|SQL ACTIVITY|AUDIT)\b",
+        "a report of OMEGAMON that is not of statistics",
+        "print the statistics report, with LOG ACTIVITY in it",
+    ),
+    _text(r"\bOMEGAMON\b", "a report of OMEGAMON without a LOG ACTIVITY block", "print the statistics report with it"),
+    _text(
+        r"\bLOG MAP OF THE BSDS\b|\bDSNJU004\b",
+        "a log map that DSNJU004 printed",
+        f"it has the data sets of the log, and not what was written: {_LOG}",
+    ),
+    # Q Replication and MQ
+    _text(
+        r"\bASN\d{4}[IWE]\b",
+        "a log of Q Replication, or a status of it",
+        f"they hold few counters and no intervals: {_MONITOR_TABLES}",
+    ),
+    _text(
+        r"\bAMQ\d{4}[IWES]?:|\bCSQ\w\d{3}[IWE]\b",
+        "what MQ displays",
+        f"the depth of queues is in the monitor tables: {_MONITOR_TABLES}",
+    ),
+    _text(
+        r"^Database Member \d+ -- ",
+        "output of db2pd",
+        f"of replication the monitor tables are read: {_MONITOR_TABLES}",
+    ),
+    _text(
+        r"\bDSN\w\d{3}[A-Z]\b",
+        "console text of Db2 for z/OS without a listing of the log",
+        "keep what -DISPLAY LOG answers, from DSNJ370I on",
+    ),
+    # IBM i
+    _text(
+        r"Work with Active Jobs|\bWRKACTJOB\b",
+        "a print of WRKACTJOB",
+        "query QSYS2.ACTIVE_JOB_INFO, or export QAPMJOBMI of Collection Services",
+    ),
+    _text(
+        r"Work with System Status|\bWRKSYSSTS\b",
+        "a print of WRKSYSSTS",
+        "query QSYS2.SYSTEM_STATUS and QSYS2.MEMORY_POOL",
+    ),
+    _text(
+        r"Work with Disk Status|\bWRKDSKSTS\b",
+        "a print of WRKDSKSTS without a unit",
+        "print it again: WRKDSKSTS OUTPUT(*PRINT)",
+    ),
+    _text(
+        r"Display Log Contents|\bJob Log\b.*Page|^ *MSGID +TYPE +SEV\b",
+        "a history log or a job log",
+        "it holds messages and no counters: export QAPMJOBMI of Collection Services for what jobs used",
+    ),
+    _text(
+        r"\bSystem Report\b +Page|\bComponent Report\b +Page|\bJob Interval Report\b|\bPool Interval Report\b",
+        "a report of Performance Tools",
+        "export the members of Collection Services that it was made from, QAPMDISK, QAPMJOBMI and the like",
+    ),
+    _text(
+        r"\A\"?Date - Time\"?[,;\t]",
+        "a chart of Performance Data Investigator as a table",
+        f"export the members behind it: {NAMES}",
+    ),
+    # anything
+    _text(r"\A\s*[\[{]\s*[\"\[{\]}\d]", "JSON of something else", ANYTHING_ELSE),
+)
+
+LOG_STATISTICS = "log statistics of Db2"
+COUNTER_OF_DB2 = re.compile(r"QJST[A-Z0-9]{2,6}")
+CSVS = {
+    "a log of queries": ("workload", "query", "start", "end"),
+    "work done by a workload": ("time_utc", "workload", "run_id", "unit_of_work", "done"),
+    LOG_STATISTICS: ("time_utc", "sysid", "ssid"),
+    "a monitor table of Q Replication": ("monitor_time", "recvq"),
+}

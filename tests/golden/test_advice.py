@@ -1,0 +1,56 @@
+"""Every sentence that `collectors.advice` can give is given by a golden case of `unrecognised`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from counterflow.collectors import advice
+from counterflow.collectors.advice import marks
+from tests.golden.cases import UNRECOGNISED, cases
+
+GIVEN = [
+    json.loads(line).get("detail", "")
+    for case in cases()
+    if case.folder.parent.name == UNRECOGNISED
+    for line in case.expected.split("\n")
+    if line
+]
+"""What the cases are answered with."""
+
+
+def sentences() -> Iterator[str]:
+    """Yield the parts of sentences in the functions of the module: constants that stand for themselves."""
+    for function in ast.walk(ast.parse(inspect.getsource(advice))):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        docstring = function.body[0].value if isinstance(function.body[0], ast.Expr) else None
+        for node in ast.walk(function):
+            text = node.value if isinstance(node, ast.Constant) and node is not docstring else None
+            if isinstance(text, str) and len(text) > 12 and " " in text and re.search("[a-z]", text):
+                yield text
+
+
+@pytest.mark.parametrize("sentence", sorted(set(sentences())))
+def test_a_sentence_is_given(sentence: str) -> None:
+    assert any(sentence in detail for detail in GIVEN)
+
+
+@pytest.mark.parametrize("mark", [*marks.BINARIES, *marks.TEXTS], ids=lambda mark: mark.looks)
+def test_a_mark_is_answered(mark: marks.Binary | marks.Text) -> None:
+    assert any(f"this is {mark.looks}: {mark.way_out}" in detail for detail in GIVEN)
+
+
+@pytest.mark.parametrize("name", marks.CSVS)
+def test_a_table_that_is_near_is_answered(name: str) -> None:
+    assert any(f"a table like {name}, without " in detail for detail in GIVEN)
+
+
+@pytest.mark.parametrize("way_out", [way_out for _, way_out in marks.SMF])
+def test_a_dump_of_smf_is_answered(way_out: str) -> None:
+    assert any("a dump of SMF records" in detail and way_out in detail for detail in GIVEN)
