@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,8 +18,12 @@ from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
+    from confluent_kafka import KafkaException
+
+    from counterflow.base.kafka import Kafka
     from counterflow.pipelines.audit.records import Account
     from counterflow.pipelines.audit.results import Outcome
+    from counterflow.pipelines.audit.sample import Sampled
 
 
 @click.command()
@@ -44,9 +49,10 @@ def command(
 ) -> None:
     """Compare acknowledged records and results with what is stored.
 
-    Records: the audit looks up every record that an agent ever committed, by its `seq`, in the tables and the dead
-    letters. Results: those of the given period are recomputed from the counters that landed. What has not arrived yet
-    is pending. Exit status 0: nothing is lost, duplicated or wrong; 1: something is; 2: the audit failed.
+    Records: the audit looks up every record that an agent ever committed, by its `seq`, in the ledger of tables and
+    dead letters; of a random sample of frames, it compares each row with its table. Results: those of the given period
+    are recomputed from the counters that landed. What has not arrived yet is pending. Exit status 0: nothing is lost,
+    duplicated, missing or wrong; 1: something is; 2: the audit failed.
     """
     from counterflow.pipelines.audit.results import audited, compare
 
@@ -55,13 +61,15 @@ def command(
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
     agents = _accounts()
+    sampled = _sample()
     late = datetime.now(UTC) - timedelta(seconds=grace_s)
     with reader() as client:
         results = [compare(client, dataset, begin, end, late) for dataset in sorted(audited())]
-    said = _summary(agents, results)
+    said = _summary(agents, sampled, results)
     if as_json:
         details = {
             "agents": [agent._asdict() for agent in agents],
+            "sample": [one._asdict() for one in sampled],
             "results": [
                 {**result._asdict(), "differences": [found._asdict() for found in result.differences]}
                 for result in results
@@ -69,8 +77,8 @@ def command(
         }
         sys.stdout.buffer.write(orjson.dumps({**said, **details}, option=orjson.OPT_APPEND_NEWLINE))
     else:
-        _print(agents, results, said, f"{begin:%F %T} to {end:%F %T} UTC")
-    ctx.exit(1 if said["lost"] or said["duplicates"] or said["results_wrong"] else 0)
+        _print(agents, sampled, results, said, f"{begin:%F %T} to {end:%F %T} UTC")
+    ctx.exit(1 if any(said[name] for name in ("lost", "duplicates", "sample_missing", "results_wrong")) else 0)
 
 
 def _accounts() -> list[Account]:
@@ -88,14 +96,34 @@ def _accounts() -> list[Account]:
         acked = committed({**kafka.client, "log_level": 0, "error_cb": lambda _: None}, 10)
         behind = under_way(kafka, [d.topic for d in datasets().values() if d.role == "counter"])
     except KafkaException as error:
-        raise CounterflowError(
-            f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=place.states(), exit_code=2
-        ) from None
+        raise _unanswered(kafka, error) from None
     with reader() as client:
         return accounts(client, acked, behind)
 
 
-def _summary(agents: Sequence[Account], results: Sequence[Outcome]) -> dict[str, int]:
+def _sample() -> list[Sampled]:
+    """Compare frames that have landed, of anywhere in the topics."""
+    from confluent_kafka import KafkaException
+
+    from counterflow.pipelines.audit.sample import compare, frames, landed
+    from counterflow.schemas.definition import datasets
+    from counterflow.stack.settings import StackSettings
+
+    kafka = StackSettings.running().kafka("reader")
+    topics = [dataset.topic for dataset in datasets().values() if dataset.role == "counter"]
+    try:
+        found = frames(landed(kafka, topics, random.Random()))  # noqa: S311 - a sample
+    except KafkaException as error:
+        raise _unanswered(kafka, error) from None
+    with reader() as client:
+        return [compare(client, dataset, sample) for dataset, sample in sorted(found.items())]
+
+
+def _unanswered(kafka: Kafka, error: KafkaException) -> CounterflowError:
+    return CounterflowError(f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=place.states(), exit_code=2)
+
+
+def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[Outcome]) -> dict[str, int]:
     return {
         "acked": sum(agent.acked for agent in agents),
         "landed": sum(agent.landed for agent in agents),
@@ -103,18 +131,25 @@ def _summary(agents: Sequence[Account], results: Sequence[Outcome]) -> dict[str,
         "pending": sum(agent.pending for agent in agents),
         "lost": sum(agent.lost for agent in agents),
         "duplicates": sum(agent.duplicates for agent in agents),
+        "sample_rows": sum(one.rows for one in sampled),
+        "sample_missing": sum(one.missing for one in sampled),
         "results_checked": sum(result.checked for result in results),
         "results_wrong": sum(result.wrong for result in results),
         "results_pending": sum(result.pending for result in results),
     }
 
 
-def _print(agents: Sequence[Account], results: Sequence[Outcome], said: dict[str, int], when: str) -> None:
+def _print(
+    agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[Outcome], said: dict[str, int], when: str
+) -> None:
     from counterflow.pipelines.audit.results import NOT_AUDITED
 
     out = console()
     if agents:
         out.print(table([agent._asdict() for agent in agents], "Records by agent"))
+        out.print()
+    if sampled:
+        out.print(table([one._asdict() for one in sampled], "Rows of a sample of frames"))
         out.print()
     columns = ("dataset", "checked", "wrong", "missing", "pending")
     rows = [{name: getattr(result, name) for name in columns} for result in results]

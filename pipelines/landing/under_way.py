@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -40,22 +41,15 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     ------
     KafkaException : the broker does not answer.
     """
-    consumer = Consumer(
-        {
-            **kafka.client,
-            "group.id": GROUP,  # only to read its committed offsets; the consumer does not join the group
-            "isolation.level": "read_committed",
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "enable.partition.eof": True,
-            "fetch.wait.max.ms": 50,
-            "log_level": 0,
-            "error_cb": lambda _: None,  # a lasting error is raised
-        }
-    )
+    consumer = beside_the_lander(kafka)
     found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
     try:
-        for value in _behind(consumer, list(_begins(consumer, topics))):
+        begins = [
+            TopicPartition(at.topic, at.partition, at.committed)
+            for at in positions(consumer, topics)
+            if at.committed < at.high
+        ]
+        for value in _behind(consumer, begins):
             try:
                 record = _numbered(value)
             except (msgspec.DecodeError, UnicodeDecodeError):
@@ -65,6 +59,34 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     finally:
         consumer.close()
     return found
+
+
+def beside_the_lander(kafka: Kafka) -> Consumer:
+    """Return a consumer that can ask for the lander's committed offsets; it does not join the group."""
+    return Consumer(
+        {
+            **kafka.client,
+            "group.id": GROUP,
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "fetch.wait.max.ms": 50,
+            "log_level": 0,
+            "error_cb": lambda _: None,  # a lasting error is raised
+        }
+    )
+
+
+class Position(NamedTuple):
+    """A partition from its oldest message at `low` up to, but excluding, `high`; the lander goes on at `committed`."""
+
+    topic: str
+    partition: int
+    low: int
+    committed: int
+    high: int
 
 
 def runs(seqs: Iterable[int]) -> list[Run]:
@@ -78,16 +100,20 @@ def runs(seqs: Iterable[int]) -> list[Run]:
     return out
 
 
-def _begins(consumer: Consumer, topics: Collection[str]) -> Iterator[TopicPartition]:
-    """Yield the lander's position in each partition that is not fully landed."""
+def positions(consumer: Consumer, topics: Collection[str]) -> Iterator[Position]:
+    """Yield the lander's position in each partition.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer.
+    """
     there = consumer.list_topics(timeout=_TIMEOUT_S).topics
     partitions = [TopicPartition(name, number) for name in topics if name in there for number in there[name].partitions]
     for kept in consumer.committed(partitions, timeout=_TIMEOUT_S):
         if kept.error:
             raise KafkaException(kept.error)
         low, high = consumer.get_watermark_offsets(TopicPartition(kept.topic, kept.partition), _TIMEOUT_S) or (0, 0)
-        if (begin := max(low, kept.offset)) < high:
-            yield TopicPartition(kept.topic, kept.partition, begin)
+        yield Position(kept.topic, kept.partition, low, max(low, kept.offset), high)
 
 
 def _behind(consumer: Consumer, begins: list[TopicPartition]) -> Iterator[bytes]:

@@ -20,6 +20,8 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
+from counterflow.pipelines.audit.sample import Sampled, frames
+from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
@@ -159,6 +161,23 @@ def test_each_record_is_landed_refused_pending_or_lost(client: ClickHouse) -> No
     ]
     loss = client.rows("SELECT deadletters, duplicates FROM counterflow.loss WHERE agent_id = 'holes'")
     assert loss == [{"deadletters": 1, "duplicates": 1}]
+
+
+def test_a_row_of_a_sampled_frame_is_stored_replaced_refused_or_missing(client: ClickHouse) -> None:
+    rows = disks("sampled", *range(1, 7))
+    insert(client, "disk", rows[:5])
+    insert(client, "disk", [{**rows[3], "agent_id": "another", "collected_at": "2026-05-04T13:00:00Z"}])
+    insert(client, "deadletter", letters("sampled", 6))
+    client.post("DELETE FROM counterflow.disk WHERE agent_id = 'sampled' AND seq = 3")
+    columns = ("disk", "device_type", "leaf")
+    frame = {name: value for name, value in rows[0].items() if name not in columns}
+    frame |= {"frame_rows": 6, **{name: [row[name] for row in rows] for name in columns}}
+    messages = [b"{", b"[]", orjson.dumps({**frame, "frame_rows": 7}), orjson.dumps(frame)]
+    sample = frames((datasets()["disk"].topic, message) for message in messages)
+    assert sample == {"disk": [frame]}
+    assert sampled(client, "disk", [frame]) == Sampled("disk", 1, 6, stored=3, replaced=1, refused=1, missing=1)
+    client.post("TRUNCATE TABLE counterflow.ledger")
+    assert sampled(client, "disk", [frame]) == Sampled("disk", 1, 6, stored=0, replaced=0, refused=0, missing=6)
 
 
 def test_records_that_land_while_it_counts_are_not_counted(client: ClickHouse) -> None:

@@ -1,0 +1,142 @@
+"""Compares a sample of landed frames, row by row, with the tables and with the ledger that the account is made of.
+
+The account of an agent counts the ledger, which no table row can contradict. Here frames are read from Kafka again, and
+each of their rows is looked for in its table by its natural key.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import orjson
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.kafka import Kafka
+from counterflow.pipelines.landing.under_way import beside_the_lander, positions
+from counterflow.schemas.definition import Dataset, datasets
+from counterflow.schemas.frame import Frame, contract, rows
+
+EACH = 5
+"""Consecutive frames of each partition."""
+_TIMEOUT_S = 10.0
+_NUMBERED = frozenset({"system", "ts", "agent_id", "seq"})
+"""What a frame is found by."""
+
+
+class Sampled(NamedTuple):
+    """The rows of sampled frames of one dataset.
+
+    Each is `stored` under its agent and `seq`, `replaced` in its table by another row of its natural key, `refused`
+    into `deadletter`, or `missing`: the ledger has it and the table does not, or the reverse.
+    """
+
+    dataset: str
+    frames: int
+    rows: int
+    stored: int
+    replaced: int
+    refused: int
+    missing: int
+
+
+def landed(
+    kafka: Kafka, topics: Collection[str], chance: random.Random, each: int = EACH
+) -> Iterator[tuple[str, bytes]]:
+    """Yield topic and value of up to `each` consecutive messages of each partition, from anywhere that has landed.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer.
+    """
+    consumer = beside_the_lander(kafka)
+    try:
+        ends: dict[tuple[str, int], int] = {}
+        begins = []
+        for at in positions(consumer, topics):
+            if at.low < (end := min(at.committed, at.high)):
+                begins.append(TopicPartition(at.topic, at.partition, chance.randint(at.low, max(at.low, end - each))))
+                ends[at.topic, at.partition] = end
+        left = dict.fromkeys(ends, each)
+        consumer.assign(begins)
+        while left:
+            message = consumer.poll(_TIMEOUT_S)
+            if message is None:
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{sorted(left)} cannot be read"))
+            place = (message.topic() or "", message.partition() or 0)
+            if (error := message.error()) and error.code() != KafkaError._PARTITION_EOF:
+                raise KafkaException(error)
+            if place not in left:
+                continue
+            inside = not error and (message.offset() or 0) < ends[place]
+            if inside and (value := message.value()) is not None:
+                left[place] -= 1
+                yield place[0], value
+            if not inside or not left[place]:
+                del left[place]
+                consumer.incremental_unassign([TopicPartition(*place)])
+    finally:
+        consumer.close()
+
+
+def frames(messages: Iterable[tuple[str, bytes]]) -> dict[str, list[Frame]]:
+    """Return the well-formed frames of (topic, message), by dataset; the lander refuses the others whole."""
+    names = {dataset.topic: name for name, dataset in datasets().items()}
+    found: dict[str, list[Frame]] = defaultdict(list)
+    for topic, message in messages:
+        with suppress(ValueError):  # not JSON, or malformed
+            frame = orjson.loads(message)
+            if isinstance(frame, dict) and contract(names[topic]).rows(frame) and frame.keys() >= _NUMBERED:
+                found[names[topic]].append(frame)
+    return found
+
+
+def compare(client: ClickHouse, dataset: str, sample: Sequence[Frame]) -> Sampled:
+    """Compare frames of a dataset with its table, and with the ledger.
+
+    Raises
+    ------
+    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+    """
+    definition = datasets()[dataset]
+    found = Counter(verdict for frame in sample for verdict in _verdicts(client, definition, frame))
+    return Sampled(dataset, len(sample), found.total(), *(found[name] for name in Sampled._fields[3:]))
+
+
+def _verdicts(client: ClickHouse, dataset: Dataset, frame: Frame) -> Iterator[str]:
+    """Yield where each row of a frame is."""
+    entity = dataset.key[:-1]
+    agent, first = frame["agent_id"], frame["seq"]
+    key = ", ".join(f"`{name}`" for name in entity)
+    at = {"param_system": frame["system"], "param_ts": frame["ts"]}
+    stored = client.rows(_ROWS.format(key=key, dataset=dataset.dataset), at)
+    holders = {tuple(row[name] for name in entity): (row["agent_id"], row["seq"]) for row in stored}
+    numbers = {"param_agent": agent, "param_first": first, "param_last": first + frame["frame_rows"] - 1}
+    [ledger] = client.rows(_LEDGER, {**numbers, "param_dataset": dataset.dataset})
+    entered, refused = set(ledger["entered"]), set(ledger["refused"])
+    for row in rows(frame, frozenset(dataset.columns)):
+        number, holder = row["seq"], holders.get(tuple(row[name] for name in entity))
+        if number in entered and holder:
+            yield "stored" if holder == (agent, number) else "replaced"
+        else:
+            yield "refused" if number in refused and holder != (agent, number) else "missing"
+
+
+_ROWS = """
+SELECT {key}, agent_id, seq
+FROM counterflow.{dataset} FINAL
+WHERE system = {{system:String}} AND ts = parseDateTime64BestEffort({{ts:String}}, 3, 'UTC')
+"""
+
+_LEDGER = """
+WITH bitmapSubsetInRange(seqs, {first:UInt64}, {last:UInt64} + 1) AS numbers
+SELECT
+  bitmapToArray(groupBitmapMergeStateIf(numbers, dataset = {dataset:String})) AS entered,
+  bitmapToArray(groupBitmapMergeStateIf(numbers, dataset = 'deadletter')) AS refused
+FROM counterflow.ledger
+WHERE agent_id = {agent:String}
+"""
