@@ -6,12 +6,11 @@ import os
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import httpx
 import psutil
 
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.cluster import Cluster
-from counterflow.stack import supervision
+from counterflow.stack import flink, supervision
 from counterflow.stack.settings import StackSettings
 
 CORES = os.cpu_count() or 1
@@ -42,7 +41,8 @@ def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime,
     period = jobs.Period(begin, begin + timedelta(days=366))
     written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": parallelism})])
     after = manager.cpu_times()
-    found = httpx.get(f"{settings.flink_url}/jobs/overview", trust_env=False).raise_for_status().json()["jobs"]
+    with flink.client(settings) as http:
+        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
     newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
     return Took(
         newest["duration"] / 1000, after.user + after.system - before.user - before.system, sum(written.values())

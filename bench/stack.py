@@ -1,21 +1,26 @@
-"""Cold start and resident memory of the one-machine stack, all jobs idle."""
+"""Cold start, resident memory and processor time of the one-machine stack, all jobs idle."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
+import psutil
+
 from bench.figure import Figure
-from counterflow.stack import lifecycle
+from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
+REST_S = 60
+
 
 def main() -> None:
-    """Start a new stack from installed parts, let it rest, and look at its memory."""
+    """Start a new stack from installed parts, let it rest, and look at its memory and its processor time."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-stack-") as home:
         settings = free_settings(Path(home), parts)
@@ -26,14 +31,31 @@ def main() -> None:
             seconds = time.monotonic() - begin
             time.sleep(20)
             found = lifecycle.status(settings)
+            before, began = cpu_s(settings), time.monotonic()
+            time.sleep(REST_S)
+            used, rested = cpu_s(settings) - before, time.monotonic() - began
         finally:
             lifecycle.down(settings)
     print({name: round(s, 1) for name, s in phases.items()}, {p.name: p.rss_bytes >> 20 for p in found})
+    print({name: round(s / rested, 4) for name, s in used.items()})
     method = f"`up` of an empty home from installed parts to all jobs submitted, wall, {os.cpu_count()} cores."
     Figure("cold start of the stack", round(seconds, 1), "s", "<= 45", method).emit()
     gib = sum(part.rss_bytes for part in found) / 2**30
     method = "Resident set of all parts and their children, summed, 20 s after `up`, jobs running without input."
-    Figure("resident memory of the idle stack", round(gib, 2), "GiB", "<= 2.8", method).emit()
+    Figure("resident memory of the idle stack", round(gib, 2), "GiB", "<= 2.6", method).emit()
+    method = f"CPU time of all parts and their children over {REST_S} s, from 20 s after `up`, jobs without input."
+    Figure("idle stack, processors", round(used.total() / rested, 3), "processors", "<= 0.10", method).emit()
+
+
+def cpu_s(settings: StackSettings) -> Counter[str]:
+    """Return the CPU seconds of each part and its children."""
+    found: Counter[str] = Counter()
+    for name, state in supervision.states(settings).items():
+        one = psutil.Process(state.pid)
+        for process in [one, *(one.children(recursive=True) if name != "supervisor" else ())]:
+            times = process.cpu_times()
+            found[name] += times.user + times.system
+    return found
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def command(home: Path | None, as_json: bool) -> None:
     clickhouse.configure(settings)
     grafana.provision(settings)
     build.write(settings.home, below="prometheus/", site=Site(settings.grafana_url))
-    secret(settings, "grafana-admin")
+    secret(settings.secrets, "grafana-admin")
     prometheus = settings.home / "prometheus"
     scraped = yaml.safe_load((prometheus / "prometheus.example.yml").read_text())
     scraped["scrape_configs"] = [one for one in scraped["scrape_configs"] if one["job_name"] != _HEALTH]

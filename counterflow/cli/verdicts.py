@@ -26,6 +26,12 @@ def command() -> None:
     help="Flink's REST interface; may be repeated; default: the stack's.",
 )
 @click.option(
+    "--flink-certificate",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="PEM file of a --flink-url with mutual TLS: key and certificate to present, and the only one to trust.",
+)
+@click.option(
     "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
 )
 @click.option(
@@ -50,6 +56,7 @@ def command() -> None:
 )
 def export(
     flink_urls: tuple[str, ...],
+    flink_certificate: Path | None,
     metrics_port: int | None,
     stale_s: int,
     most: int,
@@ -86,7 +93,10 @@ def export(
     told = Told(stale_s, most)
     registry = CollectorRegistry()
     registry.register(told)
-    registry.register(Jobs(*(flink_urls or [stack.flink_url])))
+    if flink_urls:
+        registry.register(Jobs(*flink_urls, certificate=flink_certificate))
+    else:
+        registry.register(Jobs(stack.flink_url, certificate=stack.flink_certificate))
     ProcessCollector(registry=registry)
     address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
     if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):

@@ -64,7 +64,7 @@ def configure(settings: StackSettings) -> None:
     """Write the engine's configuration, its users and their passwords."""
     home = settings.clickhouse_home
     (home / "data").mkdir(parents=True, exist_ok=True)
-    passwords = {user: secret(settings, f"clickhouse-{user}").read_text() for user in USERS}
+    passwords = {user: secret(settings.secrets, f"clickhouse-{user}").read_text() for user in USERS}
     digests = {user: hashlib.sha256(password.encode()).hexdigest() for user, password in passwords.items()}
     private(home / "config.xml", _config(settings))
     private(home / "users.xml", _users(digests))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import httpx
@@ -18,11 +19,14 @@ from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas import topics
 from counterflow.schemas.migrations import migrations
 from counterflow.stack import lifecycle
+from counterflow.stack.certificate import expires
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 
 SKEW_S = 60
 """An agent's clock that is this far ahead of the server's."""
+EXPIRES = timedelta(days=30)
+"""What a certificate ought to have left."""
 LEAST_FREE = 0.05
 """Share of a disk that ought to be free."""
 
@@ -88,6 +92,8 @@ ORDER BY agent_id
 
 
 def _jobs(settings: StackSettings) -> Iterator[Trouble]:
+    if (end := expires(settings)) and end - datetime.now(UTC) < EXPIRES:
+        yield Trouble("flink", f"its certificate expires on {end:%F}", "counterflow down, then counterflow up")
     try:
         found = states(cluster(settings))
     except (CounterflowError, httpx.HTTPError) as error:

@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
+from counterflow.pipelines.jobs import rest
+from counterflow.stack import certificate
+from counterflow.stack.launch import Run
 from counterflow.stack.part import Part
 from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private
@@ -94,10 +97,16 @@ def _opened(distribution: Path) -> str:
     return str(yaml.safe_load((distribution / "conf/config.yaml").read_text())["env"]["java"]["opts"]["all"])
 
 
+def client(settings: StackSettings) -> httpx.Client:
+    """Open Flink's REST interface with the stack's certificate; raises `OSError` where there is none."""
+    return rest.client(settings.flink_url, settings.flink_certificate, timeout_s=5)
+
+
 def _get(settings: StackSettings, path: str) -> Any | None:
     try:
-        return httpx.get(f"{settings.flink_url}{path}", timeout=5, trust_env=False).raise_for_status().json()
-    except httpx.HTTPError:
+        with client(settings) as http:
+            return http.get(path).raise_for_status().json()
+    except (httpx.HTTPError, OSError):
         return None
 
 
@@ -109,7 +118,7 @@ def _jobs(settings: StackSettings) -> str | None:
 def _slots(settings: StackSettings, listening: Set[int]) -> str | None:
     """Find the TaskManager by its port: after a restart the JobManager lists the dead one for a while."""
     for found in (_get(settings, "/taskmanagers") or {"taskmanagers": []})["taskmanagers"]:
-        address = urlsplit(found["path"])  # pekko.tcp://flink@127.0.0.1:36577/user/rpc/taskmanager_0
+        address = urlsplit(found["path"])  # pekko.ssl.tcp://flink@127.0.0.1:36577/user/rpc/taskmanager_0
         if address.port in listening and found["slotsNumber"]:
             return f"{found['freeSlots']} of {found['slotsNumber']} slots free"
     return None
@@ -119,6 +128,9 @@ def _prepare(settings: StackSettings) -> None:
     home = settings.flink_home
     for folder in ("conf", "tmp", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
+    if certificate.renew(settings):  # one that runs would not be understood by one that starts
+        for part in ("jobmanager", "taskmanager"):
+            Run.read(settings.home, part).end()
     private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
     private(home / "conf/log4j-console.properties", LOG4J)
 
@@ -183,8 +195,23 @@ def _config(settings: StackSettings) -> dict[str, Any]:
             },
         },
         "io": {"tmp": {"dirs": str(home / "tmp")}},
+        "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
         "heartbeat": {"interval": 2000, "timeout": 10000},
         # the web interface accepts no jars; drivers still submit over REST
         "web": {"submit": {"enable": False}},
+    }
+
+
+def _tls(settings: StackSettings) -> dict[str, Any]:
+    """Return the options of TLS: each side presents the stack's certificate, at every port, and trusts no other."""
+    store, password = str(certificate.store(settings)), certificate.password(settings)
+    names = ("keystore", "truststore")
+    stores = {**dict.fromkeys(names, store), **dict.fromkeys((f"{name}-password" for name in names), password)}
+    stores["key-password"] = password
+    return {
+        "protocol": "TLSv1.3",
+        "algorithms": "TLS_AES_128_GCM_SHA256",
+        "internal": {"enabled": True, **stores},
+        "rest": {"enabled": True, "authentication-enabled": True, **stores},
     }

@@ -51,7 +51,7 @@ def provision(settings: StackSettings) -> None:
     for written in (_dashboards(settings), settings.grafana_home / "provisioning"):
         shutil.rmtree(written, ignore_errors=True)
     build.write(settings.home, below="grafana/", site=Site(settings.grafana_url))
-    password = secret(settings, f"clickhouse-{READER}")
+    password = secret(settings.secrets, f"clickhouse-{READER}")
     ca = f"$__file{{{settings.tls_ca}}}" if settings.tls_ca else None
     port, prometheus = str(settings.clickhouse_port), settings.prometheus_url
     source = datasources(settings.address, port, f"$__file{{{password}}}", prometheus, ca)
@@ -88,7 +88,7 @@ root_url = {settings.grafana_url}/
 
 [security]
 admin_user = admin
-admin_password = $__file{{{secret(settings, "grafana-admin")}}}
+admin_password = $__file{{{secret(settings.secrets, "grafana-admin")}}}
 disable_gravatar = true
 
 [plugins]

@@ -15,6 +15,7 @@ def cluster(settings: StackSettings) -> Cluster:
     """Describe the stack's cluster for submitting jobs."""
     return Cluster(
         flink_url=settings.flink_url,
+        certificate=settings.flink_certificate,
         kafka=settings.kafka("reader"),
         connection=connection(settings),
         python=settings.flink_python,

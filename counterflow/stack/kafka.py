@@ -75,14 +75,14 @@ def _ready(settings: StackSettings) -> str | None:
     own: dict[str, Any] = {
         "sasl.mechanism": "PLAIN",
         "sasl.username": _BROKER,
-        "sasl.password": secret(settings, f"kafka-{_BROKER}").read_text(),
+        "sasl.password": secret(settings.secrets, f"kafka-{_BROKER}").read_text(),
         "log_level": 0,
     }
     admin = AdminClient({**settings.kafka(ADMIN).client, **own})
     try:
         metadata = admin.list_topics(timeout=2)
         if not (done := _users_set(settings)).exists():
-            set_passwords(admin, ((user, secret(settings, f"kafka-{user}").read_text()) for user in USERS))
+            set_passwords(admin, ((user, secret(settings.secrets, f"kafka-{user}").read_text()) for user in USERS))
             set_grants(admin)
             done.touch()
     except KafkaException:
@@ -100,7 +100,7 @@ def configure(settings: StackSettings) -> Path:
     (settings.kafka_home / "data").mkdir(parents=True, exist_ok=True)
     _users_set(settings).unlink(missing_ok=True)
     for user in (_BROKER, *USERS):
-        secret(settings, f"kafka-{user}")
+        secret(settings.secrets, f"kafka-{user}")
     properties = settings.kafka_home / "server.properties"
     private(properties, _properties(settings))
     return properties

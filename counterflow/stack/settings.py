@@ -196,7 +196,12 @@ class StackSettings(BaseModel):
     @property
     def flink_url(self) -> str:
         """Base URL of Flink's REST interface."""
-        return f"http://{HOST}:{self.flink_port}"
+        return f"https://{HOST}:{self.flink_port}"
+
+    @property
+    def flink_certificate(self) -> Path:
+        """PEM file with the key and the certificate of Flink and of its clients (`certificate`)."""
+        return self.home / "secrets/flink.pem"
 
     @property
     def kafka_home(self) -> Path:

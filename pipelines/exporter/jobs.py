@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import httpx
@@ -13,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.jobs.rest import Flink
+from counterflow.pipelines.jobs.rest import Flink, client
 
 _TIMEOUT_S = 1.5  # a request
 _PATIENCE_S = 3.0  # all requests: a scrape may take ten
@@ -28,9 +30,9 @@ class _State(NamedTuple):
 class Jobs(Collector):
     """Every job by name, running or not, whether one cluster runs all jobs or each job has its own."""
 
-    def __init__(self, *flink_urls: str) -> None:
-        """Send no request yet."""
-        self._clusters = [httpx.Client(base_url=url, timeout=_TIMEOUT_S, trust_env=False) for url in flink_urls]
+    def __init__(self, *flink_urls: str, certificate: Path | None = None) -> None:
+        """Send no request yet. `certificate` is that of a client of Flink (`rest.client`)."""
+        self._clusters = [partial(client, url, certificate, timeout_s=_TIMEOUT_S) for url in flink_urls]
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
         """Return the metrics that exist while Flink answers, without a request to it."""
@@ -69,17 +71,18 @@ class Jobs(Collector):
         yield from (up, running, newest, failed)
 
 
-def _states(http: httpx.Client) -> dict[str, _State] | None:
+def _states(connect: Callable[[], httpx.Client]) -> dict[str, _State] | None:
     """Return the jobs of a cluster; None where it does not answer, or too slowly."""
     end = time.monotonic() + _PATIENCE_S
-    flink = Flink(http)
     found: dict[str, _State] = {}
     try:
-        for job in flink.running():
-            if time.monotonic() > end:
-                return None
-            if job["name"] in all_jobs():
-                found[job["name"]] = _State(job["state"] == "RUNNING", *flink.checkpoints(job["jid"]))
-    except httpx.HTTPError:
+        with connect() as http:  # anew each time: a certificate may have been renewed
+            flink = Flink(http)
+            for job in flink.running():
+                if time.monotonic() > end:
+                    return None
+                if job["name"] in all_jobs():
+                    found[job["name"]] = _State(job["state"] == "RUNNING", *flink.checkpoints(job["jid"]))
+    except (httpx.HTTPError, OSError):
         return None
     return found

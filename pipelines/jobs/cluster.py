@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +40,8 @@ class Cluster:
     Parameters
     ----------
     flink_url : Flink's REST interface.
+    certificate : PEM file with the key and the certificate that this process presents to it, and the only one that it
+        trusts; None where Flink speaks plain HTTP. The driver reads its own from Flink's configuration.
     kafka : connection with which this process counts what was written to the topics.
     connection : properties of Kafka's Java client with which jobs connect. Anyone with access to Flink's REST interface
         can read them, so they hold the path of a password, not the password.
@@ -50,6 +53,7 @@ class Cluster:
     """
 
     flink_url: str
+    certificate: Path | None
     kafka: Kafka
     connection: Mapping[str, str]
     python: Path
@@ -57,6 +61,10 @@ class Cluster:
     checkpoints: Path
     ledger: Path
     datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
+
+    def connect(self) -> AbstractContextManager[Flink]:
+        """Open a connection to Flink; a failure on it is raised as `CounterflowError`."""
+        return connect(self.flink_url, self.certificate)
 
     def driver(self) -> Driver:
         """Return a driver for repeated submissions: its start takes seconds."""
@@ -98,24 +106,29 @@ def submit(
     jobs: Sequence[Job] | None = None,
     *,
     driver: Driver | None = None,
-    fingerprints: Mapping[str, str] | None = None,
 ) -> list[Submission]:
     """Ensure that the jobs (default: all) run; idempotent: a running job is left alone.
 
-    Where Flink cannot restore a checkpoint, the one before it is used. `fingerprints` are those of the jobs, where the
-    caller has them: each takes milliseconds.
+    Where Flink cannot restore a checkpoint, the one before it is used.
     Raises `CounterflowError` when Flink does not answer, and `JobRefused` after submitting all other jobs.
     """
     if driver is None:
         with cluster.driver() as driver:
-            return submit(cluster, jobs, driver=driver, fingerprints=fingerprints)
+            return submit(cluster, jobs, driver=driver)
+    jobs = chosen() if jobs is None else jobs
+    with cluster.connect() as flink:
+        return _submit(cluster, flink, driver, jobs, _fingerprints(cluster, jobs))
+
+
+def _submit(
+    cluster: Cluster, flink: Flink, driver: Driver, jobs: Sequence[Job], fingerprints: Mapping[str, str]
+) -> list[Submission]:
     found: list[Submission] = []
     requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
     problems: list[JobRefused] = []
-    by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
-    fingerprints = fingerprints or _fingerprints(cluster, by_name.values())
-    with locked(cluster.ledger) as ledger, connect(cluster.flink_url) as flink:
+    by_name = {job.name: job for job in jobs}
+    with locked(cluster.ledger) as ledger:
         all_running = flink.running()
         for job in by_name.values():
             known, now = ledger.get(job.name), fingerprints[job.name]
@@ -184,20 +197,24 @@ def watch(
     submission takes no start-up time; where all jobs already run, it plans some to warm up. Raises `JobRefused` where
     Flink rejects a job before the first successful round.
     """
+    jobs = chosen() if jobs is None else jobs
     taken = rehearsed = False
-    fingerprints = _fingerprints(cluster, chosen() if jobs is None else jobs)
+    fingerprints = _fingerprints(cluster, jobs)  # once: each takes milliseconds
     with cluster.driver() as driver:
         while True:
             try:
-                found = submit(cluster, jobs, driver=driver, fingerprints=fingerprints)
-                for submission in found:
-                    if submission.what != "running":
-                        say(submission)
-                taken = True
-                if not rehearsed:
-                    rehearsed = True
-                    if all(submission.what == "running" for submission in found):
-                        _rehearse(cluster, driver, (chosen() if jobs is None else jobs)[:_REHEARSED])
+                with cluster.connect() as flink:  # as long as it lasts: a new one costs more than what is asked
+                    while True:
+                        found = _submit(cluster, flink, driver, jobs, fingerprints)
+                        for submission in found:
+                            if submission.what != "running":
+                                say(submission)
+                        taken = True
+                        if not rehearsed:
+                            rehearsed = True
+                            if all(submission.what == "running" for submission in found):
+                                _rehearse(cluster, driver, jobs[:_REHEARSED])
+                        time.sleep(every_s)
             except CounterflowError as error:
                 if isinstance(error, JobRefused) and not taken:
                     raise
@@ -208,7 +225,7 @@ def watch(
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
     """Cancel jobs (default: all) and wait up to `patience_s`; returns those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
-    with locked(cluster.ledger), connect(cluster.flink_url) as flink:
+    with locked(cluster.ledger), cluster.connect() as flink:
         running = [job["name"] for job in flink.running() if job["name"] in names]
         flink.cancel(_ids(flink, names), patience_s)
     return running
@@ -216,13 +233,13 @@ def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: f
 
 def states(cluster: Cluster) -> dict[str, str]:
     """Return Flink's state of each of its running jobs: one request, where `listing` needs several a job."""
-    with connect(cluster.flink_url) as flink:
+    with cluster.connect() as flink:
         return {job["name"]: job["state"] for job in flink.running()}
 
 
 def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]:
     """Return the status of the jobs (default: all)."""
-    with connect(cluster.flink_url) as flink:
+    with cluster.connect() as flink:
         running = {job["name"]: job for job in flink.running()}
         return [
             _status(flink, running[job.name]) if job.name in running else Status(job.name, "NOT SUBMITTED")
@@ -251,7 +268,7 @@ def rerun(
         hint = "counterflow rules replay judges stored intervals again"
         raise CounterflowError(f"{names}: verdicts cannot be recomputed", hint=hint, exit_code=2)
     written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
-    with connect(cluster.flink_url) as flink:
+    with cluster.connect() as flink:
         flink.running()  # fails early where Flink does not answer
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:

@@ -16,20 +16,26 @@ needs none: Flink ships it to its TaskManagers (`python.files`), and only there 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import sysconfig
+import threading
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import GatewayParameters, JavaGateway  # type: ignore[import-not-found]
+from pyflink import java_gateway, pyflink_gateway_server  # type: ignore[import-not-found]
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
 from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import-not-found]
 from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
 from pyflink.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
-from pyflink.java_gateway import get_gateway  # type: ignore[import-not-found]
 from pyflink.table import ExplainDetail, StreamTableEnvironment  # type: ignore[import-not-found]
+from pyflink.util import exceptions  # type: ignore[import-not-found]
 
 ENTITY = ("system", "entity_type", "entity")
 JUDGED = {
@@ -173,18 +179,53 @@ STEPS = {
 """The steps in Python: the columns that partition their input, the view they read, the view they make, its types."""
 
 
+@contextmanager
+def jvm() -> Iterator[None]:
+    """Run a JVM that takes commands of this process alone, by a token; PyFlink's own takes those of any local user."""
+    options = {"stdout": subprocess.PIPE, "stderr": None}
+    pyflink_gateway_server.Popen = lambda words, **others: subprocess.Popen(words, **{**others, **options})
+    main = "org.apache.flink.api.python.shaded.py4j.GatewayServer"
+    words = ["-c", main, "local", "--die-on-broken-pipe", "--enable-auth", "0"]
+    java_gateway._find_flink_home()
+    process = java_gateway.launch_gateway_server_process(dict(os.environ), words)
+    printed = iter(lambda: process.stdout.readline().decode(errors="replace"), "")
+    port = next((line for line in printed if line.strip().isdigit()), None)  # a warning of Java may come before it
+    if port is None:
+        sys.exit("Java ended before its gateway listened")
+    parameters = GatewayParameters(port=int(port), auth_token=next(printed).strip(), auto_convert=True)
+    threading.Thread(target=lambda: [print(line, end="", file=sys.stderr) for line in printed], daemon=True).start()
+    java_gateway._gateway = JavaGateway(gateway_parameters=parameters)
+    java_gateway.import_flink_view(java_gateway._gateway)
+    exceptions.install_exception_handler()
+    exceptions.install_py4j_hooks()
+    try:
+        yield
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def connection() -> dict[str, str]:
+    """Return how this process reaches Flink over TLS, from the configuration file of the cluster."""
+    jvm = java_gateway.get_gateway().jvm
+    found = jvm.org.apache.flink.configuration.GlobalConfiguration.loadConfiguration().toMap()
+    return {name: found[name] for name in found if name.startswith("security.ssl.")}
+
+
 def submit(job: dict[str, Any]) -> str:
     """Submit one job; returns its Flink job id, empty after a rehearsal."""
     configuration = Configuration()
-    for name, value in job["configuration"].items():
+    outside = "execution.target" in job["configuration"]
+    settings = job["configuration"] | (connection() if outside and not job.get("rehearse") else {})
+    for name, value in settings.items():
         configuration.set_string(name, value)
     if step := job.get("step"):
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
-    java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+    java = java_gateway.get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
     # Outside a JobManager `getExecutionEnvironment` would start a local cluster, whatever `execution.target` is.
-    environment_of = java if "execution.target" in job["configuration"] else java.getExecutionEnvironment
+    environment_of = java if outside else java.getExecutionEnvironment
     stream = StreamExecutionEnvironment(environment_of(configuration._j_configuration))
     environment = StreamTableEnvironment.create(stream)
     for statement in job["statements"]:
@@ -216,13 +257,16 @@ def attempt(job: dict[str, Any]) -> dict[str, str]:
 def main() -> None:
     """Submit every requested job: while Flink accepts one, the next is planned."""
     given = sys.argv[1:]
-    requests = [Path(given[0]).read_text(encoding="utf-8")] if given else sys.stdin
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for line in requests:
+    if given:
+        outcome = attempt(json.loads(Path(given[0]).read_text(encoding="utf-8"))["jobs"][0])
+        print(json.dumps(outcome), flush=True)
+        if "error" in outcome:
+            sys.exit(outcome["error"])
+        return
+    with jvm(), ThreadPoolExecutor(_AT_ONCE) as pool:
+        for line in sys.stdin:
             for outcome in pool.map(attempt, json.loads(line)["jobs"]):
                 print(json.dumps(outcome), flush=True)
-                if given and "error" in outcome:
-                    sys.exit(outcome["error"])
 
 
 if __name__ == "__main__":

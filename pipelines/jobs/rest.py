@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import ssl
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base import place
@@ -69,12 +71,31 @@ class Flink:
         return self._http.get(path).raise_for_status().json()
 
 
+def client(url: str, certificate: Path | None, *, timeout_s: float) -> httpx.Client:
+    """Return a client of a REST interface.
+
+    `certificate` is a PEM file with a key and a certificate: the client presents it, and trusts no other server.
+    Raises `OSError` where it cannot be read.
+    """
+    import httpx
+
+    verify: ssl.SSLContext | bool = certificate is None
+    if certificate:
+        verify = ssl.create_default_context(cafile=certificate)
+        verify.load_cert_chain(certificate)
+    return httpx.Client(base_url=url, timeout=timeout_s, trust_env=False, verify=verify)
+
+
 @contextmanager
-def connect(url: str) -> Iterator[Flink]:
+def connect(url: str, certificate: Path | None) -> Iterator[Flink]:
     """Open a connection; a failure on it is raised as `CounterflowError`."""
     import httpx
 
-    with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+    try:
+        http = client(url, certificate, timeout_s=30)
+    except OSError as error:
+        raise CounterflowError(f"{certificate} cannot be read: {error}", hint="counterflow up writes it") from None
+    with http:
         try:
             yield Flink(http)
         except httpx.HTTPError as error:

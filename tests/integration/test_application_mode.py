@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 import pytest
 from click.testing import CliRunner
@@ -48,7 +47,8 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
         producer.produce(_topic("link_load"), orjson.dumps({**LINK, "ts": "2026-03-02T08:00:00.000Z"}), key="APP1")
         producer.flush(30)
         verdict = _first(kafka, _topic("verdict"))
-        said = httpx.get(f"{kafka.flink_url}/jobs/overview", trust_env=False).json()["jobs"]
+        with flink.client(kafka) as http:
+            said = http.get("/jobs/overview").json()["jobs"]
 
     assert [(one["name"], one["state"]) for one in said] == [(JOB, "RUNNING")]
     assert (verdict["rule"], verdict["system"], verdict["entity"], verdict["n"]) == (JOB, "APP1", LINK["link"], 1)

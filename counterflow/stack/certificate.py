@@ -1,0 +1,88 @@
+"""The certificate by which Flink's processes and their clients recognise each other.
+
+A home has one key pair, and its certificate is signed by itself: who holds the key is the stack, and nobody else is
+trusted. Java reads it from a PKCS12 store, Python from a PEM file; only their owner can read either.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    pkcs12,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from counterflow.stack.install import exclusive
+from counterflow.stack.secret import private, secret
+from counterflow.stack.settings import HOST, StackSettings
+
+VALID = timedelta(days=3650)
+LEFT = timedelta(days=365)
+"""A certificate with less is renewed when a part starts: the part may run as long as this."""
+_NAME, _PASSWORD = "counterflow-flink", "flink-store"
+
+
+def renew(settings: StackSettings) -> bool:
+    """Make key and certificate where there are none, or where they expire within `LEFT`; return whether it did."""
+    now = datetime.now(UTC)
+    with exclusive(settings.flink_home / "certificate.lock"):  # parts in containers of their own start at once
+        there = store(settings).exists() and (store(settings).parent / _PASSWORD).exists()
+        if there and (end := expires(settings)) and end - now > LEFT:
+            return False
+        pem, bundle = issue(now, password(settings).encode())
+        private(settings.flink_certificate, pem)
+        private(store(settings), bundle)
+    return True
+
+
+def store(settings: StackSettings) -> Path:
+    """The PKCS12 store, which is both: what Java presents, and what it trusts."""
+    return settings.flink_certificate.with_suffix(".p12")
+
+
+def password(settings: StackSettings) -> str:
+    """The store's password, generated at first use."""
+    return secret(store(settings).parent, _PASSWORD).read_text()
+
+
+def expires(settings: StackSettings) -> datetime | None:
+    """Return when the certificate expires; None where there is none."""
+    try:
+        return x509.load_pem_x509_certificate(settings.flink_certificate.read_bytes()).not_valid_after_utc
+    except (OSError, ValueError):
+        return None
+
+
+def issue(begin: datetime, password: bytes) -> tuple[bytes, bytes]:
+    """Return a new key and its certificate, valid from `begin` for `VALID`, as PEM and as a PKCS12 store."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _NAME)])
+    public = key.public_key()
+    builder = x509.CertificateBuilder(name, name, public, x509.random_serial_number())
+    extensions: tuple[tuple[x509.ExtensionType, bool], ...] = (
+        (x509.BasicConstraints(ca=False, path_length=None), True),
+        (x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(HOST))]), False),
+        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]), False),
+        (x509.SubjectKeyIdentifier.from_public_key(public), False),
+        (x509.AuthorityKeyIdentifier.from_issuer_public_key(public), False),
+    )
+    for extension, critical in extensions:
+        builder = builder.add_extension(extension, critical=critical)
+    signed = (
+        builder.not_valid_before(begin - timedelta(minutes=5)).not_valid_after(begin + VALID).sign(key, hashes.SHA256())
+    )
+    plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    pem = plain + signed.public_bytes(Encoding.PEM)
+    return pem, pkcs12.serialize_key_and_certificates(
+        _NAME.encode(), key, signed, None, BestAvailableEncryption(password)
+    )

@@ -1,0 +1,143 @@
+"""Flink, its ports and the driver's JVM obey the stack alone: another process of the machine gets no answer."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from counterflow.pipelines import jobs
+from counterflow.pipelines.jobs import rest
+from counterflow.pipelines.jobs.driving import Driver
+from counterflow.stack import certificate, lifecycle, supervision
+from counterflow.stack.jobs import cluster
+from counterflow.stack.preflight import listeners
+from counterflow.stack.settings import HOST, StackSettings
+
+PARTS = ("jobmanager", "taskmanager")
+ALERT = b"\x15\x03"
+"""How a refusal by TLS begins (RFC 8446, section 5.1)."""
+
+
+def ports(stack: StackSettings) -> dict[str, set[int]]:
+    """Every port that Flink's processes listen on, also those that they choose."""
+    found = {part: psutil.Process(supervision.states(stack)[part].pid).net_connections("tcp") for part in PARTS}
+    return {part: {listener.port for listener in listeners(connections)} for part, connections in found.items()}
+
+
+def context(trusted: Path, shown: Path | None) -> ssl.SSLContext:
+    made = ssl.create_default_context(cafile=trusted)
+    if shown:
+        made.load_cert_chain(shown)
+    return made
+
+
+def heard(port: int, context: ssl.SSLContext | None) -> bytes | None:
+    """Speak to a port; return what it answers within two seconds, None where it refuses."""
+    with socket.create_connection((HOST, port), timeout=2) as plain, ExitStack() as stack:
+        try:
+            spoken = stack.enter_context(context.wrap_socket(plain, server_hostname=HOST)) if context else plain
+            spoken.sendall(b"GET /jobs/overview HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = spoken.recv(1 << 16)
+        except TimeoutError:
+            return b""
+        except OSError:
+            return None
+    return None if not answer or answer.startswith(ALERT) else answer
+
+
+@pytest.fixture
+def another(tmp_path: Path) -> Path:
+    """A certificate like the stack's, of another home."""
+    pem, _ = certificate.issue(datetime.now(UTC), b"x")
+    path = tmp_path / "another.pem"
+    path.write_bytes(pem)
+    return path
+
+
+def test_no_port_answers_without_the_certificate_of_the_stack(flink: StackSettings, another: Path) -> None:
+    ours, found = flink.flink_certificate, ports(flink)
+    assert {flink.flink_port, flink.flink_rpc_port, flink.flink_blob_port} <= found["jobmanager"]
+    assert found["taskmanager"]
+    for port in set.union(*found.values()):
+        assert heard(port, context(ours, None)) is None, "no certificate is shown"
+        assert heard(port, context(ours, another)) is None, "that of another home is shown"
+        assert heard(port, context(ours, ours)) is not None or port != flink.flink_port
+        plain = heard(port, None)
+        assert plain is None or plain.startswith(b"HTTP/1.1 301"), "sent to https"
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/jobs/overview"), ("POST", "/jars/upload"), ("POST", "/jobs")])
+def test_another_process_can_neither_list_nor_upload_nor_submit(
+    flink: StackSettings, another: Path, method: str, path: str
+) -> None:
+    for url, verify in (
+        (flink.flink_url.replace("https:", "http:"), True),
+        (flink.flink_url, context(flink.flink_certificate, None)),
+        (flink.flink_url, context(flink.flink_certificate, another)),
+    ):
+        with httpx.Client(base_url=url, verify=verify, trust_env=False, timeout=5) as stranger:
+            try:
+                answer = stranger.request(method, path, content=b"{}")
+            except httpx.TransportError:
+                continue
+            assert answer.status_code == httpx.codes.MOVED_PERMANENTLY
+
+
+def test_the_stack_is_answered_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
+    with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
+        assert client.get("/jobs/overview").json() == {"jobs": []}
+    assert {status.state for status in jobs.listing(cluster(flink))} == {"NOT SUBMITTED"}
+    with (
+        rest.client(flink.flink_url, another, timeout_s=20) as deceived,
+        pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        deceived.get("/jobs/overview")
+
+
+def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(flink: StackSettings) -> None:
+    before = flink.flink_certificate.read_bytes()
+    supervision.stop(flink, "taskmanager")
+    lifecycle.start(flink, "taskmanager")
+    assert flink.flink_certificate.read_bytes() == before
+
+    long_ago = datetime.now(UTC) - certificate.VALID - timedelta(days=1)
+    pem, store = certificate.issue(long_ago, certificate.password(flink).encode())
+    flink.flink_certificate.write_bytes(pem)
+    certificate.store(flink).write_bytes(store)
+    supervision.stop(flink, "taskmanager")
+    lifecycle.start(flink, *PARTS)  # the one that runs is started again with the new one
+    assert (certificate.expires(flink) or long_ago) > datetime.now(UTC) + certificate.LEFT
+    assert {path.stat().st_mode & 0o777 for path in flink.flink_certificate.parent.iterdir()} == {0o600}
+    with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
+        assert client.get("/overview").json()["taskmanagers"] == 1
+
+
+# The driver
+
+
+@pytest.fixture
+def gateways(driver: Driver) -> set[int]:
+    """The ports of a driver and its JVM, once both are at work."""
+    remote = {"execution.target": "remote"}
+    rehearsed = {"job": "none", "configuration": remote, "statements": ["SHOW TABLES"], "inserts": [], "rehearse": True}
+    list(driver.submit([rehearsed]))
+    assert driver._process
+    family = [psutil.Process(driver._process.pid)]
+    family += family[0].children(recursive=True)
+    return {listener.port for process in family for listener in listeners(process.net_connections("tcp"))}
+
+
+def test_the_drivers_jvm_obeys_nobody_else(gateways: set[int]) -> None:
+    command = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"  # py4j's protocol
+    assert len(gateways) == 1, "PyFlink's own would listen in Python too"
+    for port in gateways:
+        with socket.create_connection((HOST, port), timeout=5) as plain, suppress(OSError):
+            plain.sendall(command)
+            assert not plain.recv(1 << 10).startswith(b"!y")
