@@ -21,6 +21,7 @@ SUBSYSTEM, MEMBER = "db2_subsystem", "member_name"
 OF_SUBSYSTEM = (MEMBER, "data_sharing_group", "db2_version")
 """Texts that describe the subsystem, whatever the row is of."""
 JOB = ("job_name", "jesjobid", "asid")
+VOLUME = "volume"
 _LONG = (SUBSYSTEM, "fieldname")
 
 INSTANCE: dict[str, tuple[str, ...]] = {
@@ -37,6 +38,7 @@ INSTANCE: dict[str, tuple[str, ...]] = {
     "km5.mplxcpcsum": ("cpc_serial_number", "lpar_name"),
     "km5.mrptcls": ("report_class",),
     "km5.syscpuutil": (),
+    "ks3.dasdspac": (VOLUME,),
     "kd5.dp_srm_log": (SUBSYSTEM,),
     "kd5.dp_srm_sub": (SUBSYSTEM,),
     "kd5.dp_sy_exc": (SUBSYSTEM, "idname"),
@@ -59,9 +61,20 @@ INSTANCE: dict[str, tuple[str, ...]] = {
 COLUMNS = {
     "busy_pct": "gcp:km5.syscpuutil.rmf_lpar_cpu_percent",
     "logical_engines": "gcp:km5.syscpuutil.cpus_online",
+    "cpu_ms": "km5.ascpuutil.cpu_percent",
+    "service_class": "km5.ascpuutil.svcclass",
+    "used_pct": "ks3.dasdspac.percent_free_space",
 }
 """The fields that fill a column of a dataset where the site names no others. Of `rmf_lpar_cpu_percent` the name states
 that it is RMF's utilisation of the partition; no captured line was at hand."""
+
+SHARES = {
+    "km5.ascpuutil": ("cpu_percent", "tcb_percent", "srb_percent", "ziip_percent", "ziip_on_cp_percent"),
+}
+"""Shares of one processor: IBM's help of OMEGAMON for z/OS 5.5 has "can exceed 100%, the maximum value is n00%, where n
+is the number of processors" of these figures of an address space."""
+FREE = {"ks3.dasdspac": ("percent_free_space",)}
+"""Shares that are free, where a column wants those in use."""
 
 LONG = {table for table, fields in INSTANCE.items() if fields == _LONG}
 """Tables with a row a counter; `value`, `delta` and `rate` may be texts there."""

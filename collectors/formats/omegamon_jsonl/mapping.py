@@ -1,8 +1,8 @@
 """Which field of which table fills a column of a dataset, where the site maps it: `columns` of its source.
 
 `active_threads: kd5.real2252.active_threads` fills `db_log` of the subsystem that a line names, `gcp_ms: TABLE.FIELD`
-fills `job` of its address space. A type of engines before it fills `system_cpu`, and several may stand behind each
-other: `busy_pct: gcp:TABLE.FIELD ziip:TABLE.FIELD`.
+fills `job` of its address space, `used_pct: TABLE.FIELD` fills `disk` of its volume. A type of engines before it fills
+`system_cpu`, and several may stand behind each other: `busy_pct: gcp:TABLE.FIELD ziip:TABLE.FIELD`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import datetime
 from typing import NamedTuple
 
-from counterflow.collectors.formats.omegamon_jsonl.known import JOB, MEMBER, SUBSYSTEM
+from counterflow.collectors.formats.omegamon_jsonl.known import FREE, JOB, MEMBER, SHARES, SUBSYSTEM, VOLUME
 from counterflow.collectors.records import Fields, Reason, Record, Reject
 from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
 from counterflow.schemas.definition import datasets
@@ -59,15 +59,24 @@ def records(
         column = datasets()[dataset].columns.get(filling.column) if dataset else None
         value = line[filling.field]
         if dataset is None or column is None:
-            of = f"`{dataset}` has no such column" if dataset else "the line names no subsystem and no address space"
+            of = (
+                f"`{dataset}` has no such column"
+                if dataset
+                else "the line names no subsystem, no address space and no volume"
+            )
             detail = f"columns: {filling.column} from {filling.field}: {of}; for processors write gcp:{filling.table}.…"
             yield Reject(Reason.INVALID_ENTRY, detail, "part")
         elif column.type == "Float64" and not isinstance(value, float):
             yield Reject(Reason.NOT_A_NUMBER, f"{filling.field}: expected a number, found `{value:.60}`", "part")
         else:
-            rows.setdefault((dataset, filling.engine), {})[filling.column] = value
+            converted = _converted(value, column.unit, section, filling.field, envelope.get("interval_s"))
+            row = rows.setdefault((dataset, filling.engine), {})
+            if converted is not None:
+                row[filling.column] = converted
     for (dataset, engine), columns in rows.items():
         fields = {**envelope, **_key(dataset, engine, line), **columns}
+        if "cpu_ms" in columns:
+            fields["cpu_base"] = "logical"
         if dataset == "db_log":
             kinds = datasets()[dataset].columns
             counts = {name: columns[name] for name in columns if kinds[name].kind == "cumulative"}
@@ -85,10 +94,20 @@ def records(
         yield Record(dataset, fields)
 
 
+def _converted(value: Value, unit: str | None, section: str, field: str, seconds: float | None) -> Value | None:
+    """Return a value in the unit of its column; None where that takes the length of the interval, and none is known."""
+    if not isinstance(value, float):
+        return value
+    if unit == "ms" and field in SHARES.get(section, ()):
+        return None if seconds is None else round(value / 100 * seconds * 1000, 3)
+    return 100 - value if field in FREE.get(section, ()) else value
+
+
 def _dataset(filling: Filling, line: Mapping[str, Value]) -> str | None:
     if filling.engine:
         return "system_cpu"
-    return "db_log" if SUBSYSTEM in line else "job" if JOB[0] in line else None
+    of = {SUBSYSTEM: "db_log", JOB[0]: "job", VOLUME: "disk"}
+    return next((dataset for name, dataset in of.items() if name in line), None)
 
 
 def _key(dataset: str, engine: str | None, line: Mapping[str, Value]) -> Fields:
@@ -99,6 +118,8 @@ def _key(dataset: str, engine: str | None, line: Mapping[str, Value]) -> Fields:
             name = str(line[JOB[0]])
             job = "/".join(written(line[part]) for part in JOB if part in line)
             return {"job": job, "command": name, "job_name": name}
+        case "disk":
+            return {"disk": str(line[VOLUME]), "device_type": "disk", "leaf": True}
         case _:
             member = {"member": str(line[MEMBER])} if MEMBER in line else {}
             return {"subsystem": str(line[SUBSYSTEM]), **member}

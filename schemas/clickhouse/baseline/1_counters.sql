@@ -176,7 +176,7 @@ CREATE TABLE IF NOT EXISTS counterflow.disk {on_cluster}
   `state` LowCardinality(Nullable(String)) COMMENT 'State as the source words it: ACTIVE, DEGRADED, HDW FAIL. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
   `protection` LowCardinality(Nullable(String)) COMMENT 'Protection as the source words it: RAID5, MRR, DPY. [null: not IBM i or not reported]' CODEC(ZSTD(1)),
   `capacity_mb` Nullable(Float64) COMMENT 'Capacity. [MB of 1,000,000 bytes; gauge; null: not IBM i or not reported]' CODEC(ZSTD(1)),
-  `used_pct` Nullable(Float64) COMMENT 'Share of the capacity in use. [%; percent; null: not IBM i or not reported]' CODEC(ZSTD(1)),
+  `used_pct` Nullable(Float64) COMMENT 'Share of the capacity in use. [%; percent; null: not reported]' CODEC(ZSTD(1)),
   landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
   CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
 )
@@ -232,7 +232,7 @@ CREATE TABLE IF NOT EXISTS counterflow.job {on_cluster}
   `cpu_ms` Nullable(Float64) COMMENT 'Processor time in the interval on `cpu_base`. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
   `cpu_user_ms` Nullable(Float64) COMMENT 'Part of cpu_ms in user mode. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
   `cpu_sys_ms` Nullable(Float64) COMMENT 'Part of cpu_ms in system mode. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
-  `cpu_base` LowCardinality(Nullable(String)) COMMENT 'What one second of CPU is: of one `logical` processor (Linux), or of one `physical` core (AIX). [null: no CPU figure]' CODEC(ZSTD(1)),
+  `cpu_base` LowCardinality(Nullable(String)) COMMENT 'What one second of CPU is: of one `logical` processor (Linux, z/OS), or of one `physical` core (AIX). [null: no CPU figure]' CODEC(ZSTD(1)),
   `threads` Nullable(Float64) COMMENT 'Threads. [threads; gauge; null: not reported]' CODEC(ZSTD(1)),
   `size_kb` Nullable(Float64) COMMENT 'Virtual size. [KB of 1,024 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `resident_kb` Nullable(Float64) COMMENT 'Resident set, shared pages included (Linux). [KB of 1,024 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
