@@ -112,7 +112,11 @@ TEXTS = (
         "JSON of an HMC without `systemUtil` around it",
         "keep the whole answer for processed metrics",
     ),
-    _text(r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b", "a list of lslparutil", _RECORD),
+    _text(
+        r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b",
+        "a list of lslparutil",
+        f"its cycles are not read: {_RECORD} in each partition",
+    ),
     _text(r"\A[a-z]\w*=[^,\n]*(?:,\"?[a-z]\w*=[^\n]*){2,}", "a listing of lshwres or lssyscfg", _PARTITIONS),
     # z/OS and Db2
     _text(

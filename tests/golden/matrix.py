@@ -1,4 +1,7 @@
-"""`make golden` writes the table of docs/formats/index.md: one golden case of each format in every dress.
+"""`make golden` writes the tables of docs/formats/index.md.
+
+One has a golden case of each format in every dress, the other the exports that people of each trade make most, and
+what becomes of them.
 
 A dress that gives the records of the case is `read`; one that gives none, and its reason, is `advice`. Anything else is
 a mistake, which the test reports.
@@ -52,6 +55,65 @@ CASES = {
 TABLES = ("ibmi_tables", "db2_log_csv", "qrep_monitor", "workload_csv", "query_log")
 
 
+EXPORTS = {
+    "AIX, Linux": {
+        "nmon, `nmon -f` or topas_nmon": "nmon/aix_dedicated",
+        "njmon": "njmon/one_sample_a_line",
+        "sar of Linux, as text": "unrecognised/sar",
+        "sar of AIX": "unrecognised/sar_aix",
+        "`sadf -d`": "unrecognised/sadf_table",
+        "vmstat": "unrecognised/vmstat",
+        "iostat of AIX": "unrecognised/iostat_aix",
+        "`lparstat 5`, `lparstat -i`": "unrecognised/lparstat",
+        "topasout": "unrecognised/topasout",
+        "ps, top": "unrecognised/ps",
+    },
+    "IBM i": {
+        "members of Collection Services, saved in ACS": "ibmi_tables/qapmdisk_san_units",
+        "the same by CPYTOIMPF, without column names": "ibmi_tables/bad_headerless_of_unknown_width",
+        "SQL services, `SELECT *` saved in ACS": "ibmi_tables/active_job_info_without_time",
+        "the same with `--at`": "ibmi_tables/active_job_info_at",
+        "WRKDSKSTS": "wrkdsksts/print",
+        "WRKSYSSTS": "unrecognised/wrksyssts",
+        "WRKACTJOB": "unrecognised/wrkactjob",
+        "DSPLOG, job logs": "unrecognised/history_log",
+        "PRTSYSRPT and other reports of Performance Tools": "unrecognised/performance_tools_report",
+        "a chart of Performance Data Investigator": "unrecognised/pdi_chart",
+    },
+    "Db2 for z/OS": {
+        "statistics report of OMEGAMON, with LOG ACTIVITY": "omegamon_log_activity/two_intervals_of_a_report",
+        "its accounting report or record trace": "unrecognised/omegamon_accounting",
+        "-DISPLAY LOG": "db2_display_log/hardcopy_log",
+        "SMF 100 to 102, as dumped": "unrecognised/smf_of_db2",
+        "DSNJU004": "unrecognised/db2_log_map",
+        "counters of the log as CSV, with names of the site": "unrecognised/db2_log_columns_unnamed",
+        "RMF Monitor III over HTTP": "rmf_dds/procu",
+        "RMF Postprocessor, printed": "unrecognised/rmf_print",
+        "RMF Postprocessor, XML": "unrecognised/rmf_postprocessor",
+        "RMF Spreadsheet Reporter": "unrecognised/rmf_spreadsheet",
+    },
+    "replication": {
+        "IBMQREP_APPLYMON": "qrep_monitor/applymon_luw",
+        "IBMQREP_CAPMON": "qrep_monitor/capmon_luw",
+        "EXPORT OF DEL, which names no columns": "qrep_monitor/export_of_del",
+        "log of Q Capture or Q Apply": "unrecognised/qrep_log",
+        "`STATUS SHOW DETAILS`": "unrecognised/qrep_status",
+        "`DISPLAY QSTATUS` of MQ": "unrecognised/mq_display",
+    },
+    "HMC": {
+        "`lshwres -r sriov`": "hmc_lshwres/header",
+        "`lssyscfg -r lpar`, `lshwres -r proc`, `-r mem`": "hmc_lshwres/partitions",
+        "other listings": "unrecognised/hmc_listing_of_pools",
+        "`lslparutil`": "unrecognised/hmc_lslparutil",
+        "processed metrics (PCM)": "hmc_pcm/partition",
+        "raw or aggregated metrics": "hmc_pcm/raw_metrics",
+        "the list of metrics": "unrecognised/hmc_list_of_metrics",
+        "feeds below `/rest/api/uom`": "hmc_feed/partitions_and_ports",
+    },
+}
+"""What people of each trade export most, and the golden case that shows what becomes of it."""
+
+
 def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:
     """Return what files of a format come in, by the heading of its column."""
     found = dict(_ANY)
@@ -88,9 +150,30 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def answer(name: str) -> str:
+    """Return what a golden case gives: the datasets, or the sentence of what is refused where it gives none."""
+    rows = [json.loads(line) for line in Case(FOLDER / name).expected.split("\n") if line]
+    datasets = sorted({row["dataset"] for row in rows if "dataset" in row} - {"manifest", "quality"})
+    if datasets:
+        return f"read: {', '.join(f'`{dataset}`' for dataset in datasets)}"
+    return str(rows[0]["detail"]).replace("not read, this is ", "").replace("|", "\\|")
+
+
+def exports() -> str:
+    """Return the exports of each trade as Markdown."""
+    lines = ["| trade | export | answer |", "|---|---|---|"]
+    lines += [
+        f"| {trade} | {what} | {answer(case)} |" for trade, cases in EXPORTS.items() for what, case in cases.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def page(text: str) -> str:
-    """Return the page with the table in its place."""
-    return re.sub(r"(?<=<!-- matrix -->\n\n).*?(?=\n<!-- end -->)", lambda _: table(), text, flags=re.DOTALL)
+    """Return the page with the tables in their places."""
+    for mark, written in (("matrix", table), ("exports", exports)):
+        place = rf"(?<=<!-- {mark} -->\n\n).*?(?=\n<!-- end -->)"
+        text = re.sub(place, lambda _, written=written: written(), text, flags=re.DOTALL)
+    return text
 
 
 def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]:

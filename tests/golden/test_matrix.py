@@ -12,9 +12,18 @@ def test_every_format_is_in_the_table() -> None:
     assert matrix.CASES.keys() == formats().keys()
 
 
+def test_the_exports_of_each_trade_are_answered_as_the_page_shows() -> None:
+    assert matrix.exports() in matrix.PAGE.read_text(encoding="utf-8")
+
+
+def test_five_exports_of_each_trade_are_there() -> None:
+    assert {trade: len(exports) for trade, exports in matrix.EXPORTS.items() if len(exports) < 5} == {}
+
+
 @pytest.mark.parametrize("format", matrix.CASES)
 def test_each_cell_is_as_the_page_shows(format: str) -> None:
-    lines = matrix.PAGE.read_text(encoding="utf-8").splitlines()
+    page = matrix.PAGE.read_text(encoding="utf-8")
+    lines = page.partition("<!-- matrix -->")[2].partition("<!-- end -->")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     shown = {row[0]: dict(zip(rows[0][1:], row[1:], strict=True)) for row in rows[2:]}[f"[`{format}`]({format}.md)"]
     found = {name: matrix.cell(format, dress) for name, dress in matrix.dresses(format).items()}

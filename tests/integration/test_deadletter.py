@@ -82,6 +82,8 @@ def test_a_refused_record_lands_once_however_often_it_is_replayed(line: StackSet
     land(line)
     assert_landed_once(line, agent, 10, 45 - 3 - 7, deadletters=2)
     [group] = lines(deadletter("list", "--json"))
+    assert lines(deadletter("list", "--from", "-1h", "--to", "-1m", "--each", "--json")) == []
+    assert lines(deadletter("list", "--to", "2000-01-01", "--json")) == []
     assert (group["stage"], group["reason"], group["place"], group["letters"]) == (
         "land",
         "VIOLATED_CONSTRAINT",
