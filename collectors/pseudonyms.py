@@ -47,12 +47,23 @@ _WORD = re.compile(r"[\w$#@]+")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
 _LONG_ADDRESS = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{1,4}::?){3,7}[0-9a-fA-F]{1,4}(?![\w:])")
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:])")
+_BARE_MAC = re.compile(r">([0-9A-Fa-f]{12})</\w*MACAddress>|\"macAddress\"\s*:\s*\"([0-9A-Fa-f]{12})\"")
+_UUID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
+_HOST = re.compile(r"://([A-Za-z][\w.-]*):\d")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _DOMAIN = re.compile(
     r"(?<![\w./@-])(?:[A-Za-z][\w-]*\.){2,}(?:com|org|net|edu|gov|local|lan|corp|intra|internal|at|au|be|br|ca|ch|cn|de|dk|es|eu|fi|fr|in|it|jp|nl|no|pl|se|uk|us)\b"
 )
 _PATH = re.compile(r"(?<![\w/.<])(?:/[\w.+@#$-]+){2,}")
 _LOCATION = re.compile(r"\bU[0-9A-Z]{4}\.[0-9A-Z]{3}\.([0-9A-Z]{7})")
+_LOOKS = {
+    "path": _PATH,
+    "domain": _DOMAIN,
+    "mail": _MAIL,
+    "serial": _LOCATION,
+    "host": _HOST,
+    "adapter": _BARE_MAC,
+}
 _ELEMENT = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
 """Command lines in nmon: whatever stands in them is replaced."""
@@ -99,17 +110,18 @@ class Pseudonyms:
 
     def learn_text(self, text: str) -> None:
         """Take out of a text what looks like an address, a path, a domain or a serial number."""
-        for kind, pattern in (("path", _PATH), ("domain", _DOMAIN), ("mail", _MAIL), ("serial", _LOCATION)):
+        for kind, pattern in _LOOKS.items():
             for found in pattern.finditer(text):
-                words = _WORD.findall(found[1] if kind == "serial" else found[0])
-                for word in words:
-                    if not (kind == "path" and word in _FOLDERS) and not (kind != "serial" and len(word) < _SHORT):
+                for word in _WORD.findall(found[found.lastindex or 0]):
+                    short = kind in ("path", "domain", "mail") and len(word) < _SHORT
+                    if not (kind == "path" and word in _FOLDERS) and not short:
                         self._add(word, kind)
 
     def replaced(self, text: str) -> str:
         """Return the text with every name replaced; its length and its lines stay."""
         text = _ARGUMENTS.sub(self._arguments, text)
         text = _MAC.sub(lambda found: self._hexadecimal(found[0]), text)
+        text = _UUID.sub(lambda found: self._hexadecimal(found[0]), text)
         text = _LONG_ADDRESS.sub(lambda found: self._long_address(found[0]), text)
         text = _ADDRESS.sub(lambda found: self._address(found[0]), text)
         return _WORD.sub(lambda found: self._of(found[0]), text)

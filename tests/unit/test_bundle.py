@@ -63,6 +63,17 @@ def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
         assert {(entry.uname, entry.uid, entry.mtime) for entry in tar} == {("", 0, 0)}
 
 
+def test_a_feed_of_an_hmc_keeps_no_name_of_what_it_manages(tmp_path: Path) -> None:
+    source = Path(__file__).parents[1] / "golden/hmc_feed/partitions_and_ports/input.xml"
+    out = tmp_path / "b.tgz"
+    assert bundle(source, "--out", out).exit_code == 0
+    [file] = unpacked(out, tmp_path / "unpacked")
+    for name in ("PROD01", "hmc1", "11111111-2222-4333-8444-555555555502", "8ACA227C6E00", "WZS0485"):
+        assert name in source.read_text()
+        assert name not in file.read_text()
+    assert figures(file) == figures(source)
+
+
 def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_path: Path) -> None:
     hosts = []
     for number in (1, 2):
