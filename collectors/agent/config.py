@@ -401,7 +401,8 @@ def load(path: Path) -> Config:
             f"{path}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", exit_code=2
         ) from None
     except OSError as error:
-        raise CounterflowError(f"{path}: {error.strerror}", hint="--config names the file", exit_code=2) from None
+        hint = "collectors/agent.example.yaml is one to begin with; `up` writes one for its stack"
+        raise CounterflowError(f"{path}: {error.strerror}", hint=hint, exit_code=2) from None
     folder = path.absolute().parent
     found = check(text, folder)
     if isinstance(found, Config):

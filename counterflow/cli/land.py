@@ -81,7 +81,7 @@ def command(
 
     configure()
     gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and form no cycles
-    stack = StackSettings.load()
+    stack = StackSettings.of_a_part()
     password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

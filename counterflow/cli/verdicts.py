@@ -86,7 +86,7 @@ def export(
     from counterflow.stack.settings import StackSettings
 
     configure()
-    stack = StackSettings.load()
+    stack = StackSettings.of_a_part()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

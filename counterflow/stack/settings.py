@@ -160,6 +160,15 @@ class StackSettings(BaseModel):
             exit_code=2,
         )
 
+    @classmethod
+    def of_a_part(cls) -> Self:
+        """Return the settings for a part, which may begin before the stack counts as running: its passwords are there.
+
+        Raises `CounterflowError` as `running` where there are none.
+        """
+        settings = cls.load()
+        return settings if settings.secrets.is_dir() else cls.running()
+
     @property
     def elsewhere(self) -> list[str]:
         """The settings that point to servers outside this stack."""

@@ -19,6 +19,7 @@ NEED_A_STACK = (
     ("deadletter", "replay", "--reason", "schema"),
     ("doctor",),
     ("jobs", "list"),
+    ("land",),
     ("jobs", "submit"),
     ("migrate",),
     ("publish", str(SAMPLE)),
@@ -28,6 +29,7 @@ NEED_A_STACK = (
     ("sql", "SELECT 1"),
     ("study", "compare", "--baseline", "a", "--scenario", "b"),
     ("topics", "create"),
+    ("verdicts", "export"),
 )
 
 
