@@ -114,8 +114,9 @@ TEXTS = (
     ),
     _text(
         r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b",
-        "a list of lslparutil",
-        f"its cycles are not read: {_RECORD} in each partition",
+        "a list of lslparutil without names or cycles of partitions",
+        "`lslparutil -r lpar -F time,lpar_name,curr_procs,entitled_cycles,capped_cycles,uncapped_cycles,time_cycles "
+        "--header`",
     ),
     _text(r"\A[a-z]\w*=[^,\n]*(?:,\"?[a-z]\w*=[^\n]*){2,}", "a listing of lshwres or lssyscfg", _PARTITIONS),
     # z/OS and Db2

@@ -18,6 +18,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {
     "hmc_lshwres": (GOLDEN / "hmc_lshwres/capacity_changed/input.csv").read_bytes(),
     "hmc_feed": (GOLDEN / "hmc_feed/cut_and_appended/input.xml").read_bytes(),
+    "hmc_lslparutil": (GOLDEN / "hmc_lslparutil/newest_first/input.csv").read_bytes(),
     "hmc_pcm": (GOLDEN / "hmc_pcm/text_between_documents/input.json").read_bytes(),
 }
 

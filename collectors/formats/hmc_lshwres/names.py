@@ -8,7 +8,7 @@ from __future__ import annotations
 
 SYSTEM = ("lpar_name", "name")  # used; the second in lssyscfg -r lpar
 PARTITION_ID = "lpar_id"  # used
-OTHERS = ("resource_type", "event_type", "drc_index", "slot_num")
+OTHERS = ("resource_type", "event_type", "time_cycles", "uncapped_cycles", "drc_index", "slot_num")
 """Listings with these are of something else: utilisation, slots."""
 LOGICAL_PORT = ("logical_port_id",)  # used: the DRC index, in hexadecimal
 LOGICAL_LOCATION = ("location_code",)  # used

@@ -1,0 +1,178 @@
+"""`lslparutil -r lpar` of an HMC: processor cycles of partitions, as lists of name=value or as CSV with a header.
+
+The counts run on, and the newest sample stands first. Between two samples of a partition, capped and uncapped cycles by
+the cycles of time are the processors that it consumed; the later of both gets them, whichever stands first.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.dates import local_time
+from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.stamps import iso, to_utc
+
+SYSTEM, TIME, MODE, PROCESSORS = "lpar_name", "time", "curr_proc_mode", "curr_procs"
+OF_TIME = "time_cycles"
+CYCLES = ("entitled_cycles", "capped_cycles", "uncapped_cycles")
+STEP = 1000
+"""Lines from one position to the next: each holds a copy of what is remembered."""
+
+_NAME = re.compile(r"[a-z]\w*")
+_NEEDED = {TIME, SYSTEM, OF_TIME, *CYCLES}
+_NOT_SETTINGS = re.compile(
+    r"time|sys_time|time_bin|event_type|resource_type|uptime|lpar_name|lpar_id|\w+_cycles\w*|total_\w+"
+)
+
+Attributes = dict[str, str]
+
+
+@dataclass
+class LparutilState:
+    """What lines need of those before: the header, the last sample and the settings of each partition. JSON values."""
+
+    header: list[str] = field(default_factory=list)
+    samples: dict[str, dict[str, Any]] = field(default_factory=dict)
+    config: dict[str, Attributes] = field(default_factory=dict)
+
+
+class HmcLslparutil:
+    """Utilization of partitions as the HMC keeps it; see docs/formats/hmc_lslparutil.md."""
+
+    name = "hmc_lslparutil"
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a line of `head` names or holds the cycles of a partition."""
+        for data in head.split(b"\n")[:100]:
+            if b"uncapped_cycles" in data and {cell.partition("=")[0] for cell in _cells(text(data))} >= _NEEDED:
+                return True
+        return False
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every line; the last counts without a line end only where the data is complete."""
+        begun = position or Position(0, 0)
+        state = LparutilState(**deepcopy(begun.state))
+        end, number = begun.byte_offset, begun.line
+        for line in read_lines(stream, end, number):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                break
+            if number % STEP == 0 and end > begun.byte_offset:
+                yield Position(end, number, deepcopy(asdict(state)))
+            for item in _items(line, state, context):
+                if isinstance(item, Reject):
+                    item.line, item.byte_offset = line.number, line.offset
+                    item.raw = line.raw if item.kept == "none" else b""
+                yield item
+            end, number = line.end, line.number
+        if end > begun.byte_offset:
+            yield Position(end, number, deepcopy(asdict(state)))
+        elif end == 0 and context.complete:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]:
+    written = text(line.data)
+    cells = _cells(written)
+    if not written.strip():
+        return
+    if line.fault is Reason.LINE_TOO_LONG:
+        yield Reject(line.fault, "the line is longer than any of a list", "none")
+    elif all(map(_NAME.fullmatch, cells)) and set(cells) >= _NEEDED:
+        state.header = cells
+    elif isinstance(found := _attributes(cells, state.header), Reject):
+        yield found
+    elif (system := context.system or found.get(SYSTEM)) is None:
+        yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
+    else:
+        try:
+            local = local_time(found[TIME], context.date_order or "mdy")
+        except (KeyError, ValueError) as error:
+            detail = f"expected {TIME} as MM/DD/YYYY HH:MM:SS" if TIME not in found else str(error)
+            yield Reject(Reason.STAMP_INVALID if TIME in found else Reason.STAMP_MISSING, detail, "none")
+            return
+        ts = iso(to_utc(local, context.zone, None)[0])
+        envelope: Fields = {"ts": ts, "system": system, "source": HmcLslparutil.name}
+        published = state.config.setdefault(system, {})
+        for name, value in found.items():
+            if not _NOT_SETTINGS.fullmatch(name) and published.get(name) != value:
+                published[name] = value
+                place = {"section": "partition", "item": "", "name": name}
+                yield Record("config", {**envelope, **place, "value": value})
+        yield from _sample(found, system, envelope, state)
+
+
+def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilState) -> Iterator[Item]:
+    """Yield what the cycles of a line make with those of the partition's sample before it in the file."""
+    counts = {}
+    for name in (OF_TIME, *CYCLES):
+        if (written := found.get(name)) is None:
+            return  # an event that has no cycles: a change of state or of the configuration
+        if not written.isdecimal():
+            yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number of cycles, found `{written:.40}`", "part")
+            return
+        counts[name] = int(written)
+    sample = {"ts": envelope["ts"], "counts": counts, **{n: found[n] for n in (PROCESSORS, MODE) if n in found}}
+    other = state.samples.get(system)
+    if other is not None and other["counts"] == counts:
+        yield Reject(Reason.DUPLICATE_ROW, f"the list has the sample of {system} already", "all")
+        return
+    state.samples[system] = sample
+    if other is None:
+        return
+    earlier, later = sorted((other, sample), key=lambda one: one["counts"][OF_TIME])
+    past = {name: later["counts"][name] - earlier["counts"][name] for name in counts}
+    seconds = (datetime.fromisoformat(later["ts"]) - datetime.fromisoformat(earlier["ts"])).total_seconds()
+    if min(past.values()) < 0 or past[OF_TIME] == 0:
+        yield Reject(
+            Reason.RESTARTED, f"{system}: cycles counted anew between {earlier['ts']} and {later['ts']}", "all"
+        )
+    elif seconds <= 0:
+        detail = f"{system}: cycles passed, and no time from {earlier['ts']} to {later['ts']}"
+        yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+    else:
+        fields = {**envelope, "ts": later["ts"], "interval_s": seconds}
+        yield Record("system_cpu", {**fields, "engine_type": "core", "engine": "all", **_columns(past, later)})
+        yield Record("manifest", {**fields, "counted": "system_cpu", "row_count": 1})
+
+
+def _columns(past: Mapping[str, int], later: Mapping[str, Any]) -> Fields:
+    consumed = (past["capped_cycles"] + past["uncapped_cycles"]) / past[OF_TIME]
+    columns: Fields = {"physical_consumed_cores": round(consumed, 6)}
+    if later.get(MODE) != "ded":
+        columns["entitled_cores"] = round(past["entitled_cycles"] / past[OF_TIME], 6)
+    if str(later.get(PROCESSORS, "")).isdecimal():
+        columns["virtual_engines"] = float(later[PROCESSORS])
+    return columns
+
+
+def _attributes(cells: Sequence[str], header: Sequence[str]) -> Attributes | Reject:
+    """Return the attributes of a line by name; HMCs write `null` for what is not set."""
+    pairs = [cell.partition("=") for cell in cells]
+    if all(equals and _NAME.fullmatch(name) for name, equals, _ in pairs):
+        found = {name: value for name, _, value in pairs}
+    elif not header:
+        return Reject(Reason.NO_HEADER, "expected name=value, or a header before it (-F --header)", "none")
+    elif len(cells) != len(header):
+        return Reject(Reason.FIELD_COUNT, f"{len(cells)} values for {len(header)} attributes", "none")
+    else:
+        found = dict(zip(header, cells, strict=True))
+    return {name: value for name, value in found.items() if value not in ("", "null")}
+
+
+def _cells(line: str) -> list[str]:
+    """Return the values of a line: comma-separated, quoted where one holds a comma."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=False), [])]
+    except csv.Error:
+        return [line]
+
+
+FORMAT = HmcLslparutil()
