@@ -10,6 +10,7 @@ from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 ANYTHING_ELSE = "docs/formats names the files that are read and how each is produced"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
+_SADF = "write what sar recorded as JSON: `sadf -j /var/log/sa/saDD -- -A -p`"
 _PICTURE = "a picture holds no counters: get the file it was drawn from"
 _UNPACK = "unpack it, and give the files in it"
 _MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON, with the names of the columns"
@@ -52,7 +53,7 @@ BINARIES = (
     Binary(b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     Binary(b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     Binary(b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
-    Binary(b"\x96\xd5", "a data file of sar", f"it is not read: {_RECORD}"),
+    Binary(b"\x96\xd5", "a data file of sar", _SADF),
 )
 
 SMF = (
@@ -89,9 +90,9 @@ TEXTS = (
         "JSON of njmon that does not begin a sample",
         "take the whole recording: a sample begins with its timestamp",
     ),
-    _text(r"\ALinux [^\n]+\(\d+ CPU\)", "a text of sar, iostat or mpstat", _RECORD),
+    _text(r"\ALinux [^\n]+\(\d+ CPU\)", "a text of sar, iostat or mpstat", f"{_SADF}, or {_RECORD}"),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
-    _text(r"\A# hostname;interval;timestamp", "a table of sadf, of one kind of counters", _RECORD),
+    _text(r"\A# hostname;interval;timestamp", "a table of sadf, of one kind of counters", _SADF),
     _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
     _text(r"^Disks: +% tm_act|^Device:? .*%util|^tty: +tin", "output of iostat", _RECORD),
     _text(r"\ANode Name +:|%entc +lbusy|^System configuration: type=", "output of lparstat", _RECORD),

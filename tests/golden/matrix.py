@@ -52,6 +52,7 @@ CASES = {
     "query_log": "two_streams_beside_each_other",
     "ycsb": "time_series_printed_twice",
     "site": "every_list",
+    "sysstat": "all_activities",
 }
 TABLES = ("ibmi_tables", "db2_log_csv", "qrep_monitor", "workload_csv", "query_log")
 
@@ -60,6 +61,8 @@ EXPORTS = {
     "AIX, Linux": {
         "nmon, `nmon -f` or topas_nmon": "nmon/aix_dedicated",
         "njmon": "njmon/one_sample_a_line",
+        "sar of Linux, `sadf -j FILE -- -A -p`": "sysstat/all_activities",
+        "sar of Linux, its data file": "unrecognised/sar_data",
         "sar of Linux, as text": "unrecognised/sar",
         "sar of AIX": "unrecognised/sar_aix",
         "`sadf -d`": "unrecognised/sadf_table",

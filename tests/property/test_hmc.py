@@ -1,4 +1,4 @@
-"""Listings and documents of an HMC: splits and damage anywhere, and one name for one port."""
+"""Listings and documents of an HMC, and documents of sadf: splits and damage anywhere, and one name for one port."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ INPUTS = {
     "hmc_lshwres": (GOLDEN / "hmc_lshwres/capacity_changed/input.csv").read_bytes(),
     "hmc_feed": (GOLDEN / "hmc_feed/cut_and_appended/input.xml").read_bytes(),
     "hmc_lslparutil": (GOLDEN / "hmc_lslparutil/newest_first/input.csv").read_bytes(),
+    "sysstat": (GOLDEN / "sysstat/documents_overlap_and_one_is_cut/input.json").read_bytes(),
     "hmc_pcm": (GOLDEN / "hmc_pcm/text_between_documents/input.json").read_bytes(),
 }
 

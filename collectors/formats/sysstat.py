@@ -1,0 +1,230 @@
+"""`sadf -j`: what sar recorded on Linux, as JSON; whole documents, one behind the other.
+
+Names and units are those of sysstat's json_stats.c (github.com/sysstat/sysstat): rates are per second of the interval,
+memory is in KB of 1,024 bytes, a sector has 512 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.device_names import devices
+from counterflow.collectors.text.documents import Documents, Unusable, read_items
+from counterflow.collectors.text.stamps import iso, stated
+
+CPU = {
+    "user_pct": ("user", "usr", "nice", "guest", "gnice"),
+    "sys_pct": ("system", "sys", "irq", "soft"),
+    "wait_pct": ("iowait",),
+    "steal_pct": ("steal",),
+    "idle_pct": ("idle",),
+}
+"""Shares of all the time of a processor; with `-u ALL` user and system stand in parts."""
+DISK = {"transfers": ("tps", 1.0), "read_kb": ("rd_sec", 0.5), "written_kb": ("wr_sec", 0.5)}
+LINK = {
+    "out_kb": ("txkB", 1.0),
+    "in_kb": ("rxkB", 1.0),
+    "out_packets": ("txpck", 1.0),
+    "in_packets": ("rxpck", 1.0),
+    "out_errors": ("txerr", 1.0),
+    "in_errors": ("rxerr", 1.0),
+    "out_dropped": ("txdrop", 1.0),
+    "in_dropped": ("rxdrop", 1.0),
+    "collisions": ("coll", 1.0),
+}
+POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers", "active_mb": "active"}
+POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
+POOL = {
+    "faults": ("fault", 1.0),
+    "major_faults": ("majflt", 1.0),
+    "file_pages_in_kb": ("pgpgin", 1.0),
+    "file_pages_out_kb": ("pgpgout", 1.0),
+    "paging_space_pages_in": ("pswpin", 1.0),
+    "paging_space_pages_out": ("pswpout", 1.0),
+    "page_reclaims": ("pgsteal", 1.0),
+}
+"""Columns that are a rate times the interval, and by what factor."""
+SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
+
+_DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}')
+_SAID_TWICE = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
+"""Figures of a disk that stand there in another unit, too."""
+_IN_COLUMNS = {
+    "memory": {*POOL_KB.values(), "swpused"},
+    "paging": {name for name, _ in POOL.values()} | {"pgscank", "pgscand"},
+    "swap-pages": {name for name, _ in POOL.values()},
+    "disk": {name for name, _ in DISK.values()} | {"util-percent", *_SAID_TWICE},
+    "net-dev": {name for name, _ in LINK.values()},
+    "net-edev": {name for name, _ in LINK.values()},
+}
+"""Figures by section that columns of datasets hold; of the section the others are counters."""
+_NOT_COUNTERS = ("timestamp", "cpu-load")
+_TOO_LARGE = 2.0**63
+
+Figures = Mapping[str, float]
+
+
+@dataclass
+class SysstatState:
+    """What is needed of the documents before: the last sample and the settings of each host. JSON values."""
+
+    seen: dict[str, str] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class Sysstat:
+    """Documents of `sadf -j FILE -- -A -p`; see docs/formats/sysstat.md."""
+
+    name = "sysstat"
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether `head` begins with a document."""
+        return _DOCUMENTS.start.match(head.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every sample; a document that is damaged becomes a reject, and the next is read."""
+        return read_items(stream, position, context, _DOCUMENTS, SysstatState, _items)
+
+
+def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
+    hosts = [host for host in _list(_mapping(_mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
+    if not hosts:
+        raise Unusable(Reason.NOT_THIS_FORMAT, "expected hosts with statistics: sadf -j FILE -- -A -p")
+    for host in hosts:
+        name = host.get("nodename")
+        system = context.system or (name if isinstance(name, str) and name else None)
+        if system is None:
+            raise Unusable(Reason.BAD_HEADER, "expected nodename, or --system")
+        yield from _host(host, system, state, context)
+
+
+def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
+    repeated = 0
+    for sample in _list(host["statistics"]):
+        written = _mapping(sample.get("timestamp"))
+        stamp = f"{written.get('date')}T{written.get('time')}"
+        instant = stated(stamp + ("Z" if written.get("utc") == 1 else ""), context.zone) if written else None
+        if instant is None:
+            detail = f"expected timestamp with date and time, found {stamp if written else 'none':.60}"
+            yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none", system=system)
+            continue
+        ts = iso(instant)
+        if ts <= state.seen.get(system, ""):
+            repeated += 1
+            continue
+        state.seen[system] = ts
+        envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
+        published = state.config.setdefault(system, {})
+        for setting in SETTINGS:
+            if (value := host.get(setting)) is not None and published.get(setting) != str(value):
+                published[setting] = str(value)
+                place = {"section": "host", "item": "", "name": setting}
+                yield Record("config", {**envelope, **place, "value": str(value)})
+        seconds = written.get("interval")
+        if not isinstance(seconds, int | float) or seconds <= 0:
+            detail = "the sample states no interval: its rates are of no time"
+            yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
+            continue
+        rows: Counter[str] = Counter()
+        for dataset, fields in _records(sample, float(seconds), host.get("number-of-cpus")):
+            rows[dataset] += 1
+            yield Record(dataset, {**envelope, "interval_s": float(seconds), **fields})
+        for dataset, count in rows.items():
+            counted = {"counted": dataset, "row_count": count}
+            yield Record("manifest", {**envelope, "interval_s": float(seconds), **counted})
+    if repeated:
+        yield Reject(Reason.DUPLICATE_ROW, f"{repeated} samples that were read before", "none", system=system)
+
+
+def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iterator[tuple[str, Fields]]:
+    for entry in _list(sample.get("cpu-load")):
+        yield "system_cpu", _cpu(entry, processors)
+    disks = {
+        str(entry["disk-device"]): _figures(entry) for entry in _list(sample.get("disk")) if "disk-device" in entry
+    }
+    kinds = devices(disks, "Linux")
+    for disk, figures in disks.items():
+        kind = kinds[disk]
+        fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
+        if "util-percent" in figures:
+            fields["busy_pct"] = figures["util-percent"]
+        yield "disk", fields | _amounts(figures, DISK, seconds)
+    network = _mapping(sample.get("network"))
+    links: dict[str, dict[str, float]] = {}
+    for entry in (*_list(network.get("net-dev")), *_list(network.get("net-edev"))):
+        if isinstance(entry.get("iface"), str):
+            links.setdefault(entry["iface"], {}).update(_figures(entry))
+    for link, figures in links.items():
+        yield "link", {"link": link, "link_type": "interface", **_amounts(figures, LINK, seconds)}
+    memory = _figures(_mapping(sample.get("memory")))
+    rates = {**_figures(_mapping(sample.get("paging"))), **_figures(_mapping(sample.get("swap-pages")))}
+    if memory or rates:
+        pool: Fields = {"pool": "memory", **_amounts(rates, POOL, seconds)}
+        pool |= {column: round(memory[name] / 1024, 3) for column, name in POOL_KB.items() if name in memory}
+        if {"swpfree", "swpused"} <= memory.keys():
+            pool["paging_space_mb"] = round((memory["swpfree"] + memory["swpused"]) / 1024, 3)
+        if {"pgscank", "pgscand"} <= rates.keys():
+            pool["page_scans"] = round((rates["pgscank"] + rates["pgscand"]) * seconds, 3)
+        yield "pool", pool
+    for section, content in sample.items():
+        if section not in _NOT_COUNTERS:
+            yield from _counters(section, content)
+
+
+def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
+    name, figures = str(entry.get("cpu", "")), _figures(entry)
+    fields: Fields = {"engine_type": "core", "engine": f"CPU{int(name) + 1:03}" if name.isdecimal() else name or "all"}
+    for column, parts in CPU.items():
+        if known := [figures[part] for part in parts if part in figures]:
+            fields[column] = round(sum(known), 2)
+            fields["cpu_base"] = "logical"
+    if fields["engine"] == "all" and isinstance(processors, int):
+        fields["logical_engines"] = float(processors)
+    return fields
+
+
+def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[str, Fields]]:
+    """Yield the figures of what no dataset models, at any depth; texts in a row of a list name the instance."""
+    if isinstance(content, list):
+        for entry in _list(content):
+            texts = [value for value in entry.values() if isinstance(value, str)]
+            yield from _counters(section, entry, "/".join(texts) or instance)
+        return
+    for name, value in _mapping(content).items():
+        if isinstance(value, dict | list):
+            yield from _counters(
+                name if section in ("network", "power-management", "psi") else section, value, instance
+            )
+        elif name not in _IN_COLUMNS.get(section, ()) and (number := _number(value)) is not None:
+            yield "counter", {"section": section, "instance": instance, "counter": name, "value": number}
+
+
+def _amounts(figures: Figures, columns: Mapping[str, tuple[str, float]], seconds: float) -> Fields:
+    """Return the amounts of the interval of rates a second, by column."""
+    found = ((column, figures.get(name), factor) for column, (name, factor) in columns.items())
+    return {column: round(rate * factor * seconds, 3) for column, rate, factor in found if rate is not None}
+
+
+def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
+    return {name: number for name, value in entry.items() if (number := _number(value)) is not None}
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < _TOO_LARGE else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+FORMAT = Sysstat()
