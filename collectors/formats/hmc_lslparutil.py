@@ -26,6 +26,7 @@ CYCLES = ("entitled_cycles", "capped_cycles", "uncapped_cycles")
 STEP = 1000
 """Lines from one position to the next: each holds a copy of what is remembered."""
 
+_CYCLES = re.compile(r"[0-9]{1,18}")
 _NAME = re.compile(r"[a-z]\w*")
 _NEEDED = {TIME, SYSTEM, OF_TIME, *CYCLES}
 _NOT_SETTINGS = re.compile(
@@ -115,7 +116,7 @@ def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilSta
     for name in (OF_TIME, *CYCLES):
         if (written := found.get(name)) is None:
             return  # an event that has no cycles: a change of state or of the configuration
-        if not written.isdecimal():
+        if not _CYCLES.fullmatch(written):
             yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number of cycles, found `{written:.40}`", "part")
             return
         counts[name] = int(written)

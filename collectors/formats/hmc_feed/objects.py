@@ -52,7 +52,7 @@ def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
         raise Unusable(reason, f"expected a time under `updated`, found {written or 'none'}; --at gives it")
     objects = [
         (kind, entry, one)
-        for entry in feed.get("entry", [feed])
+        for entry in (_objects(feed, "entry") if "entry" in feed else [feed])
         for content in _objects(entry, "content")
         for kind in content
         for one in _objects(content, kind)
