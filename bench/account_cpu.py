@@ -17,6 +17,8 @@ from bench.generate_zos import BEGIN, configured, minutes, publish
 from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets, topics
+from counterflow.schemas.frame import contract
+from counterflow.schemas.frame import rows as of_frame
 from counterflow.stack import lifecycle
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
@@ -24,6 +26,7 @@ from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
 STREAMS = ("system_cpu", "workload", "db_log")
+COLUMNS = {datasets()[name].topic: contract(name).columns for name in STREAMS}
 SYSTEMS, MEMBERS = 100, 2
 MINUTES = int(os.environ.get("BENCH_MINUTES", "3000"))
 YEAR_MINUTES = 365 * 24 * 60
@@ -84,9 +87,10 @@ def peer(kafka: Kafka, rows: int) -> float:
     begin = time.monotonic()
     while read < rows:
         for message in consumer.consume(10_000, timeout=10):
-            row = orjson.loads(message.value() or b"")
-            together.setdefault((row["system"], row["ts"]), []).append(row)
-            read += 1
+            columns = COLUMNS[message.topic() or ""]
+            for row in of_frame(orjson.loads(message.value() or b""), columns):
+                together.setdefault((row["system"], row["ts"]), []).append(row)
+                read += 1
     seconds = time.monotonic() - begin
     consumer.close()
     return rows / seconds

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
-import orjson
-from confluent_kafka import Producer
-
+from bench.framed import send
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets
+from tests.support.frames import frame
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 LOG_COUNTS = [
@@ -56,26 +56,20 @@ def configured(systems: int, members: int) -> Iterator[tuple[str, dict[str, Any]
         yield "config", {**envelope, **batch}
 
 
-def publish(kafka: Kafka, rows: Iterator[tuple[str, dict[str, Any]]]) -> int:
-    """Publish rows as the agent does, keyed by system; return how many."""
-    producer = Producer(
-        {
-            **kafka.client,
-            "linger.ms": 20,
-            "compression.type": "lz4",
-            "queue.buffering.max.messages": 200_000,
-        }
-    )
-    topics = {name: dataset.topic for name, dataset in datasets().items()}
+def publish(kafka: Kafka, rows: Iterable[tuple[str, dict[str, Any]]]) -> int:
+    """Publish rows in frames of one system and instant, as the agent does; return how many rows."""
     count = 0
-    for seq, (dataset, row) in enumerate(rows):
-        count += 1
-        while True:
-            try:
-                producer.produce(topics[dataset], orjson.dumps({**row, "seq": seq}), row["system"])
-                break
-            except BufferError:
-                producer.poll(0.1)
-    if left := producer.flush(60):
-        raise RuntimeError(f"{left} rows were not taken")
+
+    def messages() -> Iterator[tuple[str, dict[str, Any]]]:
+        nonlocal count
+        names = datasets()
+        for _, interval in groupby(rows, key=lambda row: (row[1]["system"], row[1]["ts"])):
+            by_dataset: dict[str, list[dict[str, Any]]] = {}
+            for dataset, row in interval:
+                by_dataset.setdefault(dataset, []).append({**row, "seq": count})
+                count += 1
+            for dataset, together in by_dataset.items():
+                yield names[dataset].topic, frame(dataset, together)
+
+    send(kafka, messages())
     return count

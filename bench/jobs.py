@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from bench.figure import Figure
+from bench.framed import send
 from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import Dataset, Topic, datasets, topics
@@ -95,25 +96,8 @@ def emit(name: str, cold: Took, warm: Took, plain: float) -> None:
 
 def fill(kafka: Kafka, given: Input) -> None:
     """Publish the rows of a job as the agent does: keyed by system, interval by interval."""
-    producer = Producer(
-        {
-            **kafka.client,
-            "linger.ms": 20,
-            "compression.type": "lz4",
-            "queue.buffering.max.messages": 200_000,
-        }
-    )
-    topic = given.definition.topic
     numbered = ({**row, "seq": seq} for seq, row in enumerate(rows(given)))
-    for row in frames(given.definition.dataset, numbered):
-        while True:
-            try:
-                producer.produce(topic, orjson.dumps(row), row["system"])
-                break
-            except BufferError:
-                producer.poll(0.1)
-    if left := producer.flush(60):
-        raise RuntimeError(f"{left} rows of {topic} were not taken")
+    send(kafka, ((given.definition.topic, frame) for frame in frames(given.definition.dataset, numbered)))
 
 
 def rows(given: Input) -> Iterator[dict[str, Any]]:

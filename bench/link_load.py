@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from bench.figure import Figure
+from bench.framed import send
 from bench.rerun import CORES, METHOD, Took, rerun
 from counterflow.base.kafka import Kafka
 from counterflow.schemas.definition import datasets, topics
@@ -61,32 +62,10 @@ def emit(cold: Took, warm: Took, plain: float) -> None:
 
 
 def fill(kafka: Kafka) -> None:
-    """Publish the samples as the agent does: keyed by system, interval by interval."""
-    producer = Producer(
-        {
-            **kafka.client,
-            "linger.ms": 20,
-            "compression.type": "lz4",
-            "queue.buffering.max.messages": 200_000,
-        }
-    )
-    for row in samples():
-        if row["link_type"] == "nrg":
-            publish(producer, WIRES, wire(row))
-    for found in frames("link", ({**row, "seq": seq} for seq, row in enumerate(samples()))):
-        publish(producer, TOPIC, found)
-    if left := producer.flush(60):
-        raise RuntimeError(f"{left} samples were not taken")
-
-
-def publish(producer: Producer, topic: str, row: dict[str, Any]) -> None:
-    """Publish one row, when the queue has room for it."""
-    while True:
-        try:
-            producer.produce(topic, orjson.dumps(row), row["system"])
-            return
-        except BufferError:
-            producer.poll(0.1)
+    """Publish the samples and their wires as the agent and `link_wire` do."""
+    numbered = ({**row, "seq": seq} for seq, row in enumerate(samples()))
+    send(kafka, ((WIRES, wire(row)) for row in samples() if row["link_type"] == "nrg"))
+    send(kafka, ((TOPIC, frame) for frame in frames("link", numbered)))
 
 
 def wire(row: dict[str, Any]) -> dict[str, Any]:

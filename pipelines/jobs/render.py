@@ -49,9 +49,11 @@ _SETTINGS = {
     "table.exec.sink.require-on-conflict": "false",
     "table.exec.sink.upsert-materialize": "NONE",
 }
-# The broker answers a fetch at once where there is something, so an idle consumer need not ask twice a second. Where a
-# job goes on is in its checkpoints; nobody reads offsets that it would commit beside them.
-_CONSUMER = {"properties.fetch.max.wait.ms": "10000", "properties.commit.offsets.on.checkpoint": "false"}
+# Where a job goes on is in its checkpoints; nobody reads offsets that it would commit beside them.
+_CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
+# The broker answers a fetch at once where there is something, so an idle consumer need not ask twice a second. A rerun
+# would wait as long at the end of its input.
+_IDLE = {"properties.fetch.max.wait.ms": "10000"}
 _PRODUCER = {
     "properties.linger.ms": "20",
     "properties.batch.size": "262144",
@@ -147,7 +149,7 @@ def _statements(
                 group_id=f"flink.{job.name}",
                 bounded=period is not None,
                 columns=columns,
-                options={**connect, **_CONSUMER},
+                options={**connect, **_CONSUMER, **({} if period else _IDLE)},
             )
         )
         within = _within(period, holds_on=dataset.dataset == "config") if period else ""
