@@ -29,6 +29,9 @@ class Job(BaseModel):
     rule : the rule of the same name that the job judges with. The query creates a view `intervals`, whose columns
         `system`, `entity_type` and `entity` identify the judged entity, and inserts from `judged`.
 
+    A query selects the rows of a dataset by its name, and each row once by `distinct_` before it. It selects rows of
+    a view of its own by slots of time by `slots_of_` or `minutes_of_` before that (`pipelines.jobs.slots`). Rows of a
+    dataset with `prev_ts` have `apart_s`, the seconds since then.
     A query that inserts from `wired` has its view `known`, links and settings of a system, wired by `pipelines.wiring`.
     """
 

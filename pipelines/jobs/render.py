@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from counterflow.pipelines.jobs import slots
 from counterflow.pipelines.jobs.definition import Job
 from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
@@ -97,6 +99,8 @@ def render(
     rerun = {"table.exec.state.ttl": "0 ms", "execution.checkpointing.interval": "1 min"}
     rerun |= {"restart-strategy.type": "fixed-delay"}
     rerun |= {"restart-strategy.fixed-delay.attempts": "5", "restart-strategy.fixed-delay.delay": "2 s"}
+    # Nobody waits for a first version of a result: a larger batch writes fewer of them.
+    rerun |= {"table.exec.mini-batch.allow-latency": "5 s", "table.exec.mini-batch.size": "100000"}
     # The sinks flush at the end of the input, so there is no need to wait up to a minute for a last checkpoint.
     rerun |= {"execution.checkpointing.checkpoints-after-tasks-finish": "false"}
     return {
@@ -141,7 +145,7 @@ def _statements(
     read = [dataset for name, dataset in datasets.items() if name in job.reads]
     sources, views = [], []
     for dataset in read:
-        columns = job.words | set(dataset.key)
+        columns = job.words | set(dataset.key) | ({"prev_ts"} if "apart_s" in job.words else set())
         sources.append(
             source_table(
                 dataset,
@@ -163,13 +167,22 @@ def _statements(
     options = {**connect, **_PRODUCER}
     sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=options) for dataset in results(job, datasets)]
     inserts = [statement for statement in job.statements if statement.upper().startswith("INSERT")]
-    views = [statement for statement in job.statements if statement not in inserts]
+    views = [view for statement in job.statements if statement not in inserts for view in _with_slots(statement, job)]
     return {"statements": [*sources, *sinks, *views], "inserts": inserts}
+
+
+def _with_slots(statement: str, job: Job) -> Iterator[str]:
+    """Yield a statement of the query, and behind a view those of its slots that the query selects from."""
+    yield statement
+    if view := re.match(r"CREATE TEMPORARY VIEW (\w+)", statement):
+        yield from slots.views(view[1], job.selects)
 
 
 def _within(period: Period, *, holds_on: bool) -> str:
     """Return the condition of a rerun; what remains valid after its `ts` (`holds_on`) also counts from before it."""
-    begin, end = (f"TO_TIMESTAMP_LTZ({round(moment.timestamp() * 1000)}, 3)" for moment in (period.begin, period.end))
-    since = "" if holds_on else f"ts >= {begin} AND "
+    begin, end = (round(moment.timestamp() * 1000) for moment in (period.begin, period.end))
+    # By number: Flink's planner cannot weigh a predicate of a literal of this type, and rejects a union of such rows.
+    ts_ms = "EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts)"
+    since = "" if holds_on else f"{ts_ms} >= {begin} AND "
     system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"
-    return f"{since}ts < {end}{system}"
+    return f"{since}{ts_ms} < {end}{system}"

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
 from counterflow.stack import lifecycle, supervision
@@ -305,6 +306,10 @@ def line(flink: StackSettings, driver: Driver) -> LinkLine:
     return line
 
 
+def since_now(moment: str) -> float:
+    return seconds(moment) - NOW.timestamp()
+
+
 def states(line: LinkLine, system: str) -> list[str]:
     mine = {key[-1]: row["state"] for key, row in line.kept("verdict").items() if key[1:3] == (system, "nrg")}
     return [state for _, state in sorted(mine.items())]
@@ -359,4 +364,11 @@ def test_ports_that_are_published_after_the_links_complete_results_and_verdicts(
 def test_a_long_recording_at_once_is_judged_in_order(line: LinkLine) -> None:
     rows = numbered(mirrored("bulk", NOW, seed=70, intervals=1200, capped=range(600, 620)))
     line.links(rows)
+    line.check()
+
+
+def test_a_rerun_writes_the_same_results(line: LinkLine) -> None:
+    period = jobs.Period(NOW, NOW + timedelta(minutes=5), "live")
+    inside = [key for key in line.expected()["link_load"] if key[0] == "live" and 0 <= since_now(key[-1]) < 300]
+    assert line.rerun(period, ["link_load"]) == {"link_load": len(inside)}
     line.check()

@@ -18,18 +18,13 @@
 -- Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW worked AS
 SELECT
-  *,
+  ts, CASE WHEN apart_s > 0 THEN apart_s ELSE interval_s END AS interval_s, `system`, workload, run_id, unit_of_work, whole,
   CASE WHEN whole THEN CASE WHEN prev_ts IS NULL THEN done_delta
     WHEN apart_s > 0 AND done >= prev_done AND (interval_s IS NULL OR apart_s <= 2 * interval_s) THEN done - prev_done END
-  END AS accounts,
-  CASE WHEN apart_s > 0 THEN apart_s ELSE interval_s END AS length_s
+  END AS accounts
 FROM (
   SELECT
-    ts, interval_s, prev_ts, `system`, workload, run_id, unit_of_work, done, prev_done, done_delta,
-    operation = '' AND `final` IS NOT TRUE AS whole,
-    -- RAND: see link_load
-    EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
-      + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND() AS apart_s,
+    *, operation = '' AND `final` IS NOT TRUE AS whole,
     COUNT(*) OVER (
       PARTITION BY `system`, workload, run_id, operation, `final`, ts ORDER BY pt
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -38,29 +33,7 @@ FROM (
 )
 WHERE arrival = 1;
 
--- minutes since 1970, numbered by their beginning, of intervals of at most a day
-CREATE TEMPORARY VIEW reaching AS
-SELECT
-  *,
-  CASE WHEN length < 60 THEN (2 * ends - length - 1) / 120 ELSE (ends - 30) / 60 END AS final_minute,
-  CASE WHEN length < 60 THEN 1
-    ELSE CAST((ends - 30) / 60 - (ends - LEAST(length, 86400) - 30) / 60 AS INT) END AS minutes
-FROM (
-  SELECT
-    ts, `system`, workload, run_id, unit_of_work, accounts, length_s,
-    EXTRACT(EPOCH FROM ts) AS ends, CAST(ROUND(length_s) AS BIGINT) AS length
-  FROM worked
-  WHERE whole
-)
-WHERE length > 0;
-
-CREATE TEMPORARY VIEW spans AS
-SELECT
-  ts, `system`, workload, run_id, unit_of_work, accounts, length_s, LEAST(length, 60 * minutes) AS wanted_s,
-  final_minute + 1 - step AS slot
-FROM reaching
--- as many elements as there are minutes: see link_load
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step);
+CREATE TEMPORARY VIEW intervals AS SELECT * FROM worked WHERE whole;
 
 -- What stands beside: `used` is a rate, of processors or of bytes, `own` 1 where a row counts as a row of input.
 CREATE TEMPORARY VIEW processors AS
@@ -104,21 +77,14 @@ FROM (
     *,
     CASE WHEN apart_s > 0 AND (interval_s IS NULL OR apart_s <= 2 * interval_s)
       AND NOT COALESCE(ci_written < prev_ci_written, FALSE) AND NOT COALESCE(ci_created < prev_ci_created, FALSE)
-      THEN apart_s END AS counted_s
-  FROM (
-    SELECT
-      `system`, source, ts, interval_s, copies, log_rate_mb_s, ci_written_delta, ci_created_delta,
-      ci_written, ci_created, prev_ci_written, prev_ci_created,
-      EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
-        + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND() AS apart_s,
-      COUNT(*) OVER (
-        PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-      ) AS arrival
-    FROM db_log
-    WHERE COALESCE(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s) IS NOT NULL
-  )
-  WHERE arrival = 1
-);
+      THEN apart_s END AS counted_s,
+    COUNT(*) OVER (
+      PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS arrival
+  FROM db_log
+  WHERE COALESCE(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s) IS NOT NULL
+)
+WHERE arrival = 1;
 
 -- `place` is 1 on one of the address spaces that end together: by that one their time counts once.
 CREATE TEMPORARY VIEW spaces AS
@@ -137,22 +103,8 @@ FROM (
 ) AS o
 CROSS JOIN UNNEST(o.kinds) AS k (kind, own, ms);
 
-CREATE TEMPORARY VIEW beside AS
-SELECT *, LEAST(length, 60) AS weight, CASE WHEN place = 1 THEN LEAST(length, 60) END AS covers_s,
-  final_minute + 1 - step AS slot
-FROM (
-  SELECT
-    *,
-    CASE WHEN length < 60 THEN (2 * ends - length - 1) / 120 ELSE (ends - 30) / 60 END AS final_minute,
-    CASE WHEN length < 60 THEN 1
-      ELSE CAST((ends - 30) / 60 - (ends - LEAST(length, 86400) - 30) / 60 AS INT) END AS minutes
-  FROM (
-    SELECT *, EXTRACT(EPOCH FROM ts) AS ends, CAST(ROUND(interval_s) AS BIGINT) AS length
-    FROM (SELECT * FROM processors UNION ALL SELECT * FROM logs UNION ALL SELECT * FROM spaces)
-  )
-  WHERE length > 0
-)
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step);
+CREATE TEMPORARY VIEW samples AS
+SELECT * FROM processors UNION ALL SELECT * FROM logs UNION ALL SELECT * FROM spaces;
 
 -- Of versions the newest holds: see log_load.
 CREATE TEMPORARY VIEW batches AS
@@ -176,7 +128,7 @@ CREATE TEMPORARY VIEW pairs AS
 SELECT
   ts, `system`, workload, 'lpar' AS basis, 1 AS samples, 1 AS own,
   CASE WHEN whole THEN run_id END AS run_id, CASE WHEN whole THEN unit_of_work END AS unit_of_work,
-  CASE WHEN whole THEN accounts END AS accounts, CASE WHEN whole THEN length_s END AS length_s,
+  CASE WHEN whole THEN accounts END AS accounts, CASE WHEN whole THEN interval_s END AS interval_s,
   CAST(NULL AS BIGINT) AS wanted_s, CAST(NULL AS STRING) AS kind, CAST(NULL AS STRING) AS source,
   CAST(NULL AS STRING) AS core_base, CAST(NULL AS DOUBLE) AS pct, CAST(NULL AS DOUBLE) AS engines,
   CAST(NULL AS DOUBLE) AS used, CAST(NULL AS BIGINT) AS weight, CAST(NULL AS BIGINT) AS covers_s,
@@ -184,10 +136,11 @@ SELECT
 FROM worked
 UNION ALL
 SELECT
-  s.ts, s.`system`, s.workload, b.basis, 0, b.own, s.run_id, s.unit_of_work, s.accounts, s.length_s, s.wanted_s,
-  b.kind, b.source, b.core_base, b.pct, b.engines, b.used, b.weight, b.covers_s, CAST(NULL AS STRING)
-FROM spans AS s
-INNER JOIN beside AS b ON b.`system` = s.`system` AND b.slot = s.slot
+  s.ts, s.`system`, s.workload, b.basis, 0, b.own, s.run_id, s.unit_of_work, s.accounts, s.interval_s, s.wanted_s,
+  b.kind, b.source, b.core_base, b.pct, b.engines, b.used, b.weight, CASE WHEN b.place = 1 THEN b.weight END,
+  CAST(NULL AS STRING)
+FROM minutes_of_intervals AS s
+INNER JOIN minutes_of_samples AS b ON b.`system` = s.`system` AND b.slot = s.slot
 UNION ALL
 -- what is configured holds on: its state does not go with that of the intervals
 SELECT /*+ STATE_TTL('c' = '36500 d') */
@@ -200,7 +153,7 @@ INNER JOIN batches AS c ON c.`system` = w.`system` AND c.item = w.workload AND c
 CREATE TEMPORARY VIEW sums AS
 SELECT
   ts, `system`, workload, basis, SUM(samples) AS samples, SUM(own) AS own, MAX(version) AS version,
-  MAX(run_id) AS run_id, MAX(unit_of_work) AS unit_of_work, MAX(length_s) AS interval_s, MAX(wanted_s) AS wanted_s,
+  MAX(run_id) AS run_id, MAX(unit_of_work) AS unit_of_work, MAX(interval_s) AS interval_s, MAX(wanted_s) AS wanted_s,
   CASE WHEN MIN(run_id) = MAX(run_id) THEN MAX(accounts) END AS accounts, MIN(run_id) <> MAX(run_id) AS several,
   SUM(covers_s) FILTER (WHERE kind = 'gcp') AS gcp_s, SUM(covers_s) FILTER (WHERE kind = 'ziip') AS ziip_s,
   SUM(covers_s) FILTER (WHERE kind = 'core') AS core_s, SUM(covers_s) FILTER (WHERE kind = 'log') AS log_s,

@@ -19,13 +19,9 @@
 --
 -- Sources: schemas/datasets/link.yaml; formulas: docs/kpis/link-load.md.
 
--- RAND: Flink would write `apart_s` and `fell` out wherever they are used, and compute them a dozen times a row; what may
--- differ each time it computes once. It tripled the speed.
 CREATE TEMPORARY VIEW sampled AS
 SELECT
   *,
-  EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
-    + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND() AS apart_s,
   COALESCE(out_bytes < prev_out_bytes, FALSE)
     OR COALESCE(in_bytes < prev_in_bytes, FALSE)
     OR COALESCE(out_messages < prev_out_messages, FALSE)
@@ -95,32 +91,29 @@ WHERE physical_port IS NULL AND link_type NOT IN ('nrg', 'rdma_link');
 CREATE TEMPORARY VIEW reaching AS
 SELECT
   *,
-  CASE WHEN interval_s IS NULL THEN point + 59 ELSE point END AS reach,
+  CASE WHEN interval_s IS NULL THEN point + 59 ELSE point END AS last_slot,
   CASE WHEN interval_s IS NULL THEN 60
-    ELSE CAST(LEAST(point - CAST(FLOOR((ends_s - interval_s) / 5) AS BIGINT), 60) AS INT) END AS points,
+    ELSE CAST(LEAST(point - CAST(FLOOR((ends_s - interval_s) / 5) AS BIGINT), 60) AS INT) END AS slots,
   CAST(CAST(ends_s * 1000 AS BIGINT) AS STRING) || ' ' AS since
 FROM loads
 WHERE physical_port IS NOT NULL AND link_type IN ('logical_port', 'physical_port');
 
 CREATE TEMPORARY VIEW spread AS
 SELECT
-  physical_port, `system`, link_type AS port_type, link AS port, reach + 1 - step AS point,
+  physical_port, `system`, link_type AS port_type, link AS port, slot,
   interval_s IS NOT NULL AS sampled, own_out_bytes_s AS out_bytes_s, own_in_bytes_s AS in_bytes_s,
   since || CAST(line_bits_s AS STRING) AS line_since, since || CAST(capacity_pct AS STRING) AS capacity_since
-FROM reaching
--- as many elements as there are points; a constant array would be joined, and every row kept for it
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', points - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
-WHERE points > 0;
+FROM slots_of_reaching;
 
 -- Bytes and capacity of a port come in rows of their own, and each may come twice. Of what was listed the newest holds:
 -- behind a time of 13 digits it is the greatest text.
 CREATE TEMPORARY VIEW ports AS
 SELECT
-  physical_port, `system`, port_type, port, point, MAX(CASE WHEN sampled THEN 1 ELSE 0 END) AS sampled,
+  physical_port, `system`, port_type, port, slot, MAX(CASE WHEN sampled THEN 1 ELSE 0 END) AS sampled,
   MAX(out_bytes_s) AS out_bytes_s, MAX(in_bytes_s) AS in_bytes_s,
   MAX(line_since) AS line_since, CAST(SUBSTRING(MAX(capacity_since), 15) AS DOUBLE) AS capacity_pct
 FROM spread
-GROUP BY physical_port, `system`, port_type, port, point;
+GROUP BY physical_port, `system`, port_type, port, slot;
 
 CREATE TEMPORARY VIEW once AS
 SELECT * FROM (
@@ -168,7 +161,7 @@ SELECT
   c.*, p.port_type, p.`system` = c.`system` AND COALESCE(p.port = c.port_id, TRUE), p.sampled, p.out_bytes_s, p.in_bytes_s,
   p.line_since, p.capacity_pct
 FROM carried AS c
-INNER JOIN ports AS p ON p.physical_port = c.port_of AND p.point = c.point;
+INNER JOIN ports AS p ON p.physical_port = c.port_of AND p.slot = c.point;
 
 CREATE TEMPORARY VIEW sums AS
 SELECT

@@ -19,12 +19,9 @@
 --
 -- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis/log-load.md.
 
--- RAND: see link_load.
 CREATE TEMPORARY VIEW sampled AS
 SELECT
   *,
-  EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts)
-    + (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND() AS apart_s,
   COALESCE(ci_written < prev_ci_written, FALSE)
     OR COALESCE(ci_created < prev_ci_created, FALSE)
     OR COALESCE(write_ios < prev_write_ios, FALSE)
@@ -65,54 +62,41 @@ SELECT
   `reset`
 FROM timed;
 
--- Minutes since 1970, numbered by their beginning, of intervals of at most a day. Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
-CREATE TEMPORARY VIEW reaching AS
-SELECT
-  *,
-  CASE WHEN length < 60 THEN (2 * ends - length - 1) / 120 ELSE (ends - 30) / 60 END AS final_minute,
-  CASE WHEN length < 60 THEN 1
-    ELSE CAST((ends - 30) / 60 - (ends - LEAST(length, 86400) - 30) / 60 AS INT) END AS minutes
+-- Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
+CREATE TEMPORARY VIEW intervals AS
+SELECT ts, interval_s, `system`, subsystem
 FROM (
   SELECT
-    ts, `system`, subsystem, EXTRACT(EPOCH FROM ts) AS ends, CAST(ROUND(length_s) AS BIGINT) AS length,
+    ts, length_s AS interval_s, `system`, subsystem,
     COUNT(*) OVER (
       PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
   FROM timed
 )
-WHERE arrival = 1 AND length > 0;
-
-CREATE TEMPORARY VIEW spans AS
-SELECT ts, `system`, subsystem, final_minute + 1 - step AS slot
-FROM reaching
--- as many elements as there are minutes: see link_load
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step);
+WHERE arrival = 1;
 
 CREATE TEMPORARY VIEW processors AS
-SELECT
-  `system`, engine_type, busy_pct, ends, length, LEAST(length, 60) AS weight,
-  CASE WHEN length < 60 THEN (2 * ends - length - 1) / 120 ELSE (ends - 30) / 60 END AS final_minute,
-  CASE WHEN length < 60 THEN 1
-    ELSE CAST((ends - 30) / 60 - (ends - LEAST(length, 86400) - 30) / 60 AS INT) END AS minutes
+SELECT ts, interval_s, `system`, engine_type, busy_pct
 FROM (
   SELECT
-    `system`, engine_type, busy_pct, EXTRACT(EPOCH FROM ts) AS ends, CAST(ROUND(interval_s) AS BIGINT) AS length,
+    ts, interval_s, `system`, engine_type, busy_pct,
     COUNT(*) OVER (
       PARTITION BY `system`, engine_type, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
   FROM system_cpu
   WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND busy_pct IS NOT NULL
 )
-WHERE arrival = 1 AND length > 0;
+WHERE arrival = 1;
 
 -- since: a time of 13 digits, behind which the newest of several is the greatest text
 CREATE TEMPORARY VIEW told AS
 SELECT
-  *, CASE WHEN log_path IS NULL AND copies IS NULL THEN 5 ELSE 60 END AS minutes,
+  *, own_minute + slots - 1 AS last_slot,
   LPAD(CAST(EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts) AS STRING), 13, '0') AS since
 FROM (
   SELECT
-    ts, `system`, subsystem, log_path, copies, zhl_sync_pct,
+    ts, `system`, subsystem, log_path, copies, zhl_sync_pct, EXTRACT(EPOCH FROM ts) / 60 AS own_minute,
+    CASE WHEN log_path IS NULL AND copies IS NULL THEN 5 ELSE 60 END AS slots,
     COUNT(*) OVER (
       PARTITION BY `system`, subsystem, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS arrival
@@ -124,17 +108,15 @@ WHERE arrival = 1;
 
 CREATE TEMPORARY VIEW beside AS
 SELECT
-  `system`, CAST(NULL AS STRING) AS subsystem, final_minute + 1 - step AS slot, engine_type, busy_pct, weight,
+  `system`, CAST(NULL AS STRING) AS subsystem, slot, engine_type, busy_pct, weight,
   CAST(NULL AS STRING) AS path, CAST(NULL AS STRING) AS copies, CAST(NULL AS STRING) AS share
-FROM processors
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step)
+FROM minutes_of_processors
 UNION ALL
 SELECT
-  `system`, subsystem, EXTRACT(EPOCH FROM ts) / 60 - 1 + step, 'told', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
+  `system`, subsystem, slot, 'told', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
   since || log_path, since || CAST(copies AS STRING),
-  CASE WHEN step <= 5 THEN since || CAST(zhl_sync_pct AS STRING) END
-FROM told
-CROSS JOIN UNNEST(SPLIT('-' || REPEAT(',', minutes - 1), ',')) WITH ORDINALITY AS steps (nothing, step);
+  CASE WHEN slot < own_minute + 5 THEN since || CAST(zhl_sync_pct AS STRING) END
+FROM slots_of_told;
 
 -- Of versions the newest holds: behind times of 13 digits it is the greatest text.
 CREATE TEMPORARY VIEW ceilings AS
@@ -169,7 +151,7 @@ SELECT
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS BOOLEAN),
   b.engine_type, b.busy_pct, b.weight, b.path, b.copies, b.share, CAST(NULL AS STRING), CAST(NULL AS STRING)
-FROM spans AS s
+FROM minutes_of_intervals AS s
 INNER JOIN beside AS b
   ON b.`system` = s.`system` AND b.slot = s.slot AND (b.subsystem IS NULL OR b.subsystem = s.subsystem)
 UNION ALL
