@@ -46,6 +46,8 @@ class Embedded(ClickHouse):
         self._lock = Lock()
         if not writable:
             self.post("SET readonly = 2")
+        elif folder is None:
+            self.post("SET fsync_metadata = 0")  # a wait for the disk for each of some hundred tables and views
 
     def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
         """Run one statement with its data, settings and `param_<name>` values; return what it gives.

@@ -72,7 +72,8 @@ def report_needs(
     from counterflow.collectors.needs import needed
 
     given = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
-    for need in needed(paths, zone if given else None, system, order, at):
+    checked = with_progress(paths, len(paths), lambda path: f"checking {path.name}")
+    for need in needed(checked, zone if given else None, system, order, at):
         errors.print(inert(f"note: {need}"), markup=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import webbrowser
@@ -69,6 +70,7 @@ def command(
     """
     from counterflow.look.database import Database
 
+    signal.signal(signal.SIGTERM, _end)
     with _refusals(), tempfile.TemporaryDirectory(prefix="counterflow-") as temporary:
         for written in filter(None, (out, keep, export)):
             _try(written)
@@ -95,7 +97,8 @@ def command(
                 _print(console(), read, period, found)
             unread = _report_unread(read, paths)
             if export is not None:
-                database.export(export)
+                with _refusals(export):
+                    database.export(export)
             if out is not None or opened:
                 page = _write_report(database.client, period, found, out or folder)
                 if out is None:
@@ -108,9 +111,14 @@ def command(
     ctx.exit(1 if unread else 0)
 
 
+def _end(number: int, _frame: object) -> None:
+    """End as a program does that a signal ends, but close the engine and remove what is temporary."""
+    sys.exit(128 + number)
+
+
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """State what the disk refuses, to this process or to the engine in it, as a sentence."""
+def _refusals(folder: Path | None = None) -> Iterator[None]:
+    """State what the disk refuses, to this process or to the engine in it, as a sentence; `folder` is written to."""
     from counterflow.base.clickhouse import ClickHouseError
 
     hint = f"look needs room in {tempfile.gettempdir()} (TMPDIR names another), in --keep and in --out"
@@ -119,7 +127,7 @@ def _refusals() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        place = error.filename or tempfile.gettempdir()
+        place = folder or error.filename or tempfile.gettempdir()
         raise CounterflowError(f"{place}: {error.strerror or error}", hint=hint, exit_code=2) from None
     except ClickHouseError as error:
         text = str(error).partition("DB::Exception: ")[2].partition(". (")[0] or str(error)

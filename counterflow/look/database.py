@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
@@ -103,21 +104,25 @@ class Database:
         return findings(self.client)
 
     def export(self, folder: Path) -> list[Path]:
-        """Write each dataset that has rows, and the disks' figures, as Parquet; return the files."""
+        """Write each dataset that has rows, and the disks' figures, as Parquet; return the files.
+
+        Raises
+        ------
+        OSError : the folder takes no more; none of them is there, and those of an earlier export are unchanged.
+        """
         from counterflow.schemas.definition import datasets
 
         folder.mkdir(parents=True, exist_ok=True)
-        written = []
         keys = {name: dataset.key for name, dataset in datasets().items()} | {"disk_load": ("system", "disk", "ts")}
-        for name, key in keys.items():
-            [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
-            if row["n"]:
-                path = folder / f"{name}.parquet"
-                order = ", ".join(key)
-                body = f"SELECT * FROM counterflow.{name} FINAL ORDER BY {order}"
-                path.write_bytes(self.client.post(body, settings={"default_format": "Parquet"}))
-                written.append(path)
-        return written
+        with TemporaryDirectory(prefix=".export-", dir=folder) as whole:
+            for name, key in keys.items():
+                [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
+                if row["n"]:
+                    order = ", ".join(key)
+                    body = f"SELECT * FROM counterflow.{name} FINAL ORDER BY {order}"
+                    table = self.client.post(body, settings={"default_format": "Parquet"})
+                    Path(whole, f"{name}.parquet").write_bytes(table)
+            return [path.replace(folder / path.name) for path in sorted(Path(whole).iterdir())]
 
 
 def _stamp(path: Path) -> list[int]:

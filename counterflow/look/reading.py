@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
@@ -114,8 +118,7 @@ def _on_all_cores(
     if size < _SMALL:
         yield from chain.from_iterable(map(work, jobs))
         return
-    # forked processes would share the engine's threads, which do not survive
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(jobs)), mp_context=get_context("spawn")) as pool:
+    with _processes(min(os.cpu_count() or 1, len(jobs))) as pool:
         left = iter(jobs)
         pending = {pool.submit(work, job) for job in islice(left, _WAITING)}
         landed = time.monotonic()
@@ -126,6 +129,30 @@ def _on_all_cores(
                 meanwhile()
                 landed = time.monotonic()
             yield from chain.from_iterable(one.result() for one in done)
+
+
+@contextmanager
+def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
+    """Give processes that end with this one, however it ends, and at once where the block is left by an exception."""
+    context = get_context("spawn")  # forked ones would share the engine's threads, which do not survive
+    closes, held = context.Pipe(duplex=False)
+    with closes, held, ProcessPoolExecutor(number, context, _end_when, (closes,)) as pool:
+        try:
+            yield pool
+        except BaseException:
+            held.close()
+            raise
+
+
+def _end_when(closes: Connection) -> None:
+    """End this process when the other end of a pipe is closed, as it is when its process ends."""
+
+    def wait_for_it() -> None:
+        closes.poll(None)
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both, and the other process ends this one
+    Thread(target=wait_for_it, daemon=True).start()
 
 
 def _spooled(

@@ -8,15 +8,18 @@ import gzip
 import json
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyarrow.parquet
 import pytest
 
@@ -261,6 +264,29 @@ def test_a_report_that_does_not_fit_is_a_sentence_with_its_folder(tmp_path: Path
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {out}: File too large\nhint: --out names another folder\n"
+
+
+def test_what_reads_ends_with_a_look_that_is_ended(tmp_path: Path) -> None:
+    """Two large recordings are read by two processes, which must not go on for nobody."""
+    for name in ("first", "second"):
+        rows = AIX.read_bytes()
+        (tmp_path / f"{name}.nmon").write_bytes(rows + b"".join(b"BBBP,%d,note\n" % at for at in range(400_000)))
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
+        end = time.monotonic() + 60
+        while not (readers := _readers(look.pid)) and time.monotonic() < end:
+            time.sleep(0.05)
+        look.terminate()
+        assert look.wait(60) == 128 + signal.SIGTERM
+    assert readers
+    _, alive = psutil.wait_procs(readers, timeout=30)
+    assert not alive
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("counterflow-")]
+
+
+def _readers(pid: int) -> list[psutil.Process]:
+    return [one for one in psutil.Process(pid).children() if "spawn_main" in " ".join(one.cmdline())]
 
 
 def test_two_hosts_in_one_file_are_two_systems(tmp_path: Path) -> None:
