@@ -14,6 +14,7 @@ from counterflow.collectors.advice.marks import (
     CSVS,
     LOG_STATISTICS,
     NAMED,
+    NOTHING,
     SMF,
     TEXTS,
 )
@@ -33,11 +34,10 @@ _SYSTEM_OF_SMF = re.compile(r"[A-Z0-9@#$]{1,4} {0,3}")
 def advice(head: bytes) -> str:
     """Return what a file looks like that begins with `head`, why it is not read, and what would help."""
     if not head.strip(b"\0\r\n\t\x1a "):
-        return "zeros or blanks alone: there is nothing in it, copy it again"
+        return NOTHING
     if head.startswith(b"PK\x03\x04"):
-        suite = (
-            "LibreOffice" if b"application/vnd.oasis.opendocument" in head[:200] else "Office"
-        )  # others are unpacked
+        # other archives are unpacked before
+        suite = "LibreOffice" if b"application/vnd.oasis.opendocument" in head[:200] else "Office"
         return f"a workbook or document of {suite}: save the sheet as CSV"
     for magic, looks, way_out in BINARIES:
         if head.startswith(magic):
@@ -91,6 +91,8 @@ def _looks(text: str) -> str:
         if found.mark.search(text):
             return f"{found.looks}: {found.way_out}"
     lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:  # form feeds, or blanks of other alphabets
+        return NOTHING
     between = separator(lines[0])
     try:
         cells = [cell.strip() for cell in split(lines[0][:32_768].rstrip("\r"), between)]

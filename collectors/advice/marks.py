@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 
+NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
 ANYTHING_ELSE = "docs/formats names the files that are read and how each is produced"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"

@@ -9,7 +9,8 @@ from counterflow.collectors.advice import advice
 from tests.golden.cases import cases
 
 HEADS = [case.input.read_bytes()[:20_000] for case in cases()]
-ANY = st.one_of(st.binary(max_size=400), st.sampled_from(HEADS))
+BLANK = st.text("\f\n\r\t \u00a0\u2003", max_size=40).map(str.encode)
+ANY = st.one_of(st.binary(max_size=400), BLANK, st.sampled_from(HEADS))
 
 
 @given(ANY, ANY, st.integers(0, 20_000), st.integers(0, 400))
