@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.zos_listings import Listing, Place, UnplacedError, iso, listings, located
 
 SECTION = "DISPLAY LOG"
@@ -128,11 +129,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
     told = {name: value for name, value in columns.items() if value is not None}
     yield Record("db_log", {**envelope, "subsystem": subsystem, **told})
     yield from _counters(log, subsystem, envelope)
-    published = state.config.setdefault(known, {})
-    for name, value in log.facts.items():
-        if published.get(name) != value:
-            published[name] = value
-            yield Record("config", {**envelope, "section": SECTION, "item": subsystem, "name": name, "value": value})
+    yield from changes(state.config.setdefault(known, {}), log.facts, envelope, SECTION, subsystem)
     counted = {"counted": "db_log", "row_count": 1}
     yield Record("manifest", {**envelope, "source": f"db2_display_log.{subsystem}", **counted})
 

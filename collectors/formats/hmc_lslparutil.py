@@ -6,18 +6,19 @@ the cycles of time are the processors that it consumed; the later of both gets t
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, to_utc
 
 SYSTEM, TIME, MODE, PROCESSORS = "lpar_name", "time", "curr_proc_mode", "curr_procs"
@@ -27,13 +28,10 @@ STEP = 1000
 """Lines from one position to the next: each holds a copy of what is remembered."""
 
 _CYCLES = re.compile(r"[0-9]{1,18}")
-_NAME = re.compile(r"[a-z]\w*")
 _NEEDED = {TIME, SYSTEM, OF_TIME, *CYCLES}
 _NOT_SETTINGS = re.compile(
     r"time|sys_time|time_bin|event_type|resource_type|uptime|lpar_name|lpar_id|\w+_cycles\w*|total_\w+"
 )
-
-Attributes = dict[str, str]
 
 
 @dataclass
@@ -53,7 +51,7 @@ class HmcLslparutil:
     def recognises(self, head: bytes) -> bool:
         """Return whether a line of `head` names or holds the cycles of a partition."""
         for data in head.split(b"\n")[:100]:
-            if b"uncapped_cycles" in data and {cell.partition("=")[0] for cell in _cells(text(data))} >= _NEEDED:
+            if b"uncapped_cycles" in data and {cell.partition("=")[0] for cell in cells(text(data))} >= _NEEDED:
                 return True
         return False
 
@@ -81,33 +79,39 @@ class HmcLslparutil:
 
 def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]:
     written = text(line.data)
-    cells = _cells(written)
+    row = cells(written)
     if not written.strip():
         return
     if line.fault is Reason.LINE_TOO_LONG:
         yield Reject(line.fault, "the line is longer than any of a list", "none")
-    elif all(map(_NAME.fullmatch, cells)) and set(cells) >= _NEEDED:
-        state.header = cells
-    elif isinstance(found := _attributes(cells, state.header), Reject):
-        yield found
-    elif (system := context.system or found.get(SYSTEM)) is None:
-        yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
+    elif are_names(row) and set(row) >= _NEEDED:
+        state.header = row
+    elif isinstance(named := attributes(row, state.header), Reject):
+        yield named
     else:
-        try:
-            local = local_time(found[TIME], context.date_order or "mdy")
-        except (KeyError, ValueError) as error:
-            detail = f"expected {TIME} as MM/DD/YYYY HH:MM:SS" if TIME not in found else str(error)
-            yield Reject(Reason.STAMP_INVALID if TIME in found else Reason.STAMP_MISSING, detail, "none")
-            return
-        ts = iso(to_utc(local, context.zone, None)[0])
-        envelope: Fields = {"ts": ts, "system": system, "source": HmcLslparutil.name}
-        published = state.config.setdefault(system, {})
-        for name, value in found.items():
-            if not _NOT_SETTINGS.fullmatch(name) and published.get(name) != value:
-                published[name] = value
-                place = {"section": "partition", "item": "", "name": name}
-                yield Record("config", {**envelope, **place, "value": value})
-        yield from _sample(found, system, envelope, state)
+        yield from _row(those_set(named), state, context)
+
+
+def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[Item]:
+    """Yield the settings of a line, and what its cycles make."""
+    system = context.system or found.get(SYSTEM)
+    if system is None:
+        yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
+        return
+    try:
+        local = local_time(found[TIME], context.date_order or "mdy")
+    except (KeyError, ValueError) as error:
+        detail = f"expected {TIME} as MM/DD/YYYY HH:MM:SS" if TIME not in found else str(error)
+        yield Reject(Reason.STAMP_INVALID if TIME in found else Reason.STAMP_MISSING, detail, "none")
+        return
+    envelope: Fields = {
+        "ts": iso(to_utc(local, context.zone, None)[0]),
+        "system": system,
+        "source": HmcLslparutil.name,
+    }
+    settings = {name: value for name, value in found.items() if not _NOT_SETTINGS.fullmatch(name)}
+    yield from changes(state.config.setdefault(system, {}), settings, envelope, "partition", "")
+    yield from _sample(found, system, envelope, state)
 
 
 def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilState) -> Iterator[Item]:
@@ -152,28 +156,6 @@ def _columns(past: Mapping[str, int], later: Mapping[str, Any]) -> Fields:
     if str(later.get(PROCESSORS, "")).isdecimal():
         columns["virtual_engines"] = float(later[PROCESSORS])
     return columns
-
-
-def _attributes(cells: Sequence[str], header: Sequence[str]) -> Attributes | Reject:
-    """Return the attributes of a line by name; HMCs write `null` for what is not set."""
-    pairs = [cell.partition("=") for cell in cells]
-    if all(equals and _NAME.fullmatch(name) for name, equals, _ in pairs):
-        found = {name: value for name, _, value in pairs}
-    elif not header:
-        return Reject(Reason.NO_HEADER, "expected name=value, or a header before it (-F --header)", "none")
-    elif len(cells) != len(header):
-        return Reject(Reason.FIELD_COUNT, f"{len(cells)} values for {len(header)} attributes", "none")
-    else:
-        found = dict(zip(header, cells, strict=True))
-    return {name: value for name, value in found.items() if value not in ("", "null")}
-
-
-def _cells(line: str) -> list[str]:
-    """Return the values of a line: comma-separated, quoted where one holds a comma."""
-    try:
-        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=False), [])]
-    except csv.Error:
-        return [line]
 
 
 FORMAT = HmcLslparutil()

@@ -15,7 +15,9 @@ from typing import Any, BinaryIO
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.device_names import devices
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import mapping, mappings
 
 CPU = {
     "user_pct": ("user", "usr", "nice", "guest", "gnice"),
@@ -25,30 +27,32 @@ CPU = {
     "idle_pct": ("idle",),
 }
 """Shares of all the time of a processor; with `-u ALL` user and system stand in parts."""
-DISK = {"transfers": ("tps", 1.0), "read_kb": ("rd_sec", 0.5), "written_kb": ("wr_sec", 0.5)}
+DISK = {"transfers": "tps", "read_kb": "rd_sec", "written_kb": "wr_sec"}
 LINK = {
-    "out_kb": ("txkB", 1.0),
-    "in_kb": ("rxkB", 1.0),
-    "out_packets": ("txpck", 1.0),
-    "in_packets": ("rxpck", 1.0),
-    "out_errors": ("txerr", 1.0),
-    "in_errors": ("rxerr", 1.0),
-    "out_dropped": ("txdrop", 1.0),
-    "in_dropped": ("rxdrop", 1.0),
-    "collisions": ("coll", 1.0),
+    "out_kb": "txkB",
+    "in_kb": "rxkB",
+    "out_packets": "txpck",
+    "in_packets": "rxpck",
+    "out_errors": "txerr",
+    "in_errors": "rxerr",
+    "out_dropped": "txdrop",
+    "in_dropped": "rxdrop",
+    "collisions": "coll",
 }
+POOL = {
+    "faults": "fault",
+    "major_faults": "majflt",
+    "file_pages_in_kb": "pgpgin",
+    "file_pages_out_kb": "pgpgout",
+    "paging_space_pages_in": "pswpin",
+    "paging_space_pages_out": "pswpout",
+    "page_reclaims": "pgsteal",
+}
+"""Columns that are a rate times the interval."""
+SECTORS = ("rd_sec", "wr_sec")
+"""Rates of sectors, which are half a KB each."""
 POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers", "active_mb": "active"}
 POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
-POOL = {
-    "faults": ("fault", 1.0),
-    "major_faults": ("majflt", 1.0),
-    "file_pages_in_kb": ("pgpgin", 1.0),
-    "file_pages_out_kb": ("pgpgout", 1.0),
-    "paging_space_pages_in": ("pswpin", 1.0),
-    "paging_space_pages_out": ("pswpout", 1.0),
-    "page_reclaims": ("pgsteal", 1.0),
-}
-"""Columns that are a rate times the interval, and by what factor."""
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}')
@@ -56,14 +60,16 @@ _SAID_TWICE = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that stand there in another unit, too."""
 _IN_COLUMNS = {
     "memory": {*POOL_KB.values(), "swpused"},
-    "paging": {name for name, _ in POOL.values()} | {"pgscank", "pgscand"},
-    "swap-pages": {name for name, _ in POOL.values()},
-    "disk": {name for name, _ in DISK.values()} | {"util-percent", *_SAID_TWICE},
-    "net-dev": {name for name, _ in LINK.values()},
-    "net-edev": {name for name, _ in LINK.values()},
+    "paging": {*POOL.values(), "pgscank", "pgscand"},
+    "swap-pages": {*POOL.values()},
+    "disk": {*DISK.values(), "util-percent", *_SAID_TWICE},
+    "net-dev": {*LINK.values()},
+    "net-edev": {*LINK.values()},
 }
 """Figures by section that columns of datasets hold; of the section the others are counters."""
 _NOT_COUNTERS = ("timestamp", "cpu-load")
+_OF_SECTIONS = ("network", "power-management", "psi")
+"""Sections that hold sections."""
 _TOO_LARGE = 2.0**63
 
 Figures = Mapping[str, float]
@@ -92,7 +98,7 @@ class Sysstat:
 
 
 def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
-    hosts = [host for host in _list(_mapping(_mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
+    hosts = [host for host in mappings(mapping(mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
     if not hosts:
         raise Unusable(Reason.NOT_THIS_FORMAT, "expected hosts with statistics: sadf -j FILE -- -A -p")
     for host in hosts:
@@ -105,8 +111,8 @@ def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
 
 def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
     repeated = 0
-    for sample in _list(host["statistics"]):
-        written = _mapping(sample.get("timestamp"))
+    for sample in mappings(host["statistics"]):
+        written = mapping(sample.get("timestamp"))
         stamp = f"{written.get('date')}T{written.get('time')}"
         instant = stated(stamp + ("Z" if written.get("utc") == 1 else ""), context.zone) if written else None
         if instant is None:
@@ -119,12 +125,8 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
             continue
         state.seen[system] = ts
         envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
-        published = state.config.setdefault(system, {})
-        for setting in SETTINGS:
-            if (value := host.get(setting)) is not None and published.get(setting) != str(value):
-                published[setting] = str(value)
-                place = {"section": "host", "item": "", "name": setting}
-                yield Record("config", {**envelope, **place, "value": str(value)})
+        settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
+        yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
         seconds = written.get("interval")
         if not isinstance(seconds, int | float) or seconds <= 0:
             detail = "the sample states no interval: its rates are of no time"
@@ -142,10 +144,10 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
 
 
 def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iterator[tuple[str, Fields]]:
-    for entry in _list(sample.get("cpu-load")):
+    for entry in mappings(sample.get("cpu-load")):
         yield "system_cpu", _cpu(entry, processors)
     disks = {
-        str(entry["disk-device"]): _figures(entry) for entry in _list(sample.get("disk")) if "disk-device" in entry
+        str(entry["disk-device"]): _figures(entry) for entry in mappings(sample.get("disk")) if "disk-device" in entry
     }
     kinds = devices(disks, "Linux")
     for disk, figures in disks.items():
@@ -154,15 +156,15 @@ def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iter
         if "util-percent" in figures:
             fields["busy_pct"] = figures["util-percent"]
         yield "disk", fields | _amounts(figures, DISK, seconds)
-    network = _mapping(sample.get("network"))
+    network = mapping(sample.get("network"))
     links: dict[str, dict[str, float]] = {}
-    for entry in (*_list(network.get("net-dev")), *_list(network.get("net-edev"))):
+    for entry in (*mappings(network.get("net-dev")), *mappings(network.get("net-edev"))):
         if isinstance(entry.get("iface"), str):
             links.setdefault(entry["iface"], {}).update(_figures(entry))
     for link, figures in links.items():
         yield "link", {"link": link, "link_type": "interface", **_amounts(figures, LINK, seconds)}
-    memory = _figures(_mapping(sample.get("memory")))
-    rates = {**_figures(_mapping(sample.get("paging"))), **_figures(_mapping(sample.get("swap-pages")))}
+    memory = _figures(mapping(sample.get("memory")))
+    rates = {**_figures(mapping(sample.get("paging"))), **_figures(mapping(sample.get("swap-pages")))}
     if memory or rates:
         pool: Fields = {"pool": "memory", **_amounts(rates, POOL, seconds)}
         pool |= {column: round(memory[name] / 1024, 3) for column, name in POOL_KB.items() if name in memory}
@@ -191,23 +193,24 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
 def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[str, Fields]]:
     """Yield the figures of what no dataset models, at any depth; texts in a row of a list name the instance."""
     if isinstance(content, list):
-        for entry in _list(content):
+        for entry in mappings(content):
             texts = [value for value in entry.values() if isinstance(value, str)]
             yield from _counters(section, entry, "/".join(texts) or instance)
         return
-    for name, value in _mapping(content).items():
+    for name, value in mapping(content).items():
         if isinstance(value, dict | list):
-            yield from _counters(
-                name if section in ("network", "power-management", "psi") else section, value, instance
-            )
+            yield from _counters(name if section in _OF_SECTIONS else section, value, instance)
         elif name not in _IN_COLUMNS.get(section, ()) and (number := _number(value)) is not None:
             yield "counter", {"section": section, "instance": instance, "counter": name, "value": number}
 
 
-def _amounts(figures: Figures, columns: Mapping[str, tuple[str, float]], seconds: float) -> Fields:
+def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fields:
     """Return the amounts of the interval of rates a second, by column."""
-    found = ((column, figures.get(name), factor) for column, (name, factor) in columns.items())
-    return {column: round(rate * factor * seconds, 3) for column, rate, factor in found if rate is not None}
+    return {
+        column: round(figures[name] * (0.5 if name in SECTORS else 1.0) * seconds, 3)
+        for column, name in columns.items()
+        if name in figures
+    }
 
 
 def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
@@ -217,14 +220,6 @@ def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
 def _number(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _TOO_LARGE else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 FORMAT = Sysstat()

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-SLOTS, MINUTES = "slots_of_", "minutes_of_"
-
 # As many elements as there are slots: Flink has no function that counts, and would join a constant array, and keep
 # every row for it.
 _EACH_SLOT = (
@@ -35,6 +33,6 @@ _MINUTES = (
 
 def views(view: str, selected: Container[str]) -> Iterator[str]:
     """Yield the CREATE VIEW of each of these over a view that a query selects from."""
-    for prefix, rows in ((SLOTS, f"`{view}`"), (MINUTES, _MINUTES.format(rows=f"`{view}`"))):
-        if f"{prefix}{view}" in selected:
-            yield f"CREATE TEMPORARY VIEW `{prefix}{view}` AS {_EACH_SLOT.format(rows=rows)}"
+    for name, rows in ((f"slots_of_{view}", f"`{view}`"), (f"minutes_of_{view}", _MINUTES.format(rows=f"`{view}`"))):
+        if name in selected:
+            yield f"CREATE TEMPORARY VIEW `{name}` AS {_EACH_SLOT.format(rows=rows)}"

@@ -15,7 +15,9 @@ from typing import Any
 from counterflow.collectors.formats.hmc_feed import names
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import mapping, mappings
 
 _SUFFIX = re.compile(r"-S\d+$")
 _OWNER = re.compile(r"/(?:LogicalPartition|VirtualIOServer)/([0-9A-Fa-f-]{36})/")
@@ -44,7 +46,7 @@ def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
     ------
     Unusable : it states no time, or holds no managed object.
     """
-    feed = tree if isinstance(tree, dict) else {}
+    feed = mapping(tree)
     written = _text(feed, "updated") or _text(feed, "published")
     found = stated(written, context.zone) if written else context.told
     if found is None:
@@ -52,10 +54,10 @@ def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
         raise Unusable(reason, f"expected a time under `updated`, found {written or 'none'}; --at gives it")
     objects = [
         (kind, entry, one)
-        for entry in (_objects(feed, "entry") if "entry" in feed else [feed])
-        for content in _objects(entry, "content")
+        for entry in (mappings(feed.get("entry")) if "entry" in feed else [feed])
+        for content in mappings(entry.get("content"))
         for kind in content
-        for one in _objects(content, kind)
+        for one in mappings(content.get(kind))
     ]
     if not objects:
         raise Unusable(Reason.NOT_THIS_FORMAT, "expected managed objects below /rest/api/uom, found none")
@@ -99,9 +101,9 @@ class _Document:
         for adapter in _within(one, names.ADAPTER):
             for ports in adapter if isinstance(adapter, dict) else ():
                 if re.fullmatch(names.PHYSICAL_PORTS, ports):
-                    for group in _objects(adapter, ports):
+                    for group in mappings(adapter.get(ports)):
                         for name in group:
-                            for port in _objects(group, name) if re.fullmatch(names.PHYSICAL_PORT, name) else ():
+                            for port in mappings(group.get(name)) if re.fullmatch(names.PHYSICAL_PORT, name) else ():
                                 yield from self._physical(system, port)
 
     def _physical(self, system: str, port: Object) -> Iterator[Item]:
@@ -118,10 +120,8 @@ class _Document:
         yield from self._port(system, fields, _text(port, names.LINK_STATUS), port)
 
     def _logical(self, port: Object, entry: Object) -> Iterator[Item]:
-        owner = next(
-            (found[1] for link in (*_objects(entry, "link"), *_objects(self._feed, "link")) if (found := _owner(link))),
-            None,
-        )
+        links = (*mappings(entry.get("link")), *mappings(self._feed.get("link")))
+        owner = next((found[1] for link in links if (found := _owner(link))), None)
         system = self._context.system or self._state.names.get((owner or "").upper())
         number = _text(port, names.ID)
         if system is None:
@@ -160,11 +160,7 @@ class _Document:
     def _config(self, system: str, section: str, item: str, settings: Mapping[str, str]) -> Iterator[Record]:
         """Yield the settings that differ from what was published last."""
         published = self._state.config.setdefault(f"{system} {section} {item}", {})
-        for name, value in settings.items():
-            if published.get(name) != value:
-                published[name] = value
-                place = {"section": section, "item": item, "name": name}
-                yield Record("config", {**self._envelope(system), **place, "value": value})
+        yield from changes(published, settings, self._envelope(system), section, item)
 
     def _envelope(self, system: str) -> Fields:
         return {"ts": self._ts, "system": system, "source": "hmc_feed"}
@@ -178,11 +174,6 @@ class _Document:
 
 def _owner(link: Object) -> re.Match[str] | None:
     return _OWNER.search(str(link.get("href", "")))
-
-
-def _objects(holder: Object, name: str) -> list[Object]:
-    found = holder.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _texts(holder: Object, name: str) -> list[str]:

@@ -6,7 +6,6 @@ name of the managed system.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,22 +14,21 @@ from typing import BinaryIO
 
 from counterflow.collectors.formats.hmc_lshwres import names
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
 
 MAX_LINES = 100_000
 """Lines of one listing; an adapter has some hundred logical ports."""
 
 _STAMP = re.compile(r"\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)(?:\s+(\S.*?))?\s*$")
-_ATTRIBUTE = re.compile(r"[a-z][a-z0-9_]*")
 _MESSAGE = re.compile(r"HSC[A-Z0-9]{5}|No results were found")
 _SUFFIX = re.compile(r"-S\d+$")
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 _IN_COLUMNS = {*names.SYSTEM, *names.LOGICAL_PORT, *names.STATE, *names.CAPACITY_PCT}
-
-Attributes = dict[str, str]
 
 
 @dataclass
@@ -61,10 +59,10 @@ class HmcLshwres:
         for data in head.split(b"\n")[:1000]:
             if b"adapter_id" not in data and b"lpar_id" not in data:
                 continue
-            cells = _cells(text(data))
-            found = {cell.partition("=")[0] for cell in cells}
-            alike = {"=" in cell for cell in cells}
-            if len(alike) == 1 and _are_attributes(found) and (_is_port(found) or _is_partition(found)):
+            row = cells(text(data))
+            found = {cell.partition("=")[0] for cell in row}
+            alike = {"=" in cell for cell in row}
+            if len(alike) == 1 and are_names(found) and (_is_port(found) or _is_partition(found)):
                 return True
         return False
 
@@ -106,14 +104,14 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
     rows: Counter[str] = Counter()
     for line in listing.lines:
         written = text(line.data)
-        cells = _cells(written)
+        row = cells(written)
         if line.fault is Reason.LINE_TOO_LONG:
             yield _reject(line, Reason.LINE_TOO_LONG, "the line is longer than any of a listing", ts)
         elif _MESSAGE.match(written):
             yield Reject(Reason.RECORDER_MESSAGE, written.strip(), "all", line.number, line.offset, ts=ts)
-        elif _are_attributes(cells) and (_is_port(cells) or _is_partition(cells)):
-            header = cells
-        elif isinstance(found := _attributes(cells, header), Reject):
+        elif are_names(row) and (_is_port(row) or _is_partition(row)):
+            header = row
+        elif isinstance(found := _attributes(row, header), Reject):
             yield _placed(found, line, ts)
         elif ts is None:
             instead = f"; found {listing.ts}" if listing.ts else ""
@@ -172,40 +170,20 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, state: L
 
 def _config(found: Attributes, envelope: Fields, section: str, item: str, state: LshwresState) -> Iterator[Record]:
     """Yield the attributes that differ from those that were published last."""
+    settings = {name: value for name, value in found.items() if name not in _IN_COLUMNS}
     published = state.config.setdefault(f"{envelope['system']} {section} {item}", {})
-    for name, value in found.items():
-        if published.get(name) != value and name not in _IN_COLUMNS:
-            published[name] = value
-            yield Record("config", {**envelope, "section": section, "item": item, "name": name, "value": value})
+    yield from changes(published, settings, envelope, section, item)
 
 
-def _attributes(cells: Sequence[str], header: Sequence[str] | None) -> Attributes | Reject:
-    """Return the attributes of a line by name; HMCs write `null` for what is not set."""
-    pairs = [cell.partition("=") for cell in cells]
-    if all(equals and _ATTRIBUTE.fullmatch(name) for name, equals, _ in pairs):
-        found = {name: value for name, _, value in pairs}
-    elif header is None:
-        return Reject(Reason.NO_HEADER, "expected name=value, or a header before it (-F --header)", "none")
-    elif len(cells) != len(header):
-        return Reject(Reason.FIELD_COUNT, f"{len(cells)} values for {len(header)} attributes", "none")
-    else:
-        found = dict(zip(header, cells, strict=True))
+def _attributes(row: Sequence[str], header: Sequence[str] | None) -> Attributes | Reject:
+    """Return the attributes of a port or a partition by name, those that are set."""
+    found = attributes(row, header)
+    if isinstance(found, Reject):
+        return found
     if not (_is_port(found) or _is_partition(found)):
         detail = "expected adapter_id with logical_port_id or phys_port_loc, or lpar_id with the name of the partition"
         return Reject(Reason.UNKNOWN_LINE, detail, "none")
-    return {name: value for name, value in found.items() if value not in ("", "null")}
-
-
-def _cells(line: str) -> list[str]:
-    """Return the values of a line: comma-separated, quoted where one holds a comma."""
-    try:
-        return [cell.strip() for cell in next(csv.reader([line.strip()], strict=False), [])]
-    except csv.Error:
-        return [line]
-
-
-def _are_attributes(cells: Sequence[str] | set[str]) -> bool:
-    return bool(cells) and all(_ATTRIBUTE.fullmatch(cell) for cell in cells)
+    return those_set(found)
 
 
 def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:

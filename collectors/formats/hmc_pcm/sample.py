@@ -15,7 +15,9 @@ from typing import Any
 
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import mapping, mappings
 
 PER_SECOND = {
     "out_packets": "sentPackets",
@@ -54,8 +56,8 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
     ------
     Unusable : it holds no processed metrics.
     """
-    util = _mapping(_mapping(tree).get("systemUtil"))
-    info, samples = _mapping(util.get("utilInfo")), util.get("utilSamples")
+    util = mapping(mapping(tree).get("systemUtil"))
+    info, samples = mapping(util.get("utilInfo")), util.get("utilSamples")
     if info.get("metricType") != "Processed" or not isinstance(samples, list):
         found = info.get("metricType")
         detail = f"expected metricType Processed with utilSamples, found {found}: fetch /rest/api/pcm/ProcessedMetrics"
@@ -67,8 +69,8 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
     average = order.index("avg") if "avg" in order else 0
     repeated = 0
-    for sample in map(_mapping, samples):
-        written = _mapping(sample.get("sampleInfo")).get("timeStamp")
+    for sample in map(mapping, samples):
+        written = mapping(sample.get("sampleInfo")).get("timeStamp")
         instant = stated(written, context.zone)
         if instant is None:
             detail = f"expected sampleInfo.timeStamp as YYYY-MM-DDThh:mm:ss+hhmm, found {written}"
@@ -130,15 +132,15 @@ def _systems(
 
     A managed system lists the ports of its adapters, a partition those the hypervisor carved out for it.
     """
-    server = _mapping(_mapping(sample.get("serverUtil")).get("network"))
+    server = mapping(mapping(sample.get("serverUtil")).get("network"))
     if isinstance(adapters := server.get("sriovAdapters"), list):
-        ports = [port for adapter in map(_mapping, adapters) for port in _list(adapter.get("physicalPorts"))]
+        ports = [port for adapter in map(mapping, adapters) for port in mappings(adapter.get("physicalPorts"))]
         yield f"system {info.get('uuid')}", _name(info), [(_physical(port), port) for port in ports]
     for kind in ("lparsUtil", "viosUtil"):
-        for partition in _list(sample.get(kind)):
-            network = _mapping(partition.get("network"))
+        for partition in mappings(sample.get(kind)):
+            network = mapping(partition.get("network"))
             if isinstance(network.get("sriovLogicalPorts"), list):
-                ports = _list(network["sriovLogicalPorts"])
+                ports = mappings(network["sriovLogicalPorts"])
                 key = f"partition {partition.get('uuid') or partition.get('id')} {info.get('uuid')}"
                 yield key, context.system or _name(partition), [(_logical(port, info), port) for port in ports]
 
@@ -190,15 +192,11 @@ def _config(
     found = {name: value for name, value in port.items() if isinstance(value, str) and name not in _NAMING}
     found["mtms"] = str(info.get("mtms"))
     published = state.config.setdefault(f"{key} {naming['link']}", {})
-    for name, value in found.items():
-        if published.get(name) != value:
-            published[name] = value
-            place = {"section": naming["link_type"], "item": naming["link"], "name": name}
-            yield Record("config", {**envelope, **place, "value": value})
+    yield from changes(published, found, envelope, naming["link_type"], naming["link"])
 
 
 def _messages(sample: Mapping[str, Any], ts: str) -> Iterator[Reject]:
-    for error in _list(_mapping(sample.get("sampleInfo")).get("errorInfo")):
+    for error in mappings(mapping(sample.get("sampleInfo")).get("errorInfo")):
         detail = f"{error.get('reportedBy')} {error.get('errId')}: {error.get('errMsg')}"
         yield Reject(Reason.RECORDER_MESSAGE, detail, "all", ts=ts)
 
@@ -210,11 +208,3 @@ def _name(holder: Mapping[str, Any]) -> str | None:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

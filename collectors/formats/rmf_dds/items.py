@@ -27,6 +27,7 @@ from counterflow.collectors.formats.rmf_dds.report import (
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.settings import changes
 
 
 @dataclass
@@ -152,11 +153,8 @@ class _Reading:
     def config(self, item: str, texts: Mapping[str, str]) -> Iterator[Record]:
         """Yield the texts of an item that differ from what was published last."""
         published = self._state.config.setdefault(f"{self._ts['system']} {self._found.name} {item}", {})
-        for name, value in texts.items():
-            if value.upper() not in NOTHING and published.get(name) != value:
-                published[name] = value
-                fields = {"section": self._found.name, "item": item, "name": name, "value": value}
-                yield Record("config", {**self._ts, **fields})
+        stated = {name: value for name, value in texts.items() if value.upper() not in NOTHING}
+        yield from changes(published, stated, self._ts, self._found.name, item)
 
     def end(self, dataset: str | None = None, rows: int = 0) -> Iterator[Item]:
         """Yield how many rows of a dataset there are, and what was refused; the interval was read."""

@@ -1,0 +1,20 @@
+"""Settings, which are published where they differ from what was published last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+
+from counterflow.collectors.records import Fields, Record
+
+
+def changes(
+    published: MutableMapping[str, str], settings: Mapping[str, str], envelope: Fields, section: str, item: str
+) -> Iterator[Record]:
+    """Yield a record of `config` for each setting that differs from `published`, which is updated.
+
+    `published` holds what was published last of the same section and item; it is kept in the state of a format.
+    """
+    for name, value in settings.items():
+        if published.get(name) != value:
+            published[name] = value
+            yield Record("config", {**envelope, "section": section, "item": item, "name": name, "value": value})

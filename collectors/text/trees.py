@@ -1,0 +1,16 @@
+"""What a tree of JSON or XML holds, where it may hold anything: a value of another kind counts as none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return the members of an object."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects of a list."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
