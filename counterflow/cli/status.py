@@ -33,7 +33,7 @@ def command(home: Path | None, as_json: bool) -> None:
                 "part": part.name,
                 "state": part.state,
                 "pid": str(part.pid or "-"),
-                "port": " ".join(str(port) for port in part.ports) or "-",
+                "port": "\n".join(str(port) for port in part.ports) or "-",
                 "RSS MiB": round(part.rss_bytes / 2**20),
                 "restarts": part.restarts,
                 "uptime": str(timedelta(seconds=part.uptime_s)) if part.pid else "-",
