@@ -165,6 +165,7 @@ def test_while_a_shard_is_away_a_question_fails_and_the_other_shard_goes_on(
     finally:
         shards.b.kill()
         shards.b.start()
+    land(line, shards, map_file)  # repeats an insert whose lander and engine were killed before its rollup was written
     assert_landed_once(shards, agent, 200, split)
 
 
