@@ -9,12 +9,11 @@ it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 from math import isfinite
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import jsonschema_rs
@@ -52,7 +51,11 @@ class Broken(NamedTuple, Generic[Place]):
     place: Place
 
 
+_Row = tuple[tuple[str, ...], tuple[Any, ...]]
+"""Names and values of a row; rows alike share the names. Dictionaries would take several times their memory."""
 Columns = Mapping[str, Sequence[Any]]
+Encoded = Mapping[str, bytes]
+"""Columns in JSON."""
 
 
 @dataclass(slots=True)
@@ -61,9 +64,10 @@ class _Group(Generic[Place]):
 
     dataset: str
     shared: Fields
-    rows: list[Fields] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     table: Table | None = None
+    layouts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.table.rows if self.table else len(self.rows)
@@ -71,22 +75,46 @@ class _Group(Generic[Place]):
     def part(self) -> None:
         """Part the table into rows."""
         if self.table is not None:
-            self.rows = [record.fields for record in self.table.records()]
+            self.rows = [_row(record.fields) for record in self.table.records()]
             self.places *= len(self.rows)
             self.table = None
 
     def columns(self, of: Dataset) -> Columns:
         """Return the columns that any row has, in the order of the definition, with null where a row has none."""
         if self.table is None:
-            there = set().union(*self.rows)
-            return {name: [row.get(name) for row in self.rows] for name in of.columns if name in there}
+            return _columns(self.rows, of)
         found = self.table.columns
         there = {name for name, values in found.items() if values[0] is not None or any(v is not None for v in values)}
         return {name: found[name] for name in of.columns if name in there}
 
-    def members(self) -> Iterable[str]:
+    def members(self) -> Set[str]:
         """Return the names of everything that any row has."""
-        return self.table.columns if self.table else chain.from_iterable(self.rows)
+        return self.table.columns.keys() if self.table else set().union(*_layouts(self.rows))
+
+
+def _row(fields: Fields) -> _Row:
+    return tuple(fields), tuple(fields.values())
+
+
+def _layouts(rows: Sequence[_Row]) -> Collection[tuple[str, ...]]:
+    """Return the tuples of names that rows have, each object once."""
+    return {id(names): names for names, _ in rows}.values()
+
+
+def _columns(rows: Sequence[_Row], of: Dataset) -> Columns:
+    layouts = _layouts(rows)
+    there = set().union(*layouts)
+    chosen = [name for name in of.columns if name in there]
+    # Each row is read once and all are then turned: reading them once a column would miss the cache each time.
+    pick = {id(names): _picker(names, chosen) for names in layouts}
+    turned = zip(*(pick[id(names)]((*values, None)) for names, values in rows), strict=True)
+    return dict(zip(chosen, map(list, turned), strict=False))  # one more than chosen: see _picker
+
+
+def _picker(names: tuple[str, ...], chosen: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return what takes the values of chosen names, and None, from the values of a row and None."""
+    at = {name: place for place, name in enumerate(names)}
+    return itemgetter(*(at.get(name, -1) for name in chosen), -1, -1)
 
 
 class Frames(Generic[Place]):
@@ -124,7 +152,8 @@ class Frames(Generic[Place]):
             raise Refused("a member of the envelope is no scalar") from None
         if group is None:
             group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
-        group.rows.append(fields)
+        names = tuple(fields)
+        group.rows.append((group.layouts.setdefault(names, names), tuple(fields.values())))
         group.places.append(place)
         self._waiting += 1
 
@@ -178,20 +207,21 @@ class Frames(Generic[Place]):
             if not checks.are_distinct(columns, len(group)):
                 group, again = _distinct(checks.contract, group)
                 columns, encoded = group.columns(checks.contract.dataset), None
-            yield from self._encoded(group, columns, encoded or columns, checks)
+            yield from self._encoded(group, columns, encoded, checks)
             group, encoded = again, None
             columns = group.columns(checks.contract.dataset)
 
     def _encoded(
-        self, group: _Group[Place], columns: Columns, encoded: Mapping[str, Any], checks: _Checks
+        self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
     ) -> Iterator[Framed[Place] | Broken[Place]]:
         """Yield the frame of a group, in parts by entity where it is too large for one.
 
-        `encoded` are its columns in JSON, or as they are. Where it cannot be encoded at all, each row is tried alone: a
-        broken one is refused, the others have frames.
+        `encoded` are its columns in JSON, where they are known. Where it cannot be encoded at all, each row is tried
+        alone: a broken one is refused, the others have frames.
         """
         count = len(group)
-        parts = -(-count // MOST_ROWS)
+        length = sum(map(len, encoded.values())) if encoded else 1
+        parts = min(count, max(-(-count // MOST_ROWS), -(-length // LONGEST_BYTES)))
         found: list[tuple[bytes, int]] = []
         while True:
             try:
@@ -210,28 +240,30 @@ class Frames(Generic[Place]):
         if not found:
             group.part()
         if not found and count == 1:
-            yield Broken(Record(group.dataset, group.rows[0]), why, group.places[0])
+            yield Broken(Record(group.dataset, dict(zip(*group.rows[0], strict=True))), why, group.places[0])
         elif not found:
-            for fields, place in zip(group.rows, group.places, strict=True):
-                alone = _Group(group.dataset, group.shared, [fields], [place])
+            for row, place in zip(group.rows, group.places, strict=True):
+                alone = _Group(group.dataset, group.shared, [row], [place])
                 of_one = alone.columns(checks.contract.dataset)
-                yield from self._encoded(alone, of_one, of_one, checks)
+                yield from self._encoded(alone, of_one, None, checks)
         for value, rows in found:
             message = Message(checks.contract.dataset.topic, group.shared["system"].encode(), value)
             yield Framed(message, group.dataset, rows, group.places[0])
             self.seq += rows
 
     def _cut(
-        self, shared: Fields, columns: Columns, encoded: Mapping[str, Any], count: int, parts: int, of: Contract
+        self, shared: Fields, columns: Columns, encoded: Encoded | None, count: int, parts: int, of: Contract
     ) -> Iterator[tuple[bytes, int]]:
         seq = self.seq + 1
         if parts == 1:
-            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **encoded}), count
+            whole = {name: orjson.Fragment(text) for name, text in encoded.items()} if encoded else columns
+            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **whole}), count
             return
-        order = sorted(range(count), key=lambda at: [columns[name][at] for name in of.entity])
+        entities = list(zip(*(columns[name] for name in of.entity), strict=True))
+        order = sorted(range(count), key=entities.__getitem__)
         for part in range(parts):
             chosen = order[part * count // parts : (part + 1) * count // parts]
-            cut = {name: [values[at] for at in chosen] for name, values in columns.items()}
+            cut = {name: list(map(values.__getitem__, chosen)) for name, values in columns.items()}
             sizes = {"seq": seq, "frame_rows": len(chosen), "part": part + 1, "parts": parts}
             yield orjson.dumps({**shared, **sizes, **cut}), len(chosen)
             seq += len(chosen)
@@ -242,11 +274,12 @@ def _distinct(of: Contract, group: _Group[Place]) -> tuple[_Group[Place], _Group
     first, again = _Group[Place](group.dataset, group.shared), _Group[Place](group.dataset, group.shared)
     group.part()
     seen: set[tuple[Any, ...]] = set()
-    for fields, place in zip(group.rows, group.places, strict=True):
+    for row, place in zip(group.rows, group.places, strict=True):
+        fields = dict(zip(*row, strict=True))
         entity = tuple(fields[name] for name in of.entity)
         to = again if entity in seen else first
         seen.add(entity)
-        to.rows.append(fields)
+        to.rows.append(row)
         to.places.append(place)
     return first, again
 
@@ -269,11 +302,11 @@ class _Checks:
         self._required = frozenset(self.contract.required)
         self._allowed = frozenset({*of.columns, *_ENVELOPE})
         self._dataset = of
-        self._known: dict[str, tuple[Sequence[Any], orjson.Fragment]] = {}
+        self._known: dict[str, tuple[Sequence[Any], bytes]] = {}
         self._distinct: list[Sequence[Any]] = []
         self._row: jsonschema_rs.Draft202012Validator | None = None
 
-    def encoded(self, group: _Group[Place], columns: Columns) -> dict[str, orjson.Fragment] | None:
+    def encoded(self, group: _Group[Place], columns: Columns) -> Encoded | None:
         """Return the columns in JSON, or None where a value is not what it should be."""
         if not (self.shared.is_valid(group.shared) and self._allowed.issuperset(group.members())):
             return None
@@ -285,17 +318,16 @@ class _Checks:
             return None
         return found
 
-    def _encoded(self, name: str, values: Sequence[Any]) -> orjson.Fragment:
+    def _encoded(self, name: str, values: Sequence[Any]) -> bytes:
         known = self._known.get(name)
         if known is not None and known[0] is values:
             return known[1]
         text = orjson.dumps(values)
         if not self._columns[name](values, text):
             raise _Unfit
-        fragment = orjson.Fragment(text)
         if type(values) is tuple:
-            self._known[name] = values, fragment
-        return fragment
+            self._known[name] = values, text
+        return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:
         """Return whether no two of so many rows are of one entity."""
@@ -313,13 +345,14 @@ class _Checks:
         kept: _Group[Place] = _Group(group.dataset, group.shared)
         broken = []
         group.part()
-        for fields, place in zip(group.rows, group.places, strict=True):
+        for row, place in zip(group.rows, group.places, strict=True):
+            fields = dict(zip(*row, strict=True))
             errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
             if errors:
                 why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
                 broken.append(Broken(Record(group.dataset, fields), why[:4096], place))
             else:
-                kept.rows.append(fields)
+                kept.rows.append(row)
                 kept.places.append(place)
         return kept, broken
 
