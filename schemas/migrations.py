@@ -83,7 +83,8 @@ def migrate(
 
     Raises
     ------
-    CounterflowError : an applied migration was edited, or the database has another baseline; it is left unchanged.
+    CounterflowError : an applied migration was edited, the database has another baseline, or one of a newer version; it
+        is left unchanged.
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
     setup = Migration("", _SETUP)
@@ -99,6 +100,12 @@ def migrate(
             "the database `counterflow` was created by an older checkout that was never released",
             hint="one machine: counterflow down, then remove .counterflow, and with it all landed data and backups; "
             "elsewhere: DROP DATABASE counterflow",
+            exit_code=2,
+        )
+    if newer := [id_ for id_ in applied.keys() - {m.id for m in found} if not id_.startswith(f"{BASELINE}/")]:
+        raise CounterflowError(
+            f"the database `counterflow` has migrations of a newer version: {', '.join(sorted(newer))}",
+            hint="use that version, or a newer one",
             exit_code=2,
         )
     if edited := [m.id for m in found if applied.get(m.id, m.sha256) != m.sha256]:

@@ -97,15 +97,10 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
 @contextmanager
 def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
     from counterflow.base.clickhouse import ClickHouseError
-    from counterflow.base.embedded import Embedded
-    from counterflow.look.database import ENGINE
+    from counterflow.look.database import reading
 
-    if not (folder / ENGINE).is_dir():
-        raise CounterflowError(
-            f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
-        )
     try:
-        with Embedded(folder / ENGINE, writable=False) as client:
+        with reading(folder) as client:
             yield client
     except ClickHouseError as error:
         raise CounterflowError(str(error), exit_code=exit_code) from None

@@ -71,10 +71,10 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
     seconds: dict[str, float] = {}
     settings = StackSettings.running() if running else StackSettings.load()
     found = running or bool(lifecycle.status(settings))
+    with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
+        started = {} if running else lifecycle.up(settings, say=out.print)
+        seconds |= {f"up_{name}": s for name, s in started.items()}
     try:
-        with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
-            started = {} if running else lifecycle.up(settings, say=out.print)
-            seconds |= {f"up_{name}": s for name, s in started.items()}
         complete, outcome = _run(settings, recordings, start, out, seconds)
     finally:
         if not keep and not found:

@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.embedded import Embedded
+from counterflow.base.errors import CounterflowError
+from counterflow.schemas import vintage
 from counterflow.schemas.migrations import migrate
 
 if TYPE_CHECKING:
@@ -20,8 +22,24 @@ if TYPE_CHECKING:
     from counterflow.look.reading import Read
 
 _FILES = "files.json"
-ENGINE = "clickhouse"
+_ENGINE = "clickhouse"
 """Folder of the engine within that of the database."""
+_OTHER = "use the version that made it, or another folder, into which all is read: counterflow look PATH --keep FOLDER"
+
+
+def reading(folder: Path) -> Embedded:
+    """Open the database that `look --keep` left in a folder, only to read it.
+
+    Raises
+    ------
+    CounterflowError : there is none, or it is of another version.
+    """
+    if not (folder / _ENGINE).is_dir():
+        raise CounterflowError(
+            f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
+        )
+    vintage.require(folder, database=folder / _ENGINE, hint=_OTHER, whole=True)
+    return Embedded(folder / _ENGINE, writable=False)
 
 
 class Database:
@@ -42,8 +60,8 @@ class Database:
         """Open or create it."""
         self._folder = folder
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        self._engine = Embedded(None if folder is None else folder / ENGINE)
+            vintage.claim(folder, database=folder / _ENGINE, hint=_OTHER)
+        self._engine = Embedded(None if folder is None else folder / _ENGINE)
         beside = ThreadPoolExecutor(1)
         self._migrated = beside.submit(migrate, self._engine)
         beside.shutdown(wait=False)

@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
+from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.part import Part
 from counterflow.stack.runtimes import java
@@ -26,6 +27,7 @@ from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
 _BROKER = "broker"
+_TIMEOUT_S = 20.0
 _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 
@@ -55,8 +57,12 @@ def broker(settings: StackSettings) -> Part:
 def create_topics(
     settings: StackSettings, topics: Iterable[Topic], *, replicas: int = 1, admin: AdminClient | None = None
 ) -> None:
-    """Create the topics that do not exist yet, as `admin` (default: the user); others keep their configuration."""
+    """Create the topics that do not exist yet, as `admin` (default: the user); others keep their configuration.
+
+    Raises `CounterflowError` where the broker refuses one, or has topics of an older version.
+    """
     admin = admin or AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
+    require_topics(admin.list_topics(timeout=_TIMEOUT_S).topics)
     new = [NewTopic(topic.name, topic.partitions, replicas, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():
         try:

@@ -12,7 +12,7 @@ import psutil
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
-from counterflow.schemas import topics
+from counterflow.schemas import topics, vintage
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import agent_config, preflight, supervision
 from counterflow.stack.install import Say, exclusive, install
@@ -25,6 +25,7 @@ from counterflow.stack.settings import StackSettings
 
 _CANCEL_S = 20
 """Seconds for which `down` waits for jobs to end by themselves."""
+_OTHER = "start it with the version that made it, or take another folder: counterflow up --home FOLDER"
 _UNKNOWN = supervision.State("STOPPED")
 """State of a part that did not exist yet when the supervisor was started."""
 
@@ -52,8 +53,8 @@ class PartStatus:
 def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
     """Start every part that is not running; returns the seconds of each phase.
 
-    Raises `CounterflowError` with all that this machine lacks, or when a phase fails; a stack that was not running
-    before is then stopped again.
+    Raises `CounterflowError` with all that this machine lacks, where the home is of a version whose data this one would
+    lose, or when a phase fails; a stack that was not running before is then stopped again.
     """
     steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, say)),
@@ -70,10 +71,13 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
     seconds = {}
     if any(preflight.unwritable(settings)):
         preflight.require_none([*preflight.machine(settings), *preflight.ports(settings)])
+    database, logs = settings.clickhouse_home / "data", settings.kafka_home / "data"
+    vintage.require(settings.home, database=database, topics=logs, hint=_OTHER)
     with exclusive(settings.home / ".lock"):
         fresh = not (supervision.alive(settings) or orphaned(settings))
         if fresh:
             _clear(settings, preflight.machine(settings))
+        vintage.claim(settings.home, database=database, topics=logs, hint=_OTHER)
         try:
             for phase, step in steps:
                 began = time.monotonic()
