@@ -30,7 +30,8 @@ def look(*arguments: object) -> Taken:
     """Run the command in a process of its own."""
     before, began = os.times(), time.monotonic()
     command = [sys.executable, "-m", "counterflow", "look", *map(str, arguments)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=usual)
     after = os.times()
     cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
     return Taken(time.monotonic() - began, cpu_s, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)

@@ -240,7 +240,12 @@ class Chart(Drawing):
     @property
     def query(self) -> str:
         """The SQL that is run, macros not expanded yet; over time, `time` is the end of a bucket."""
-        return overlaid(self.sql, self.value, self.each) if self.shape == "trend" else self.bucketed(self._filled())
+        return self.plain if self.shape == "trend" else self.bucketed(self.plain)
+
+    @property
+    def plain(self) -> str:
+        """The same over buckets of the length that the macros state: for who found the usual interval before."""
+        return overlaid(self.sql, self.value, self.each) if self.shape == "trend" else self._filled()
 
     @property
     def middles(self) -> str:

@@ -1,8 +1,9 @@
-"""ClickHouse in this process: the engine of the one-machine stack as a library, with a folder of its own or none."""
+"""ClickHouse in this process: the engine of the one-machine stack as a library, with a folder of its own."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ _HEADERS = {
 _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
 _ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _TOTALS = re.compile(r"\bTOTALS\b", re.IGNORECASE)
+_NOT_COMPILED = "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0"
+"""Compiling an expression takes longer than it saves in a process that asks each question once."""
 _CODE = re.compile(r"Code: (\d+)\. ")
 
 
@@ -31,23 +34,21 @@ class Embedded(ClickHouse):
 
     Parameters
     ----------
-    folder : where the database is kept; created if missing. None: in memory, gone with the process.
+    folder : where the database is; created if missing.
     writable : False refuses every statement that would change it.
     """
 
-    def __init__(self, folder: Path | None = None, *, writable: bool = True) -> None:
+    def __init__(self, folder: Path, *, writable: bool = True) -> None:
         """Open the database; raises ModuleNotFoundError where the extra `look` is not installed."""
-        from chdb.session import Session
+        with _left_out("pyarrow"):  # an eighth of a second; the library needs it for tables of Arrow alone
+            from chdb.session import Session
 
-        self._session: Any = Session(  # type: ignore[no-untyped-call]
-            None if folder is None else str(folder)
-        )
+        self._session: Any = Session(str(folder))  # type: ignore[no-untyped-call]
         self._set: dict[str, str] = {}
         self._lock = Lock()
+        self.post(_NOT_COMPILED)
         if not writable:
             self.post("SET readonly = 2")
-        elif folder is None:
-            self.post("SET fsync_metadata = 0")  # a wait for the disk for each of some hundred tables and views
 
     def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
         """Run one statement with its data, settings and `param_<name>` values; return what it gives.
@@ -119,6 +120,19 @@ class Embedded(ClickHouse):
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
         self._set = wanted
         return form, parameters
+
+
+@contextmanager
+def _left_out(module: str) -> Iterator[None]:
+    """Let what is imported within find no such module, unless it was imported before."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @contextmanager

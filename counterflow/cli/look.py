@@ -80,8 +80,8 @@ def command(
         files = list(_files(paths, folder))
         if not files:
             raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
-        report_needs(ctx, files, zone, system, date_order, at)
-        with Database(keep or folder / "database") as database:
+        with Database(keep or folder / "database", kept=keep is not None) as database:
+            report_needs(ctx, files, zone, system, date_order, at)
             reads = database.read(files, spool, zone, date_order, at, system)
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
             period = database.compute()
@@ -95,6 +95,7 @@ def command(
                 )
             else:
                 _print(console(), read, period, found)
+            sys.stdout.flush()  # findings are read while the report is made
             unread = _report_unread(read, paths)
             if export is not None:
                 with _refusals(export):

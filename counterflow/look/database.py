@@ -1,4 +1,4 @@
-"""The database of one look: in memory, or in a folder that the next look adds to."""
+"""The database of one look: gone with it, or in a folder that the next look adds to."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.base.embedded import Embedded
 from counterflow.base.errors import CounterflowError
-from counterflow.schemas import vintage
-from counterflow.schemas.migrations import migrate
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
+    from counterflow.base.embedded import Embedded
     from counterflow.look.reading import Read
 
 _FILES = "files.json"
@@ -34,6 +33,9 @@ def reading(folder: Path) -> Embedded:
     ------
     CounterflowError : there is none, or it is of another version.
     """
+    from counterflow.base.embedded import Embedded
+    from counterflow.schemas import vintage
+
     if not (folder / _ENGINE).is_dir():
         raise CounterflowError(
             f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
@@ -45,29 +47,35 @@ def reading(folder: Path) -> Embedded:
 class Database:
     """The engine with the schema of the line; use as a context manager.
 
-    The schema is made while files are read: a method imports what it needs, so that reading begins at once.
+    It is opened while files are read: a method imports what it needs, so that reading begins at once.
 
     Parameters
     ----------
-    folder : where it is kept; None: in memory.
+    folder : where it is.
+    kept : whether a next look adds to it; else it has no ledger and no rollups, and is new.
 
     Raises
     ------
+    ModuleNotFoundError : the extra `look` is not installed.
     CounterflowError : the folder holds a database of another version.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        """Open or create it."""
-        self._folder = folder
-        if folder is not None:
+    def __init__(self, folder: Path, *, kept: bool) -> None:
+        """Begin to open or create it."""
+        if find_spec("chdb") is None:
+            raise ModuleNotFoundError(name="chdb")
+        if kept:
+            from counterflow.schemas import vintage
+
             vintage.claim(folder, database=folder / _ENGINE, hint=_OTHER)
-        self._engine = Embedded(None if folder is None else folder / _ENGINE)
-        beside = ThreadPoolExecutor(1)
-        self._migrated = beside.submit(migrate, self._engine)
-        beside.shutdown(wait=False)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._listed = folder / _FILES if kept else None
         self._known: dict[str, list[int]] = {}
-        if folder is not None and (folder / _FILES).exists():
-            self._known = json.loads((folder / _FILES).read_text(encoding="utf-8"))
+        if self._listed is not None and self._listed.exists():
+            self._known = json.loads(self._listed.read_text(encoding="utf-8"))
+        beside = ThreadPoolExecutor(1)
+        self._engine = beside.submit(_kept if kept else _new, folder / _ENGINE)
+        beside.shutdown(wait=False)
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -75,14 +83,13 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         """Close the engine."""
-        self._migrated.exception()
-        self._engine.close()
+        if self._engine.exception() is None:
+            self.client.close()
 
     @property
     def client(self) -> ClickHouse:
         """The engine, once it has the schema."""
-        self._migrated.result()
-        return self._engine
+        return self._engine.result()
 
     def read(
         self,
@@ -106,8 +113,8 @@ class Database:
                 unread.add(one.path)
             yield one
         self._known |= {str(path.resolve()): _stamp(path) for path in fresh if path not in unread}
-        if self._folder is not None:
-            (self._folder / _FILES).write_text(json.dumps(self._known), encoding="utf-8")
+        if self._listed is not None:
+            self._listed.write_text(json.dumps(self._known), encoding="utf-8")
 
     def compute(self) -> tuple[datetime, datetime] | None:
         """Compute all results; return the range of what landed, None where no interval did."""
@@ -141,6 +148,25 @@ class Database:
                     table = self.client.post(body, settings={"default_format": "Parquet"})
                     Path(whole, f"{name}.parquet").write_bytes(table)
             return [path.replace(folder / path.name) for path in sorted(Path(whole).iterdir())]
+
+
+def _new(folder: Path) -> Embedded:
+    from counterflow.look.prepared import opened
+
+    return opened(folder)
+
+
+def _kept(folder: Path) -> Embedded:
+    from counterflow.base.embedded import Embedded
+    from counterflow.schemas.migrations import migrate
+
+    engine = Embedded(folder)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
 
 
 def _stamp(path: Path) -> list[int]:

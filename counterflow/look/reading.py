@@ -34,8 +34,8 @@ _SMALL = 8_000_000
 """Bytes of files that are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
-_INSERT = 32_000_000
-"""Bytes of pieces that are inserted together."""
+_INSERT = 8_000_000
+"""Bytes of pieces that are inserted together; the engine takes up to thirty times as much memory for them."""
 _PIECES = 4_000
 """So many pieces are inserted together whatever their size: small files by the thousand."""
 _WAITING, _LAND_S = 64, 1.0
@@ -47,6 +47,7 @@ SETTINGS: Settings = {
     "input_format_null_as_default": 1,
     "optimize_on_insert": 0,
     "max_partitions_per_insert_block": 0,
+    "max_block_size": 1_000,  # frames, each of up to some thousand rows
 }
 
 

@@ -324,7 +324,7 @@ class _Asking:
         """Return a chart with its rows, or why the server refused."""
         begin, end, _ = self._shown
         shown = Range(begin, end, bucket_s(begin, end, POINTS, self._least_s(chart)))
-        sql = expand(chart.query, shown, self._values(chart.query))
+        sql = expand(chart.plain, shown, self._values(chart.plain))
         try:
             return figure_of(chart, sql, ask(self._client, sql), shown)
         except ClickHouseError as error:

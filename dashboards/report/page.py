@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
+from counterflow.base.caches import cached
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
@@ -60,29 +58,12 @@ def marked(text: str) -> Markup:
 
 @cache
 def _bundle() -> Markup:
-    """Return Vega, Vega-Lite and vega-embed as one script.
-
-    Putting it together takes two seconds, so it is kept among the user's caches (XDG Base Directory Specification).
-    """
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kept = caches / "counterflow" / f"vega-{version('vl-convert-python')}.js"
-    try:
-        script = kept.read_text(encoding="utf-8")
-    except OSError:
-        script = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-        with suppress(OSError):  # a folder that may not be written
-            _keep(kept, script)
+    """Return Vega, Vega-Lite and vega-embed as one script, which takes two seconds to put together."""
+    name = f"vega-{version('vl-convert-python')}.js"
+    script = cached(name, lambda: vl_convert.javascript_bundle().encode()).decode()  # type: ignore[call-arg]
     if "</script" in script.lower():
         raise ValueError("the bundle of vl-convert would end its own script element")
     return Markup(script)  # noqa: S704
-
-
-def _keep(path: Path, text: str) -> None:
-    """Write a file that is there as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
 
 
 def pictures(figure: Figure) -> dict[str, bytes]:

@@ -94,6 +94,22 @@ def test_gpus_and_nfs_are_stated_where_they_were_recorded(case: str, said: str, 
     assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
 
 
+def test_the_schema_is_made_once_and_made_anew_where_what_is_kept_of_it_is_damaged_or_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    found = findings(AIX, home=tmp_path)
+    [kept] = (tmp_path / "caches/counterflow").iterdir()
+    made = kept.read_bytes(), kept.stat().st_ino
+    assert findings(AIX, home=tmp_path) == found
+    assert (kept.read_bytes(), kept.stat().st_ino) == made, "it was not made again"
+    kept.write_bytes(made[0][:1_000])
+    assert findings(AIX, home=tmp_path) == found
+    assert len(kept.read_bytes()) > 1_000, "it was made again"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    assert findings(AIX, home=tmp_path) == found
+
+
 def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
     assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
 

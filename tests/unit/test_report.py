@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -286,21 +285,6 @@ def test_values_in_words(value: Any, unit: str, text: str) -> None:
 def test_what_hides_in_a_name_is_shown() -> None:
     assert plain("a\x00\x1b[2J\u202eb\r\n\ud800") == "a\\x00\\x1b[2J\\u202eb\\r\\n\\ud800"
     assert plain("naïve 日本 'x' <b>") == "naïve 日本 'x' <b>"
-
-
-def test_the_script_that_draws_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    page._bundle.cache_clear()
-    made = page._bundle()
-    [kept] = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert kept.read_text() == made
-    kept.write_text("kept()")
-    page._bundle.cache_clear()
-    assert page._bundle() == "kept()"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    page._bundle.cache_clear()
-    assert page._bundle() == made
-    page._bundle.cache_clear()
 
 
 def test_names_are_text_in_the_page() -> None:

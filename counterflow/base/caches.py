@@ -1,0 +1,42 @@
+"""What takes long to make and is always the same, kept among the user's caches (XDG Base Directory Specification)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+
+def cached(name: str, make: Callable[[], bytes]) -> bytes:
+    """Return what is kept under a name, which states its version; where it is missing or damaged, it is made and kept.
+
+    Processes may do so at the same time. Where nothing can be kept, it is made each time.
+    """
+    try:
+        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterflow" / f"{name}.gz"
+    except RuntimeError:  # a user without a home
+        return make()
+    with suppress(OSError, EOFError, zlib.error):
+        if kept := gzip.decompress(path.read_bytes()):
+            return kept
+    made = make()
+    with suppress(OSError):
+        _keep(path, gzip.compress(made, mtime=0))
+    return made
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """Write a file that is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink()
+            raise

@@ -1,0 +1,35 @@
+"""The database of a look that is not kept: its schema is made once, kept as an archive, and unpacked by each look."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import tarfile
+from importlib.metadata import version
+from pathlib import Path
+
+from counterflow.base.caches import cached
+from counterflow.base.embedded import Embedded
+from counterflow.schemas.migrations import FEEDS, migrate, migrations
+
+
+def opened(folder: Path) -> Embedded:
+    """Return an engine with the schema but without feeds of ledger and rollups, in a folder that does not exist."""
+    digest = hashlib.sha256("".join(m.sha256 for m in migrations()).encode()).hexdigest()[:16]
+    archive = cached(f"schema-{version('chdb-core')}-{digest}.tar", lambda: _made(folder))
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extractall(folder, filter="data")
+    return Embedded(folder)
+
+
+def _made(folder: Path) -> bytes:
+    """Return the folder of such an engine as an archive."""
+    with Embedded(folder) as engine:
+        engine.post("SET fsync_metadata = 0")  # a wait for the disk for each of some hundred tables and views
+        migrate(engine, without={FEEDS})
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(folder, ".")
+    shutil.rmtree(folder)
+    return packed.getvalue()

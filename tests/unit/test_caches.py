@@ -1,0 +1,71 @@
+"""What takes long to make is kept as a whole, and made again where it is missing, damaged or cannot be kept."""
+
+from __future__ import annotations
+
+import resource
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from counterflow.base.caches import cached
+
+
+class Maker:
+    """Makes bytes, and counts how often."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> bytes:
+        self.times += 1
+        return b"made " * 10_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "counterflow"
+
+
+def test_it_is_made_once_for_each_name(folder: Path) -> None:
+    make = Maker()
+    assert cached("one-1.0", make) == cached("one-1.0", make) == b"made " * 10_000
+    assert make.times == 1
+    cached("one-1.1", make)
+    assert make.times == 2
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("left", [0, 1, 20, -1], ids=["empty", "a byte", "cut", "without its end"])
+def test_what_is_damaged_is_made_again_and_kept(folder: Path, left: int) -> None:
+    make = Maker()
+    cached("one", make)
+    [kept] = folder.iterdir()
+    kept.write_bytes(kept.read_bytes()[:left])
+    assert cached("one", make) == cached("one", make) == b"made " * 10_000
+    assert make.times == 2
+
+
+def test_without_a_folder_it_is_made_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    make = Maker()
+    assert cached("one", make) == cached("one", make) == b"made " * 10_000
+    assert make.times == 2
+
+
+def test_a_full_disk_leaves_nothing_behind(folder: Path) -> None:
+    """A file of this process may not grow at all, by a limit of the process: what a disk answers when it is full."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        assert cached("one", Maker()) == b"made " * 10_000
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(folder.iterdir())
+
+
+def test_those_who_make_it_at_once_get_the_same(folder: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: cached("one", Maker()), range(64))) == {b"made " * 10_000}
+    assert len(list(folder.iterdir())) == 1
