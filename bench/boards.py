@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bench import generate_fleet as fleet
@@ -20,10 +18,6 @@ from counterflow.dashboards.definition import Board, boards, charts, variable_of
 from counterflow.dashboards.macros import Range, bucket_s, expand
 from counterflow.dashboards.server import ask
 from counterflow.dashboards.statement import statement
-from counterflow.schemas.migrations import migrate
-from counterflow.stack import lifecycle
-from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 
 REPEATS = 3
 
@@ -37,32 +31,17 @@ class Took(NamedTuple):
 
 
 def main() -> None:
-    """Generate the fleet, ask all that the boards ask as they open, and print the slowest.
-
-    What is generated is kept in the folder `BENCH_HOME`, if that is set, and taken from there the next time.
-    """
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-boards-") as temporary:
-        settings = free_settings(Path(os.environ.get("BENCH_HOME", temporary)) / "fleet", parts)
-        try:
-            lifecycle.start(settings, "clickhouse")
-            password = settings.clickhouse_password("admin")
-            with ClickHouse(settings.clickhouse_url, "admin", password, timeout_s=3600) as admin:
-                migrate(admin)
-                rows = fleet.rows(admin) or fleet.fill(admin)
-                [[end_s]] = ask(admin, "SELECT toUnixTimestamp(max(day)) FROM counterflow.system_day").rows
-            end = datetime.fromtimestamp(end_s, UTC) + timedelta(days=1)
-            with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as reader:
-                taken = sorted(_asked(reader, end), key=lambda took: -took.seconds)
-        finally:
-            lifecycle.down(settings)
+    """Generate the fleet, ask all that the boards ask as they open, and print the slowest."""
+    with fleet.engine("fleet", fleet.fill) as engine, engine.reader() as reader:
+        taken = sorted(_asked(reader, engine.end), key=lambda took: -took.seconds)
+        rows = sum(engine.rows.values())
     for took in taken[:15]:
         print(f"  {took.board:22} {took.name:28} {took.seconds * 1000:7.0f} ms")
     slowest = taken[0]
     method = (
         f"the slowest of {len(taken)} queries ({slowest.name} of {slowest.board}), those of panels, figures, variables "
         f"and annotations as boards open and Grafana sends them, {fleet.DAYS} days of {fleet.SYSTEMS} systems, "
-        f"{sum(rows.values()):,} generated rows; the middle of {REPEATS} runs after a first, so from the cache, wall, "
+        f"{rows:,} generated rows; the middle of {REPEATS} runs after a first, so from the cache, wall, "
         f"as `reader`, {os.cpu_count()} cores."
     )
     Figure("a query of a board over 30 days", round(slowest.seconds * 1000), "ms", "<= 500", method).emit()

@@ -5,11 +5,19 @@ The values are generated, not measured: they drift in a plausible range and comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle
+from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
 
 SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
 MANY, METRICS, DAYS_OF_MINUTES = 1_000, 3, 7
@@ -151,6 +159,39 @@ TABLES: Mapping[str, Made] = {
          "response_p95_ms": "b / 8", "response_p99_ms": "b / 4"},
     ),
 }  # fmt: skip
+
+
+class Engine(NamedTuple):
+    """An engine with generated rows: where it is, the rows of each table, and the midnight where its days end."""
+
+    settings: StackSettings
+    rows: Mapping[str, int]
+    end: datetime
+
+    def reader(self) -> ClickHouse:
+        """Return a connection as Grafana has it."""
+        return ClickHouse(self.settings.clickhouse_url, "reader", self.settings.clickhouse_password("reader"))
+
+
+@contextmanager
+def engine(name: str, fill: Callable[[ClickHouse], dict[str, int]]) -> Iterator[Engine]:
+    """Start an engine of its own with the rows of `fill`, and stop it in the end.
+
+    What is generated is kept in the folder `BENCH_HOME`, by name, if that is set, and taken from there the next time.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"bench-{name}-") as temporary:
+        home = Path(os.environ.get("BENCH_HOME", temporary)) / name
+        settings = free_settings(home, StackSettings.from_environment().parts)
+        try:
+            lifecycle.start(settings, "clickhouse")
+            password = settings.clickhouse_password("admin")
+            with ClickHouse(settings.clickhouse_url, "admin", password, timeout_s=3600) as admin:
+                migrate(admin)
+                made = rows(admin) or fill(admin)
+                [last] = admin.rows("SELECT toUnixTimestamp(max(day)) AS day FROM counterflow.system_day")
+            yield Engine(settings, made, datetime.fromtimestamp(last["day"], UTC) + timedelta(days=1))
+        finally:
+            lifecycle.down(settings)
 
 
 def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> dict[str, int]:

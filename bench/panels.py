@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import NamedTuple
 
 import psutil
@@ -19,10 +17,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Board, Chart, boards, charts, variable_of, variables_of
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import ask
-from counterflow.schemas.migrations import migrate
-from counterflow.stack import lifecycle, supervision
-from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
+from counterflow.stack import supervision
 
 REPEATS = 5
 
@@ -38,36 +33,12 @@ class Took(NamedTuple):
 
 
 def main() -> None:
-    """Generate the fleet and ask all panels; then the year and the boards that show it.
-
-    What is generated is kept in the folder `BENCH_HOME`, if that is set, and taken from there the next time.
-    """
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-panels-") as temporary:
-        home = Path(os.environ.get("BENCH_HOME", temporary))
-        month, year = (_measure(home / name, parts, name) for name in ("fleet", "year"))
+    """Generate the fleet and ask all panels; then the year and the boards that show it."""
+    with fleet.engine("fleet", fleet.fill) as engine:
+        month = engine.rows, measure(engine, of_boards(boards()), timedelta(days=fleet.DAYS))
+    with fleet.engine("year", fleet.fill_year) as engine:
+        year = engine.rows, measure(engine, of_boards(["cf-any-counter", "cf-fleet"]), timedelta(days=365))
     emit(*month, *year)
-
-
-def _measure(home: Path, parts: Path, name: str) -> tuple[dict[str, int], list[Took]]:
-    """Return the rows that were generated and what the queries took, of an engine of its own."""
-    settings = free_settings(home, parts)
-    try:
-        lifecycle.start(settings, "clickhouse")
-        with ClickHouse(
-            settings.clickhouse_url, "admin", settings.clickhouse_password("admin"), timeout_s=3600
-        ) as admin:
-            migrate(admin)
-            fill = fleet.fill if name == "fleet" else fleet.fill_year
-            rows = fleet.rows(admin) or fill(admin)
-            listed = ", ".join(f"{table} {count:,}" for table, count in sorted(rows.items(), key=lambda row: -row[1]))
-            print(f"{sum(rows.values()):,} rows: {listed}")
-            [[end]] = ask(admin, "SELECT toUnixTimestamp(max(day)) FROM counterflow.system_day").rows
-        if name == "fleet":
-            return rows, measure(settings, of_boards(boards()), end, timedelta(days=fleet.DAYS))
-        return rows, measure(settings, of_boards(["cf-any-counter", "cf-fleet"]), end, timedelta(days=365))
-    finally:
-        lifecycle.down(settings)
 
 
 def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str, int], year: Sequence[Took]) -> None:
@@ -102,22 +73,25 @@ def of_boards(uids: Iterable[str]) -> list[Asked]:
     return [(board, charts()[name]) for name, board in found.items()]
 
 
-def measure(settings: StackSettings, asked: Sequence[Asked], end_s: int, shown: timedelta) -> list[Took]:
+def measure(engine: fleet.Engine, asked: Sequence[Asked], shown: timedelta) -> list[Took]:
     """Ask each chart's query for the time up to the end of the rows; print the ten slowest."""
-    engine = psutil.Process(supervision.states(settings)["clickhouse"].pid)
-    end = datetime.fromtimestamp(end_s, UTC) + timedelta(days=1)
+    listed = ", ".join(f"{table} {count:,}" for table, count in sorted(engine.rows.items(), key=lambda row: -row[1]))
+    print(f"{sum(engine.rows.values()):,} rows: {listed}")
+    process = psutil.Process(supervision.states(engine.settings)["clickhouse"].pid)
     taken = []
-    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as reader:
+    with engine.reader() as reader:
         for board, chart in asked:
-            span = Range(end - shown, end, bucket_s(end - shown, end, least_s=chart.interval_s))
+            span = Range(
+                engine.end - shown, engine.end, bucket_s(engine.end - shown, engine.end, least_s=chart.interval_s)
+            )
             sql = expand(chart.query, span, chosen(reader, board, chart.query, span))
             ask(reader, sql)
-            before, seconds = _cpu_s(engine), []
+            before, seconds = _cpu_s(process), []
             for _ in range(REPEATS):
                 begin = time.monotonic()
                 ask(reader, sql)
                 seconds.append(time.monotonic() - begin)
-            taken.append(Took(chart.name, statistics.median(seconds), (_cpu_s(engine) - before) / REPEATS))
+            taken.append(Took(chart.name, statistics.median(seconds), (_cpu_s(process) - before) / REPEATS))
     print(f"{shown.days} days: p95 {percentile_95(taken) * 1000:.0f} ms; CPU s {sum(took.cpu_s for took in taken):.1f}")
     for took in sorted(taken, key=lambda took: -took.seconds)[:10]:
         print(f"  {took.name:24} {took.seconds * 1000:7.0f} ms {took.cpu_s:7.2f} CPU s")
