@@ -22,8 +22,9 @@ _ABOUT_RECORDS = {"config", "deadletter", "manifest", "quality"}
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
     """Return the expression of the usual interval of what tables and views hold, seconds; 1 where none is known.
 
-    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. `counted`
-    is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
+    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Two days
+    of each state what is usual, its newest ones of the range: of the newest, the range may have the beginning alone.
+    `counted` is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
     """
     names = ", ".join(f"'{name}'" for name in sorted(_behind(frozenset(tables))))
     if not (counted or names):
@@ -36,6 +37,15 @@ assumeNotNull((
       SELECT round(quantileExact(0.5)(interval_s)) AS median_s
       FROM counterflow.manifest
       WHERE $__timeFilter(ts) AND system IN (${{system:singlequote}}) AND counted IN ({counted or names})
+        AND (system, counted, toDate(ts, 'UTC')) IN (
+          SELECT system, dataset, day
+          FROM counterflow.system_dataset
+          WHERE day >= toDate($__fromTime, 'UTC') AND day <= toDate($__toTime, 'UTC')
+            AND system IN (${{system:singlequote}}) AND dataset IN ({counted or names})
+          GROUP BY system, dataset, day
+          ORDER BY day DESC
+          LIMIT 2 BY system, dataset
+        )
       GROUP BY system, counted
     )
   ))"""

@@ -10,36 +10,14 @@ from counterflow.schemas.definition import Counts, Dataset
 def provisional_view(datasets: Iterable[Dataset]) -> str:
     """Return the view over every dataset with `counts`, by name.
 
-    A manifest's `source` names the table, too, where a format reads several (`ibmi_tables.QAPMJOBMI`): sources are
-    compared by their beginning.
+    What was published and what a result is made of stand below one another and are summed, not joined: so the time and
+    the systems that are asked for reach every table. PREWHERE spares FINAL the manifests of others; it may, as both of
+    its columns belong to the key.
     """
-    found = sorted((d.dataset, d.counts) for d in datasets if d.counts)
-    fed = ",\n      ".join(f"if({_manifests(counts)}, '{name}', '')" for name, counts in found)
-    required = [
-        f"(dataset != '{name}' OR sumIf(row_count, counted = '{counts.requires}') > 0)"
-        for name, counts in found
-        if counts.requires
-    ]
-    made = "\n  UNION ALL\n  ".join(_rows(name, counts) for name, counts in found)
+    compared = "\nUNION ALL\n".join(_compared(d.dataset, d.counts) for d in sorted(datasets, key=_name) if d.counts)
     return f"""\
 CREATE OR REPLACE VIEW counterflow.provisional {{on_cluster}} AS
-SELECT dataset, system, ts, coalesce(result.n, 0) AS n, published AS row_count
-FROM
-(
-  SELECT
-    arrayJoin(arrayFilter(name -> name != '', [
-      {fed}
-    ])) AS dataset,
-    system, ts, sum(row_count) AS published
-  FROM counterflow.manifest FINAL
-  GROUP BY dataset, system, ts
-  {f"HAVING {' AND '.join(required)}" if required else ""}
-) AS manifest
-LEFT JOIN
-(
-  {made}
-) AS result USING (dataset, system, ts)
-WHERE n < row_count
+{compared}
 COMMENT 'Results that are made of fewer input rows than their manifests count; n is 0 where there is no result yet.';
 
 ALTER TABLE counterflow.provisional {{on_cluster}}
@@ -50,14 +28,28 @@ ALTER TABLE counterflow.provisional {{on_cluster}}
   COMMENT COLUMN `row_count` 'Input rows that were published, by their manifests. [rows; gauge]'"""
 
 
+def _name(dataset: Dataset) -> str:
+    return dataset.dataset
+
+
+def _compared(name: str, counts: Counts) -> str:
+    required = f" AND sumIf(published, counted = '{counts.requires}') > 0" if counts.requires else ""
+    where = f" WHERE {counts.where}" if counts.where else ""
+    return f"""\
+SELECT '{name}' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
+FROM
+(
+  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
+  FROM counterflow.manifest FINAL PREWHERE {_manifests(counts)}
+  UNION ALL
+  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64({counts.rows}), 0) AS made
+  FROM counterflow.{name} FINAL{where} GROUP BY system, ts
+)
+GROUP BY system, ts
+HAVING n < row_count{required}"""
+
+
 def _manifests(counts: Counts) -> str:
+    """Return which manifests count; their `source` may name the table, too, as `ibmi_tables.QAPMJOBMI` does."""
     named = f"counted IN ({', '.join(repr(name) for name in counts.manifests)})"
     return f"{named} AND startsWith(source, '{counts.source}')" if counts.source else named
-
-
-def _rows(name: str, counts: Counts) -> str:
-    where = f" WHERE {counts.where}" if counts.where else ""
-    return (
-        f"SELECT '{name}' AS dataset, system, ts, toUInt64({counts.rows}) AS n\n"
-        f"  FROM counterflow.{name} FINAL{where} GROUP BY system, ts"
-    )

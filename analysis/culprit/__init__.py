@@ -92,43 +92,30 @@ ORDER BY place, explains_pct DESC, name
 """
 
 
-def statement(measure: Measure) -> str:
-    """Return the statement that gives the rates of a measure, with the parameters system, quiet, begin and until."""
-    return _RATES.format(sql=measure.sql)
-
-
 def views() -> str:
     """Return the file of the baseline with the views that boards read, generated from measures and rules."""
-    parts = "\nUNION ALL\n".join(
-        f"SELECT {place} AS place, {_text(name)} AS measure, {_text(one.title)} AS title, {_text(one.unit)} AS unit,\n"
-        f"  name, before, during\nFROM\n({statement(one)})"
-        for place, (name, one) in enumerate(measures().items())
+    found = measures()
+    measured = "\n  UNION ALL\n".join(
+        f"  SELECT toUInt8({place}) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount\n"
+        f"  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
+        for place, one in enumerate(found.values(), 1)
     )
+    said = {
+        "measures": list(found),
+        "titles": [m.title for m in found.values()],
+        "units": [m.unit for m in found.values()],
+    }
     alarms = ", ".join(_text(f"{name} {state}") for name, rule in sorted(rules().items()) for state in rule.alarms)
     sql = VIEWS.read_text(encoding="utf-8")
-    for name, text in (("parts", parts), ("alarms", alarms), ("quiet_s", f"{QUIET.total_seconds():.0f}")):
+    texts = {name: f"[{', '.join(map(_text, values))}]" for name, values in said.items()}
+    for name, text in {
+        "measured": measured,
+        "alarms": alarms,
+        "quiet_s": f"{QUIET.total_seconds():.0f}",
+        **texts,
+    }.items():
         sql = sql.replace(f"{{{name}}}", text)
     return sql
-
-
-_RATES = """
-WITH
-  measured AS ({sql}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {{begin:DateTime64(3, 'UTC')}}) AS during_s,
-      sumIf(seconds, ts <= {{begin:DateTime64(3, 'UTC')}}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {{begin:DateTime64(3, 'UTC')}}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {{begin:DateTime64(3, 'UTC')}}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-"""
 
 
 def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], entity: str | None) -> Period | None:

@@ -3,11 +3,36 @@
 
 CREATE OR REPLACE VIEW counterflow.culprit {on_cluster} AS
 SELECT
-  place, measure, title, unit, name, before, during, during - before AS change,
-  100 * abs(change) / nullIf(sum(abs(change)) OVER (PARTITION BY measure), 0) AS explains_pct
+  place,
+  {measures}[place] AS measure,
+  {titles}[place] AS title,
+  {units}[place] AS unit,
+  name, before, during, during - before AS change,
+  100 * abs(change) / nullIf(sum(abs(change)) OVER (PARTITION BY place), 0) AS explains_pct
 FROM
 (
-{parts}
+  SELECT place, name, amount_before / before_s AS before, amount_during / during_s AS during
+  FROM
+  (
+    SELECT
+      place, name, is_name, amount_before, amount_during,
+      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS before_s,
+      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS during_s
+    FROM
+    (
+      -- both in one pass: what each name used, and how long each interval took
+      SELECT
+        place, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
+        sumIf(amount, ts <= {begin:DateTime64(3, 'UTC')}) AS amount_before,
+        sumIf(amount, ts > {begin:DateTime64(3, 'UTC')}) AS amount_during
+      FROM
+      (
+{measured}
+      )
+      GROUP BY GROUPING SETS ((place, name), (place, ts AS at))
+    )
+  )
+  WHERE is_name AND before_s > 0 AND during_s > 0
 )
 COMMENT 'Rates of the names of each measure behind begin up to until, and behind quiet up to begin, culprit(system = ..., quiet = ..., begin = ..., until = ...); explains_pct is the share of a name in all changes of its measure, up and down.';
 

@@ -28,7 +28,7 @@ from counterflow.cli._times import TIME
     show_default=True,
     help="Minutes of quiet time before.",
 )
-@click.option("--sql", "show_sql", is_flag=True, help="Print the statement behind each measure.")
+@click.option("--sql", "show_sql", is_flag=True, help="Print the statement whose rows each measure is made of.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a name, one a line.")
 def command(
     system: str,
@@ -44,7 +44,7 @@ def command(
 
     A name is ranked by the share of the change that it explains, not by its size.
     """
-    from counterflow.analysis.culprit import Period, changes, measures, spell, statement
+    from counterflow.analysis.culprit import Period, changes, measures, spell
     from counterflow.cli._table import console, table
     from counterflow.pipelines.rules import rules
 
@@ -87,4 +87,4 @@ def command(
         out.print("")
         out.print(table(rows[:5], title=f"{measure.title}, {measure.unit}"))
         if show_sql:
-            out.print(statement(measure), markup=False)
+            out.print(measure.sql, markup=False)

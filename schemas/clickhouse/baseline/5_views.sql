@@ -663,6 +663,18 @@ COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signatu
 -- What mirroring would cost jobs. Source of the 10 µs a km and round trip and of two round trips a row change:
 -- IBM Db2 Mirror for i: Performance Considerations, 3.4. It counts none for a lock, which takes one at least.
 CREATE OR REPLACE VIEW counterflow.mirror_cost {on_cluster} AS
+WITH
+  -- a task of a job over an interval
+  work AS
+  (
+    SELECT
+      system, assumeNotNull(job_name) AS job, ts, interval_s, logical_reads AS reads, logical_reads_for_update AS for_update,
+      logical_writes AS inserts, logical_other - if(coalesce(commits + rollbacks, 0) <= logical_other, coalesce(commits + rollbacks, 0), 0) AS updates,
+      commits, rollbacks, record_locks, job_type
+    FROM counterflow.job FINAL
+    WHERE source = 'ibmi_tables' AND job_name IS NOT NULL AND logical_reads + logical_writes + logical_other IS NOT NULL
+      AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  )
 SELECT
   j.system AS system, j.job AS job, d.days AS days,
   own.km AS line_km,
@@ -673,11 +685,11 @@ SELECT
   j.updates / d.days AS updates_a_day,
   if(j.for_update < j.updates, 0, j.for_update - j.updates) / d.days AS unneeded_a_day, -- greatest() would leave a null out
   (j.inserts + j.updates) / d.days AS changes_a_day,
-  j.alone / d.days AS serial_changes_a_day,
-  j.busiest_per_s AS serial_busiest_per_s,
+  a.changes / d.days AS serial_changes_a_day,
+  a.busiest_per_s AS serial_busiest_per_s,
   j.commits / d.days AS commits_a_day,
   j.rollbacks / d.days AS rollbacks_a_day,
-  j.record_locks AS record_locks_max,
+  coalesce(l.record_locks, j.record_locks) AS record_locks_max,
   w.waited_s / d.days AS lock_wait_s_a_day,
   j.is_batch AS is_batch,
   multiIf(
@@ -688,33 +700,33 @@ SELECT
 FROM
 (
   SELECT
-    t.system AS system, t.job AS job, sum(t.reads) AS reads, if(sum(t.unparted) > 0, NULL, sum(t.for_update)) AS for_update,
-    sum(t.inserts) AS inserts, sum(t.updates) AS updates, sumIf(t.inserts + t.updates, t.alike = 1) AS alone,
-    maxIf((t.inserts + t.updates) / nullIf(t.interval_s, 0), t.alike = 1) AS busiest_per_s,
-    sum(t.commits) AS commits, sum(t.rollbacks) AS rollbacks, max(t.record_locks) AS record_locks, max(t.is_batch) AS is_batch
-  FROM
-  (
-    -- jobs of one generic name are one piece of work that is split already
-    SELECT *, sum(tasks) OVER (PARTITION BY system, left(job, 6), ts) AS alike
-    FROM
-    (
-      SELECT
-        system, assumeNotNull(job_name) AS job, ts, max(interval_s) AS interval_s, sum(j.logical_reads) AS reads,
-        sum(j.logical_reads_for_update) AS for_update,
-        countIf(j.logical_reads IS NOT NULL AND j.logical_reads_for_update IS NULL) AS unparted,
-        sum(j.logical_writes) AS inserts, sum(j.logical_other - if(ends <= j.logical_other, ends, 0)) AS updates,
-        countIf(j.logical_writes + j.logical_other - if(ends <= j.logical_other, ends, 0) > 0) AS tasks,
-        sum(j.commits) AS commits, sum(j.rollbacks) AS rollbacks, sum(j.record_locks) AS record_locks,
-        max(coalesce(j.job_type = 'B', false)) AS is_batch
-      FROM (SELECT *, coalesce(commits + rollbacks, 0) AS ends FROM counterflow.job FINAL) AS j
-      WHERE source = 'ibmi_tables' AND job_name IS NOT NULL
-        AND j.logical_reads + j.logical_writes + j.logical_other IS NOT NULL
-        AND j.ts > {since:DateTime64(3)} AND j.ts <= {until:DateTime64(3)}
-      GROUP BY system, job, ts
-    )
-  ) AS t
+    system, job, sum(t.reads) AS reads,
+    if(countIf(t.reads IS NOT NULL AND t.for_update IS NULL) > 0, NULL, sum(t.for_update)) AS for_update,
+    sum(t.inserts) AS inserts, sum(t.updates) AS updates, sum(t.commits) AS commits, sum(t.rollbacks) AS rollbacks,
+    max(t.record_locks) AS record_locks, max(coalesce(t.job_type = 'B', false)) AS is_batch
+  FROM work AS t
   GROUP BY system, job
 ) AS j
+LEFT JOIN
+(
+  -- where one task alone changed rows; jobs of one generic name are one piece of work that is split already
+  SELECT system, who AS job, sum(t.amount) AS changes, max(t.amount / nullIf(t.seconds, 0)) AS busiest_per_s
+  FROM
+  (
+    SELECT system, any(job) AS who, any(inserts + updates) AS amount, any(interval_s) AS seconds
+    FROM work
+    WHERE inserts + updates > 0
+    GROUP BY system, ts, left(work.job, 6)
+    HAVING count() = 1
+  ) AS t
+  GROUP BY system, who
+) AS a ON a.system = j.system AND a.job = j.job
+LEFT JOIN
+(
+  SELECT system, job, max(held) AS record_locks
+  FROM (SELECT system, job, sum(record_locks) AS held FROM work WHERE record_locks > 0 GROUP BY system, job, ts)
+  GROUP BY system, job
+) AS l ON l.system = j.system AND l.job = j.job
 INNER JOIN
 (
   -- less than a day counts as one: a recording of one busy hour is not taken times 24

@@ -3,301 +3,114 @@
 
 CREATE OR REPLACE VIEW counterflow.culprit {on_cluster} AS
 SELECT
-  place, measure, title, unit, name, before, during, during - before AS change,
-  100 * abs(change) / nullIf(sum(abs(change)) OVER (PARTITION BY measure), 0) AS explains_pct
+  place,
+  ['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'][place] AS measure,
+  ['Processor time by job (first six characters of its name)', 'Processor time by user', 'Processor time by subsystem', 'Processor time by program', 'Logical database I/O by job', 'Reads for update by job', 'Waits by kind', 'Waits by job', 'Bytes sent by link, those of neighbours on the same physical port among them', 'Disk operations by disk', 'Time of disk operations by disk', 'Log written by subsystem'][place] AS title,
+  ['processors', 'processors', 'processors', 'processors', 'operations/s', 'reads/s', 'tasks that wait', 'tasks that wait', 'MB/s', 'operations/s', 'operations under way', 'MB/s'][place] AS unit,
+  name, before, during, during - before AS change,
+  100 * abs(change) / nullIf(sum(abs(change)) OVER (PARTITION BY place), 0) AS explains_pct
 FROM
 (
-SELECT 0 AS place, 'cpu_by_job' AS measure, 'Processor time by job (first six characters of its name)' AS title, 'processors' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.cpu_by(grouping = 'generic_job')
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
+  SELECT place, name, amount_before / before_s AS before, amount_during / during_s AS during
+  FROM
   (
     SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 1 AS place, 'cpu_by_user' AS measure, 'Processor time by user' AS title, 'processors' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.cpu_by(grouping = 'user')
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 2 AS place, 'cpu_by_subsystem' AS measure, 'Processor time by subsystem' AS title, 'processors' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.cpu_by(grouping = 'subsystem')
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 3 AS place, 'cpu_by_program' AS measure, 'Processor time by program' AS title, 'processors' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint FINAL
+      place, name, is_name, amount_before, amount_during,
+      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS before_s,
+      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS during_s
+    FROM
+    (
+      -- both in one pass: what each name used, and how long each interval took
+      SELECT
+        place, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
+        sumIf(amount, ts <= {begin:DateTime64(3, 'UTC')}) AS amount_before,
+        sumIf(amount, ts > {begin:DateTime64(3, 'UTC')}) AS amount_during
+      FROM
+      (
+  SELECT toUInt8(1) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.job_cpu FINAL
+WHERE grouping = 'generic_job' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(2) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.job_cpu FINAL
+WHERE grouping = 'user' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(3) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, cpu_ms / 1000 AS amount FROM counterflow.job_cpu FINAL
+WHERE grouping = 'subsystem' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(4) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint FINAL
 -- of IBM i these are the jobs above
-WHERE system NOT IN (SELECT system FROM counterflow.job_cpu WHERE system = {system:String}) AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 4 AS place, 'logical_io_by_job' AS measure, 'Logical database I/O by job' AS title, 'operations/s' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, logical_io AS amount FROM counterflow.io_mix FINAL
-WHERE grouping = 'generic_job' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 5 AS place, 'read_for_update_by_job' AS measure, 'Reads for update by job' AS title, 'reads/s' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, read_for_update AS amount FROM counterflow.io_mix FINAL
-WHERE grouping = 'generic_job' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 6 AS place, 'waits' AS measure, 'Waits by kind' AS title, 'tasks that wait' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, w.1 AS name, w.2 AS amount
-FROM counterflow.wait_by(grouping = 'generic_job')
+WHERE system NOT IN (SELECT system FROM counterflow.job_cpu WHERE system = {system:String}) AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(5) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, logical_io AS amount FROM counterflow.io_mix FINAL
+WHERE grouping = 'generic_job' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(6) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, read_for_update AS amount FROM counterflow.io_mix FINAL
+WHERE grouping = 'generic_job' AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(7) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, w.1 AS name, w.2 AS amount
+FROM counterflow.wait_signature FINAL
 ARRAY JOIN [
   ('processor queue', cpu_queueing_s), ('disk', disk_s), ('journal', journaling_s),
   ('operating system contention', operating_system_contention_s), ('locks', lock_contention_s), ('ineligible', ineligible_s)
 ] AS w
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 7 AS place, 'waits_by_job' AS measure, 'Waits by job' AS title, 'tasks that wait' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, name, held_up_s AS amount FROM counterflow.wait_by(grouping = 'generic_job')
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 8 AS place, 'links' AS measure, 'Bytes sent by link, those of neighbours on the same physical port among them' AS title, 'MB/s' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, concat(toString(system), ' / ', link) AS name, own_out_bytes_s * interval_s / 1e6 AS amount
+WHERE task != '*' AND job_name IS NOT NULL AND system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(8) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, name, held_up_s AS amount FROM counterflow.wait_by(grouping = 'generic_job')
+WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(9) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, concat(toString(system), ' / ', link) AS name, own_out_bytes_s * interval_s / 1e6 AS amount
 FROM counterflow.link_load FINAL
 WHERE ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
   AND link_type NOT IN ('nrg', 'physical_port') AND NOT (link_type = 'rdma_link' AND physical_port IS NOT NULL)
-  AND (system = {system:String} OR link_type = 'logical_port' AND physical_port IN (
+  -- without a link of its own, nothing of other systems is read
+  AND (system = {system:String} OR link_type = 'logical_port' AND (
+    SELECT count() FROM counterflow.link_load
+    WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
+  ) > 0 AND physical_port IN (
     SELECT DISTINCT physical_port FROM counterflow.link_load
     WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
       AND physical_port IS NOT NULL
-  ))),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 9 AS place, 'disks' AS measure, 'Disk operations by disk' AS title, 'operations/s' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, disk AS name, transfers_per_s * interval_s AS amount FROM counterflow.disk_load FINAL
+  )))
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(10) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, disk AS name, transfers_per_s * interval_s AS amount FROM counterflow.disk_load FINAL
 WHERE leaf AND disk != '*' AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 10 AS place, 'disk_time' AS measure, 'Time of disk operations by disk' AS title, 'operations under way' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, disk AS name, transfers_per_s * interval_s * response_ms / 1000 AS amount
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(11) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, disk AS name, transfers_per_s * interval_s * response_ms / 1000 AS amount
 FROM counterflow.disk_load FINAL
 WHERE leaf AND disk != '*' AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+  UNION ALL
+  SELECT toUInt8(12) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT ts, interval_s, subsystem AS name, rate_mb_s * interval_s AS amount FROM counterflow.log_load FINAL
+WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
+  WHERE amount IS NOT NULL
+      )
+      GROUP BY GROUPING SETS ((place, name), (place, ts AS at))
+    )
   )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
-UNION ALL
-SELECT 11 AS place, 'log' AS measure, 'Log written by subsystem' AS title, 'MB/s' AS unit,
-  name, before, during
-FROM
-(
-WITH
-  measured AS (SELECT ts, interval_s, subsystem AS name, rate_mb_s * interval_s AS amount FROM counterflow.log_load FINAL
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}),
-  recorded AS
-  (
-    SELECT
-      sumIf(seconds, ts > {begin:DateTime64(3, 'UTC')}) AS during_s,
-      sumIf(seconds, ts <= {begin:DateTime64(3, 'UTC')}) AS before_s
-    FROM (SELECT ts, max(interval_s) AS seconds FROM measured WHERE amount IS NOT NULL GROUP BY ts)
-  )
-SELECT
-  toString(name) AS name,
-  sumIf(assumeNotNull(amount), ts <= {begin:DateTime64(3, 'UTC')}) / any(before_s) AS before,
-  sumIf(assumeNotNull(amount), ts > {begin:DateTime64(3, 'UTC')}) / any(during_s) AS during
-FROM measured CROSS JOIN recorded
-WHERE amount IS NOT NULL AND before_s > 0 AND during_s > 0
-GROUP BY name
-)
+  WHERE is_name AND before_s > 0 AND during_s > 0
 )
 COMMENT 'Rates of the names of each measure behind begin up to until, and behind quiet up to begin, culprit(system = ..., quiet = ..., begin = ..., until = ...); explains_pct is the share of a name in all changes of its measure, up and down.';
 
