@@ -104,5 +104,5 @@ def _of(gravity: str) -> list[str]:
 
 
 def _near() -> list[str]:
-    calm = {"good", "unknown", "critical"}
+    calm = {"good", "demand", "unknown", "critical"}
     return [state for state, colour in looks().states.items() if colour not in calm]

@@ -16,6 +16,8 @@ SCREENS, MOST = 2, 12
 """Of charts and figures on so many screens, the most: more are not read, and each is a query as the board opens."""
 ONLY = ("limit", "peak")
 """Meanings, beside the states, whose colour nothing else has."""
+SHARED = ("critical", "warning", "unknown")
+"""Meanings that several states have in common; another colour stands for one state."""
 
 
 def illegible() -> Iterator[tuple[str, str]]:
@@ -76,6 +78,10 @@ def looks_problems(found: Looks) -> Iterator[str]:
     yield from alike(found.palette)
     states = set(found.states.values())
     yield from alike(found.colours[meaning] for meaning in sorted(states))
+    for meaning, count in Counter(found.states.values()).items():
+        if count > 1 and meaning not in SHARED:
+            named = ", ".join(state for state, other in found.states.items() if other == meaning)
+            yield f"{named} have the colour of `{meaning}`, which stands for one state"
     times = Counter(free.values())
     for meaning in sorted({*states, *ONLY}):
         if times[found.colours[meaning]] > 1:
