@@ -1,4 +1,4 @@
-"""Rows landed a second, beside a plain consume-and-POST loop; bytes that a value takes on disk."""
+"""Rows landed a second, beside a plain consume-and-POST loop; bytes that a value takes on disk, everything included."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ from tests.conftest import free_settings
 from tests.support.frames import frames
 
 ROWS = 1_500_000
-SYSTEMS, DISKS, INTERVAL_S = 20, 50, 60
+SYSTEMS, DISKS = 20, 50
+INTERVALS_S = (60, 15)
 DISK = datasets()["disk"]
+TABLES = ("disk", "metric_1h", "ledger")
 
 
 def main() -> None:
-    """Publish once, land twice: with the lander, then with the loop, into emptied tables."""
+    """Publish and land two intervals; land the second with each peer, too, into emptied tables."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-land-") as home:
         settings = free_settings(Path(home), parts)
@@ -45,12 +47,15 @@ def main() -> None:
             create_topics(settings, topics())
             with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
                 migrate(client)
-                size, values = publish(settings)
-                lander = _timed(settings, "lander", lambda: _land(settings))
-                landed = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
-                if landed != ROWS:
-                    raise AssertionError(f"{landed} rows of {ROWS} landed")
-                stored = _stored_bytes(client)
+                stored = {}
+                for interval_s in INTERVALS_S:
+                    empty(client)
+                    size, values = publish(settings, interval_s)
+                    lander = _timed(settings, "lander", lambda: _land(settings))
+                    landed = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
+                    if landed != ROWS:
+                        raise AssertionError(f"{landed} rows of {ROWS} landed")
+                    stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
                 rates = {}
                 for name, peer in _PEERS.items():
                     empty(client)
@@ -78,15 +83,19 @@ def main() -> None:
         "engine speaks no SCRAM, and the broker nothing else."
     )
     Figure("land, beside clickhouse-connect", round(lander / connect, 2), "x its rows/s", ">= 1", method).emit()
-    method = (
-        "Compressed bytes of all columns of the table `disk`, envelope included, after OPTIMIZE FINAL (system.parts), "
-        f"over the {values / ROWS:.1f} measured values a row that are not null; {SYSTEMS} systems of {DISKS} disks at "
-        f"{INTERVAL_S} s, one decimal as nmon prints, a third of the disks idle, the rest drifting around a load."
-    )
-    Figure("stored value in the table disk", round(stored / values, 2), "bytes", "<= 2", method).emit()
+    for interval_s, tables in stored.items():
+        method = (
+            "Bytes on disk, envelope, marks and index included, after OPTIMIZE FINAL (system.parts), over the "
+            f"{values / ROWS:.1f} measured values a row that are not null: "
+            f"{', '.join(f'{table} {each:.2f}' for table, each in tables.items())}; {SYSTEMS} systems of {DISKS} disks "
+            f"for {ROWS / SYSTEMS / DISKS * interval_s / 3600:.0f} hours, one decimal as nmon prints, a third of the "
+            "disks idle, the rest drifting around a load."
+        )
+        name = f"stored value at {interval_s} s, table, rollup and ledger"
+        Figure(name, round(sum(tables.values()), 2), "bytes", "<= 2", method).emit()
 
 
-def records() -> Iterator[dict[str, object]]:
+def records(interval_s: int) -> Iterator[dict[str, object]]:
     """Yield disk records as an agent makes them of nmon: rates of one decimal times the interval."""
     chance = random.Random(7)
     disks = [
@@ -97,18 +106,18 @@ def records() -> Iterator[dict[str, object]]:
     drift = [1.0] * len(disks)
     begin = datetime(2026, 11, 20, tzinfo=UTC)
     for sample in range(ROWS // len(disks)):
-        ts = f"{begin + timedelta(seconds=INTERVAL_S * sample):%Y-%m-%dT%H:%M:%SZ}"
+        ts = f"{begin + timedelta(seconds=interval_s * sample):%Y-%m-%dT%H:%M:%SZ}"
         for n, (system, disk, idle, level, kb) in enumerate(disks):
             drift[n] = min(4.0, max(0.1, drift[n] * chance.uniform(0.9, 1.11)))
             reads = 0.0 if idle else round(level * drift[n], 1)
             writes = round(reads * 0.4, 1)
             yield {
-                "ts": ts, "interval_s": INTERVAL_S, "system": system, "source": "nmon", "agent_id": "bench",
+                "ts": ts, "interval_s": interval_s, "system": system, "source": "nmon", "agent_id": "bench",
                 "seq": sample * len(disks) + n + 1, "boot_id": f"{system}-1", "collected_at": ts, "disk": disk,
                 "device_type": "disk", "leaf": True, "busy_pct": min(100.0, round(reads / 10, 1)),
-                "reads": round(reads * INTERVAL_S, 1), "writes": round(writes * INTERVAL_S, 1),
-                "transfers": round((reads + writes) * INTERVAL_S, 1),
-                "read_kb": round(reads * kb, 1) * INTERVAL_S, "written_kb": round(writes * kb, 1) * INTERVAL_S,
+                "reads": round(reads * interval_s, 1), "writes": round(writes * interval_s, 1),
+                "transfers": round((reads + writes) * interval_s, 1),
+                "read_kb": round(reads * kb, 1) * interval_s, "written_kb": round(writes * kb, 1) * interval_s,
                 "service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
                 "read_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
                 "write_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
@@ -116,7 +125,7 @@ def records() -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def publish(settings: StackSettings) -> tuple[int, int]:
+def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
     """Return the bytes and the measured values that were published."""
     producer = Producer(
         {**settings.kafka("admin").client, "transactional.id": "bench", "linger.ms": 20,
@@ -126,7 +135,7 @@ def publish(settings: StackSettings) -> tuple[int, int]:
     producer.init_transactions()
     size = values = 0
     rows = 0
-    for found in frames(DISK.dataset, records()):
+    for found in frames(DISK.dataset, records(interval_s)):
         if rows >= 50_000 or not size:
             if size:
                 producer.commit_transaction()
@@ -239,15 +248,15 @@ print(time.monotonic() - begin)
 _PEERS = {"consume-and-POST loop": _loop, "clickhouse-connect": _connect}
 
 
-def _stored_bytes(client: ClickHouse) -> int:
-    client.post("OPTIMIZE TABLE counterflow.disk FINAL")
-    parts = "system.parts WHERE active AND database = 'counterflow' AND table = 'disk'"
-    return int(client.rows(f"SELECT sum(data_compressed_bytes) AS n FROM {parts}")[0]["n"])
+def _stored_bytes(client: ClickHouse, table: str) -> int:
+    client.post(f"OPTIMIZE TABLE counterflow.{table} FINAL")
+    parts = f"system.parts WHERE active AND database = 'counterflow' AND table = '{table}'"
+    return int(client.rows(f"SELECT sum(bytes_on_disk) AS n FROM {parts}")[0]["n"])
 
 
 def empty(client: ClickHouse) -> None:
     """Take out what has landed."""
-    for table in ("disk", "metric_1h", "ledger"):
+    for table in TABLES:
         client.post(f"TRUNCATE TABLE counterflow.{table}")
 
 

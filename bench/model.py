@@ -29,11 +29,11 @@ class Measured:
     land_rows_core_s: float
     """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
     partition_rows_s: float
-    """decision 5: 137,000 rows/s through two partitions, of which each has one batch under way."""
+    """bench/land.py: rows/s through four partitions, a quarter each. One alone takes more: the cores were the limit."""
     record_bytes: float
-    """bench/land.py: JSON of a disk record, not compressed."""
+    """bench/encode.py: JSON of a disk row in its frame, not compressed."""
     row_bytes: float
-    """bench/land.py: stored bytes of a value, times the 10 values of a disk row; the rollups are not in it."""
+    """bench/land.py: stored bytes of a value at 15 s, rollup and ledger included, times the 10 values of a disk row."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def measured(figures: dict[str, float]) -> Measured:
         rows_a_system_s=150_494_997 / (50 * 30 * 86_400),
         job_rows_core_s=figures["disk_load"] / 2,
         land_rows_core_s=figures["land"] / 2,
-        partition_rows_s=137_000 / 2,
-        record_bytes=396,
-        row_bytes=10 * figures["stored value in the table disk"],
+        partition_rows_s=figures["land"] / 4,
+        record_bytes=72,
+        row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],
     )
 
 

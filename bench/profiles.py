@@ -22,12 +22,14 @@ import psutil
 from bench import land
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
+from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
+from tests.support.frames import frames
 
 SAMPLER = ("uv", "tool", "run", "--from", "py-spy==0.4.3", "py-spy", "record", "--format", "raw", "--rate", "200")
 ROWS, BATCH = 500_000, 50_000
@@ -46,7 +48,7 @@ def main() -> None:
                 migrate(client)
                 _engine(settings, client)
                 land.empty(client)
-                land.publish(settings)
+                land.publish(settings, 60)
                 _sampled("counterflow land", land.command(settings), settings.environment, Path(home))
         finally:
             lifecycle.down(settings)
@@ -85,15 +87,16 @@ def _sampled(
 def _engine(settings: StackSettings, client: ClickHouse) -> None:
     """Print CPU microseconds a row of an insert into nothing, into the table alone, and into all that it feeds."""
     engine = psutil.Process(supervision.states(settings)["clickhouse"].pid)
-    rows = [orjson.dumps(record) for record in islice(land.records(), ROWS)]
-    bodies = [b"\n".join(rows[n : n + BATCH]) for n in range(0, ROWS, BATCH)]
+    found = [orjson.dumps(frame) for frame in frames("disk", islice(land.records(60), ROWS))]
+    many = BATCH // land.DISKS
+    bodies = [b"\n".join(found[n : n + many]) for n in range(0, len(found), many)]
     client.post("CREATE TABLE counterflow.read AS counterflow.disk ENGINE = Null")
     client.post("CREATE TABLE counterflow.alone AS counterflow.disk")
     print("engine, CPU us a row")
     for table, does in (("read", "read"), ("alone", "and kept"), ("disk", "and rolled up, with the ledger")):
         before = land.cpu_s(engine)
         for body in bodies:
-            client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, SETTINGS)
+            client.post(insert("disk").replace("counterflow.disk", f"counterflow.{table}", 1), body, SETTINGS)
         print(f"  {(land.cpu_s(engine) - before) / ROWS * 1e6:5.1f}  {does}")
 
 

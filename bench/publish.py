@@ -140,14 +140,14 @@ def main() -> None:
     print(f"{rss} MB resident at most")
     loop = f"{count:,} disk records from memory through the agent's loop (frames, check by column, JSON, "
     method = (
-        f"{loop}transactions of 50,000 or 1 s with checkpoints) until the last commit, wall, median of {ROUNDS}, "
+        f"{loop}transactions of 200,000 or 1 s with checkpoints) until the last commit, wall, median of {ROUNDS}, "
         "broker on the same cores."
     )
     rate = round(count / seconds)
     peer_text = "idempotent producer, the same messages encoded beforehand, one flush"
     Figure("publish", rate, "records/s", ">= 800000", method, peer_text, round(plain)).emit()
     method = (
-        f"{loop}commits of 50,000 or 1 s) with transactions, and with `acks=all` alone and a flush a commit, in turn, "
+        f"{loop}commits of 200,000 or 1 s) with transactions, and with `acks=all` alone and a flush a commit, in turn, "
         f"median of {ROUNDS} each: {seconds:.2f} and {seconds_of_least:.2f} s."
     )
     price = 100 * (1 - seconds_of_least / seconds)

@@ -91,7 +91,7 @@ class Commit(Strict):
     """When a transaction is committed: whichever comes first."""
 
     interval_s: float = Field(default=1.0, gt=0, le=10)
-    records: int = Field(default=50_000, ge=1, le=1_000_000)
+    records: int = Field(default=200_000, ge=1, le=1_000_000)
 
 
 class Source(Strict):

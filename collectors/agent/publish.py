@@ -14,7 +14,6 @@ from counterflow.collectors.agent.files import Progress
 from counterflow.collectors.agent.publisher import Publisher, TransactionLost
 from counterflow.collectors.agent.runner import Runner
 
-BATCH_RECORDS = 50_000
 PATIENCE_S = 30.0
 
 
@@ -66,10 +65,9 @@ def publish_files(
         follow=False,
         settle_s=0,
     )
-    commit = Commit(interval_s=1.0, records=BATCH_RECORDS)
     stop = stop or Event()
     publisher = Publisher(kafka, agent_id, stop, PATIENCE_S)
-    runner = Runner(publisher, agent_id, commit, stop, take_turns=False, again=again, progress=progress)
+    runner = Runner(publisher, agent_id, Commit(), stop, take_turns=False, again=again, progress=progress)
     try:
         runner.begin()
         while True:
