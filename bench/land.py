@@ -238,7 +238,7 @@ while done < given["rows"]:
     if messages:
         begin = begin or time.monotonic()
         block = b"\\n".join(message.value() for message in messages)
-        client.raw_query(given["insert"].encode() + b"\\n" + block, settings=given["settings"])
+        client.command(given["insert"], data=block, settings=given["settings"])
         consumer.commit(asynchronous=False)
         done += len(messages) * given["disks"]
 print(time.monotonic() - begin)
