@@ -42,7 +42,8 @@ class Need(NamedTuple):
 
     def __str__(self) -> str:
         """Return the sentence that people get."""
-        others = f" and {self.files - 1} more files" if self.files > 1 else ""
+        more = self.files - 1
+        others = f" and {more:,} more file{'s' if more > 1 else ''}" if more else ""
         return f"{self.example}{others} ({self.format}): {self.why}"
 
 

@@ -8,11 +8,12 @@ import signal
 import sys
 import tempfile
 import webbrowser
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import reduce
 from itertools import chain, islice
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.look.reading import Read
+    from counterflow.look.results import Measured
 
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
@@ -84,8 +86,8 @@ def command(
             report_needs(ctx, files, zone, system, date_order, at)
             reads = database.read(files, spool, zone, date_order, at, system)
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
-            period = database.compute()
-            if period is None:
+            measured = database.compute()
+            if not measured:
                 _report_unread(read, paths)
                 raise CounterflowError("no file holds an interval", hint="counterflow parse FILE", exit_code=2)
             found = database.findings()
@@ -94,14 +96,14 @@ def command(
                     orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found
                 )
             else:
-                _print(console(), read, period, found)
+                _print(console(), read, measured, found)
             sys.stdout.flush()  # findings are read while the report is made
             unread = _report_unread(read, paths)
             if export is not None:
                 with _refusals(export):
                     database.export(export)
             if out is not None or opened:
-                page = _write_report(database.client, period, found, out or folder)
+                page = _write_report(database.client, measured, found, out or folder)
                 if out is None:
                     page = Path(shutil.copy(page, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
                 click.echo(page, err=as_json)
@@ -155,13 +157,14 @@ def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _print(out: Console, read: list[Read], period: tuple[datetime, datetime], found: list[Finding]) -> None:
+def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], found: list[Finding]) -> None:
     from counterflow.analysis.findings import worst_first
 
-    begin, end = (f"{ts:%F %T}" for ts in period)
-    rows = sum((one.rows for one in read), Counter[str]())
-    files = "1 file" if len(read) == 1 else f"{len(read):,} files"
-    out.print(f"{files}, {rows.total():,} records, {begin} to {end} UTC\n", highlight=False)
+    begin, end, records, _ = reduce(add, measured.values())
+    number = sum(one.error is None for one in read)
+    files = "1 file" if number == 1 else f"{number:,} files"
+    systems = "1 system" if len(measured) == 1 else f"{len(measured):,} systems"
+    out.print(f"{files} read; {records:,} records of {systems}, {begin:%F %T} to {end:%F %T} UTC\n", highlight=False)
     by_system = worst_first(found)
     shown = _SYSTEMS if out.is_terminal else len(by_system)
     for system, of in islice(by_system.items(), shown):
@@ -195,19 +198,24 @@ def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
     return len(unread)
 
 
-def _write_report(client: ClickHouse, period: tuple[datetime, datetime], found: list[Finding], folder: Path) -> Path:
+def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:
     from counterflow.analysis.findings import worst_first
     from counterflow.cli.report import write
     from counterflow.dashboards.report.collect import collect
     from counterflow.look.chapters import chapters
 
     by_system = worst_first(found)
-    shown, left_out = chapters(client, list(by_system))
+    shown, left_out = chapters(client, measured, list(by_system))
     notes = (
         [f"Charts of the {len(shown)} systems with the worst findings; {_OTHERS.format(left_out)}"] if left_out else []
     )
-    report = collect(client, *period, chapters=shown)._replace(
-        findings=list(chain.from_iterable(by_system.values())), notes=notes
+    begin, end, records, _ = reduce(add, measured.values())
+    report = collect(client, begin, end, sorted(measured), chapters=shown)._replace(
+        systems=sorted(measured),
+        vanished=(),
+        records=records,
+        findings=list(chain.from_iterable(by_system.values())),
+        notes=notes,
     )
     for title, text in report.failed:
         errors.print(inert(f"warning: {title}: {text}"), markup=False)

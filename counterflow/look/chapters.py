@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import PLATFORMS, boards
 from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
+from counterflow.look.results import Measured
 
 _PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
 """Boards about many systems, or about the line, which does not run here."""
@@ -16,37 +16,28 @@ MOST_SYSTEMS = 10
 """With chapters of their own, so that a browser opens the report in two seconds; the findings are about all."""
 
 
-def chapters(client: ClickHouse, worst: Sequence[str]) -> tuple[list[Chapter], int]:
+def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequence[str]) -> tuple[list[Chapter], int]:
     """Return a chapter a system, with its own range, and the number of systems that have none.
 
     Parameters
     ----------
     worst : the systems with findings, in the order in which they get a chapter; others follow by name.
     """
-    measured = client.rows(
-        "SELECT system, toUnixTimestamp64Milli(min(ts)) / 1000 - max(ifNull(interval_s, 0)) AS first, "
-        "toUnixTimestamp64Milli(max(ts)) / 1000 AS last FROM counterflow.manifest GROUP BY system ORDER BY system"
-    )
     order = {system: place for place, system in enumerate(worst)}
-    reached = sorted(measured, key=lambda row: order.get(row["system"], len(order)))[:MOST_SYSTEMS]
-    has: dict[str, set[str]] = {}
-    sources = "SELECT DISTINCT system, counted, splitByChar('.', source)[1] AS source FROM counterflow.manifest"
-    for row in client.rows(sources):
-        has.setdefault(row["system"], set()).update((row["counted"], f"{row['counted']}/{row['source']}"))
+    reached = sorted(measured, key=lambda system: (order.get(system, len(order)), system))[:MOST_SYSTEMS]
     platform: dict[str, str] = {}
     for name, named in PLATFORMS.items():
         for row in client.rows(f"SELECT DISTINCT system FROM counterflow.config WHERE item = '' AND ({named})"):
             platform[row["system"]] = name
     found = []
-    for row in reached:
-        begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))
-        about = (("System", row["system"]), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
-        shown = list(_boards(has[row["system"]], platform.get(row["system"])))
-        found.append(Chapter(about, begin, end, [row["system"]], shown, {}))
+    for system in reached:
+        begin, end, _, has = measured[system]
+        about = (("System", system), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
+        found.append(Chapter(about, begin, end, [system], list(_boards(has, platform.get(system))), {}))
     return found, len(measured) - len(reached)
 
 
-def _boards(has: set[str], platform: str | None) -> Iterator[str]:
+def _boards(has: frozenset[str], platform: str | None) -> Iterator[str]:
     """Yield the boards of a system: that of its platform first, which takes the place of the one for every system."""
     left_out = {*_PART_OF_LINE, *ON_REQUEST, *(FIRST if platform else ())}
     order = {uid: (board.platform is None, uid not in FIRST, uid in _LAST, uid) for uid, board in boards().items()}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.embedded import Embedded
     from counterflow.look.reading import Read
+    from counterflow.look.results import Measured
 
 _FILES = "files.json"
 _ENGINE = "clickhouse"
@@ -116,8 +117,8 @@ class Database:
         if self._listed is not None:
             self._listed.write_text(json.dumps(self._known), encoding="utf-8")
 
-    def compute(self) -> tuple[datetime, datetime] | None:
-        """Compute all results; return the range of what landed, None where no interval did."""
+    def compute(self) -> dict[str, Measured]:
+        """Compute all results; return what landed of each system, none where no interval did."""
         from counterflow.look.results import compute
 
         return compute(self.client)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from graphlib import TopologicalSorter
 from itertools import groupby
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,20 +20,50 @@ from counterflow.pipelines.rules import rules
 from counterflow.pipelines.wiring import Settings as Known
 from counterflow.schemas.definition import datasets
 
-_NOT_MEASURED = ("quality", "deadletter", "config")
-"""Datasets whose time is no interval's: that of the reading, or from when a setting holds."""
+_NOT_MEASURED = ("quality", "deadletter", "config", "manifest")
+"""Datasets whose time is no interval's: that of the reading, or from when a setting holds; and the one that counts."""
 _NEWEST: Settings = {"final": 1, "join_use_nulls": 1}
 
 
-def compute(client: ClickHouse) -> tuple[datetime, datetime] | None:
-    """Compute all results of all that landed; returns its range, None where no interval landed."""
-    measured = (name for name, d in datasets().items() if d.role == "counter" and name not in _NOT_MEASURED)
-    reached = client.rows(" UNION ALL ".join(map(_reach, measured)))
-    known = [row for row in reached if row["rows"]]
-    if not known:
-        return None
-    begin, end = (datetime.fromtimestamp(f(row[at] for row in known), UTC) for f, at in ((min, "first"), (max, "last")))
-    filled = {row["dataset"] for row in known}
+class Measured(NamedTuple):
+    """What a system, or all of them, recorded.
+
+    Parameters
+    ----------
+    begin, end : of its intervals, UTC.
+    records : rows of counters, each once.
+    datasets : those that have rows, alone and as `<dataset>/<format>`.
+    """
+
+    begin: datetime
+    end: datetime
+    records: int
+    datasets: frozenset[str]
+
+    def __add__(self, other: Measured) -> Measured:  # type: ignore[override]
+        """Return both together."""
+        begin, end = min(self.begin, other.begin), max(self.end, other.end)
+        return Measured(begin, end, self.records + other.records, self.datasets | other.datasets)
+
+
+def measured(client: ClickHouse) -> dict[str, Measured]:
+    """Return what landed of each system."""
+    counters = (name for name, d in datasets().items() if d.role == "counter" and name not in _NOT_MEASURED)
+    found: dict[str, Measured] = {}
+    for row in client.rows(" UNION ALL ".join(map(_reach, counters)), {"final": 1}):
+        begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))
+        one = Measured(begin, end, row["rows"], frozenset((row["dataset"], f"{row['dataset']}/{row['format']}")))
+        found[row["system"]] = found[row["system"]] + one if row["system"] in found else one
+    return found
+
+
+def compute(client: ClickHouse) -> dict[str, Measured]:
+    """Compute all results of all that landed; returns what it is of each system, none where no interval landed."""
+    by_system = measured(client)
+    if not by_system:
+        return {}
+    begin, end, _, known = reduce(add, by_system.values())
+    filled = {name for name in known if "/" not in name}
     for job in _in_order(all_jobs()):
         if not job.reads & filled:
             continue
@@ -45,14 +77,15 @@ def compute(client: ClickHouse) -> tuple[datetime, datetime] | None:
                 counts = datasets()[dataset].counts
                 if counts is None or filled & {*counts.manifests}:
                     _recompute(client, dataset, begin, end + timedelta(seconds=1))
-    return begin, end
+    return by_system
 
 
 def _reach(dataset: str) -> str:
     begin = "min(toUnixTimestamp64Milli(ts) / 1000 - ifNull(interval_s, 0))"
     end = "toUnixTimestamp64Milli(max(ts)) / 1000"
-    columns = f"'{dataset}' AS dataset, toUInt64(count()) AS rows, {begin} AS first, {end} AS last"
-    return f"SELECT {columns} FROM counterflow.{dataset}"
+    of = f"system, '{dataset}' AS dataset, splitByChar('.', source)[1] AS format"
+    reach = f"toUInt64(count()) AS rows, {begin} AS first, {end} AS last"
+    return f"SELECT {of}, {reach} FROM counterflow.{dataset} GROUP BY system, format"
 
 
 def _in_order(jobs: dict[str, Job]) -> Iterable[Job]:

@@ -133,6 +133,7 @@ class Report(NamedTuple):
     failed : charts that the server refused, with its words.
     verdicts : spells of trouble, the worst first; `calm` counts the things judged that had none.
     measured, quality, sources : tables.
+    records : rows of counters in the range, each once.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
     notes : what is to be known before all else.
     findings : what limited each system, the worst first, each system's together: see `counterflow.analysis.findings`.
@@ -233,7 +234,7 @@ def collect(
         trouble,
         len({row["thing"] for row in spells} - {row["thing"] for row in spells if row["trouble"]}),
         simple(("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"), counted),
-        sum(row["records"] for row in measured),
+        asking.rows("records")[0]["records"],
         simple(
             ("System", "What was met", "Kept of the line", "Times", "File", "Example"),
             reasons[:100],

@@ -121,6 +121,26 @@ def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> No
     assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
 
 
+def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
+    """A recording that lies there twice, as its manifests count it, and lines of OMEGAMON, which has no manifests."""
+    kept, twice = tmp_path / "kept", tmp_path / "twice.nmon"
+    twice.write_bytes(AIX.read_bytes())
+    spaces = SAMPLES.parents[1] / "tests/golden/omegamon_jsonl/address_spaces"
+    [lines] = spaces.glob("input*")
+    expected = [json.loads(line) for line in (spaces / "expected.jsonl").read_text().splitlines()]
+    measured = sum(one["dataset"] not in ("config", "quality") for one in expected)
+    done = counterflow("look", AIX, twice, lines, "--keep", kept, "--out", tmp_path, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    counted = counterflow(
+        "sql", "SELECT sum(row_count) FROM counterflow.manifest FINAL", "--on", kept, "--format", "csv", home=tmp_path
+    )
+    records = int(counted.stdout.splitlines()[1]) + measured
+    assert done.stdout.startswith(f"3 files read; {records:,} records of ")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"<dt>Records</dt><dd>{records:,}</dd>" in page
+    assert "Nothing was recorded" not in page
+
+
 def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
     archive = tmp_path / "case.zip"
     with zipfile.ZipFile(archive, "w") as written:
@@ -154,9 +174,10 @@ def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_
 def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     first = counterflow("look", AIX, "--keep", kept, home=tmp_path)
-    assert "1 file, 7,073 records" in first.stdout
+    assert first.stdout.startswith("1 file read; 6,658 records of 1 system, 2026-03-02 08:00:00 to ")
     again = counterflow("look", AIX, LINUX, "--keep", kept, home=tmp_path)
-    assert "1 file, 1,924 records" in again.stdout, "the file that did not change is not read again"
+    assert again.stdout.startswith("1 file read; "), "the file that did not change is not read again"
+    assert " records of 2 systems, 2026-03-02 08:00:00 to " in again.stdout
     assert {"aixgen01", "vm"} <= set(again.stdout.split())
     counted = counterflow("sql", "SELECT uniqExact(system) AS n FROM counterflow.disk", "--on", kept, home=tmp_path)
     assert counted.stdout == "n\n2\n"
@@ -173,6 +194,24 @@ def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
     rows = pyarrow.parquet.read_table(tmp_path / "out/disk_load.parquet")
     assert rows.num_rows == 48 * 13, "12 disks and their total in 48 intervals"
     assert not (tmp_path / "out/verdict.parquet").exists()
+
+
+def test_an_export_that_does_not_fit_is_a_sentence_and_leaves_the_earlier_one(tmp_path: Path) -> None:
+    """`job.parquet` takes more than the 40 kB that a file of this process may have; other files take less."""
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    words = ["look", str(AIX), "--keep", str(kept), "--export", str(out)]
+    assert counterflow(*words, home=tmp_path).returncode == 0
+    assert (out / "job.parquet").stat().st_size > 40_000
+    before = {path: path.stat().st_ino for path in out.iterdir()}
+    limited = "import resource; from counterflow.cli import main; "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); main()"
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"error: {out}: File too large\nhint: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path: path.stat().st_ino for path in out.iterdir()} == before
 
 
 @pytest.mark.parametrize(
