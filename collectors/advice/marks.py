@@ -8,7 +8,7 @@ from typing import NamedTuple
 from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 
 NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
-ANYTHING_ELSE = "docs/formats names the files that are read and how each is produced"
+ANYTHING_ELSE = "`counterflow parse --formats` lists what is read"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
 _SADF = "write what sar recorded as JSON: `sadf -j /var/log/sa/saDD -- -A -p`"
@@ -16,8 +16,8 @@ _PICTURE = "a picture holds no counters: get the file it was drawn from"
 _UNPACK = "unpack it, and give the files in it"
 _MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON, with the names of the columns"
 _LOG = (
-    "print OMEGAMON's statistics report with LOG ACTIVITY, or export log statistics as CSV "
-    "(docs/formats/db2_log_csv.md)"
+    "print OMEGAMON's statistics report with LOG ACTIVITY, "
+    "or export the counters of IFCID 1 and 369 as CSV, a row a sample"
 )
 _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtype logport`, `lssyscfg -r lpar`"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from functools import cache
 
 from counterflow.collectors.records import Format
@@ -18,6 +19,12 @@ def formats() -> dict[str, Format]:
     """Return every format by its name."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
     return {m.FORMAT.name: m.FORMAT for m in modules if hasattr(m, "FORMAT")}
+
+
+def summaries() -> dict[str, str]:
+    """Return what each format reads, by its name: the first line of its module."""
+    documented = {name: sys.modules[type(form).__module__].__doc__ or "" for name, form in formats().items()}
+    return {name: text.split("\n", 1)[0] for name, text in documented.items()}
 
 
 def recognise(head: bytes) -> Format | None:

@@ -1,4 +1,4 @@
-"""Exports of the monitor tables of Q Replication as CSV; see docs/formats/qrep_monitor.md.
+"""Exports of the monitor tables of Q Replication as CSV.
 
 One row a queue, or a Capture program, and monitor interval. Tables and releases differ in columns: they are read by
 name, and what no dataset holds goes to `counter`. Source: IBM, IBMQREP_APPLYMON table; IBM's scripts that make and

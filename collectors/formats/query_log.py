@@ -1,4 +1,4 @@
-"""Queries of a workload with their begin and end, as CSV; see docs/formats/query_log.md.
+"""Queries of a workload with their begin and end, as CSV.
 
 Queries run beside each other and a log may be in order of begin or of end, so that how many were done when is known
 once all of it was read. Queries an hour = completed x 3600 / (last end - first begin): a run has a record of nothing

@@ -1,4 +1,4 @@
-"""Work done by a batch or a driver, as CSV in a layout of Counterflow; see docs/formats/workload_csv.md.
+"""Work done by a batch or a driver, as CSV in a layout of Counterflow.
 
 No counter of accounts or transactions is public, so a scheduler, a job log or a driver writes them in this form: how
 many are done since the run began, which only ever grows within one `run_id`.

@@ -11,14 +11,29 @@ from zoneinfo import ZoneInfo
 import click
 import orjson
 from rich.table import Table
+from rich.text import Text
 
 from counterflow.cli._files import file_options, read_all, recordings
 from counterflow.cli._table import console
 from counterflow.collectors.records import Record, Reject, Single
 
 
+def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    from counterflow.collectors.formats import summaries
+
+    if wanted:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for name, text in summaries().items():
+            table.add_row(name, Text(text))
+        console().print(table)
+        ctx.exit()
+
+
 @click.command()
 @file_options
+@click.option(
+    "--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List what is read, and stop."
+)
 @click.option("--summary", is_flag=True, help="Count instead: records by dataset, anomalies by reason.")
 @click.pass_context
 def command(

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from counterflow.cli import cli
 from counterflow.collectors.formats import formats
 from tests.golden import matrix
 
 
 def test_every_format_is_in_the_table() -> None:
     assert matrix.CASES.keys() == formats().keys()
+
+
+def test_every_format_is_listed_with_what_it_reads() -> None:
+    listed = CliRunner().invoke(cli, ["parse", "--formats"], catch_exceptions=False).output.splitlines()
+    named = dict(line.split(maxsplit=1) for line in listed if not line.startswith(" "))
+    assert named.keys() == formats().keys()
+    assert named["nmon"].strip() == "nmon recordings of AIX, VIOS and Linux."
+    assert "docs/" not in "".join(listed)
 
 
 def test_the_exports_of_each_trade_are_answered_as_the_page_shows() -> None:

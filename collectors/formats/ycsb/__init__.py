@@ -1,4 +1,4 @@
-"""Output of YCSB: status lines, the summary and what else a database binding prints; see docs/formats/ycsb.md."""
+"""Output of YCSB: status lines, the summary and what else a database binding prints."""
 
 from __future__ import annotations
 
