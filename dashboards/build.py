@@ -105,7 +105,7 @@ FIGURE_HEIGHT = 4
 
 def _panels(board: Board) -> Iterator[Json]:
     number, y = 1, 0
-    width = 24 // max(1, len(board.figures))
+    width = 24 // max(3, len(board.figures))
     for name in board.figures:
         grid = {"h": FIGURE_HEIGHT, "w": width, "x": (number - 1) * width, "y": 0}
         yield {"id": number, "gridPos": grid, **panel(drawings()[name], board, width)}

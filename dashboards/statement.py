@@ -89,7 +89,7 @@ FROM
     {then} AS then,
     round({change}, 1) AS change,
     multiIf(
-      empty(earlier), 'no day before to compare with',
+      empty(earlier), 'no day before',
       now = then OR change = 0, 'as the day before',
       change IS NULL, 'none the day before',
       concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on the day before')) AS series

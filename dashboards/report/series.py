@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
+from counterflow.dashboards.colour import faint
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.definition import Series as Known
 from counterflow.dashboards.frames import Field, Frame
@@ -79,10 +80,22 @@ def _sum(values: Sequence[Any]) -> float | None:
 
 
 def palette(count: int) -> list[str]:
-    """Return `count` colours: those of looks.yaml but for its grey, then lighter and darker ones of the same."""
+    """Return `count` colours: those of looks.yaml but for its grey, then two shades of each, seen on dark and light."""
     basic = [colour for colour in looks().palette if colour != looks().colours["unknown"]]
-    shades = [*basic, *(_mixed(colour, 255, 0.5) for colour in basic), *(_mixed(colour, 0, 0.4) for colour in basic)]
-    return list(islice(cycle(shades), count))
+    shades = [_shades(colour) for colour in basic]
+    return list(islice(cycle([*basic, *(one for one, _ in shades), *(other for _, other in shades)]), count))
+
+
+def _shades(colour: str) -> tuple[str, str]:
+    """Return a colour lighter and darker, as far as both themes show it; else two of one kind."""
+    lighter, darker = (
+        [shade for percent in range(5, 55, 5) if not faint([shade := _mixed(colour, other, percent / 100)])]
+        for other in (255, 0)
+    )
+    if lighter and darker:
+        return lighter[-1], darker[-1]
+    one = lighter or darker
+    return one[len(one) // 2], one[-1]
 
 
 def sequence(count: int) -> list[str]:

@@ -122,7 +122,7 @@ FROM numbers(8) WHERE time > $__fromTime AND time <= $__toTime ORDER BY time"""
         ([1, 1, 2, 1, 1, 1, 5, None], {"unit": "count"}, "+3 on the day before"),
         ([1, 1, 5, 1, 1, 1, 5, None], {"unit": "ms"}, "as the day before"),
         ([1, 1, 0, 1, 1, 1, 5, None], {"unit": "ms"}, "none the day before"),
-        ([None, None, None, 7, 1, 1, 5, None], {"unit": "ms"}, "no day before to compare with"),
+        ([None, None, None, 7, 1, 1, 5, None], {"unit": "ms"}, "no day before"),
         ([1, 1, 1, 1, 1, 1, 5, None], {"unit": "count", "total": True}, "+3 on the day before"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from counterflow.dashboards.colour import faint
 from counterflow.dashboards.definition import Chart, charts, looks
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
@@ -249,8 +250,9 @@ def test_a_length_of_time_has_its_largest_unit(seconds: float, text: str) -> Non
     assert length(seconds) == text
 
 
-def test_no_two_of_thirty_colours_are_the_same() -> None:
+def test_no_two_of_many_colours_are_the_same_and_each_is_seen_on_dark_and_light() -> None:
     assert len(set(palette(21))) == 21
+    assert faint(palette(21)) == []
     assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette(30))
 
 
