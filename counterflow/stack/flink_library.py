@@ -15,6 +15,7 @@ from urllib.parse import quote
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import chosen
 from counterflow.pipelines.jobs.driving import Driver
+from counterflow.pipelines.jobs.plan import planning
 from counterflow.pipelines.jobs.render import render
 from counterflow.pipelines.jobs.rest import cause
 from counterflow.schemas.definition import datasets
@@ -57,21 +58,20 @@ def _archive(folder: Path) -> Path:
 
 
 def _write_classes(settings: StackSettings, folder: Path) -> None:
-    """Let a driver plan one job without a cluster; its JVM writes its classes on exit.
+    """Let a driver plan one job; its JVM writes its classes on exit.
 
     Raises `CounterflowError` where the job cannot be planned: it could not be submitted either.
     """
-    planned = render(
+    request = render(
         chosen([_PLANNED])[0],
         datasets(),
         bootstrap="127.0.0.1:1",
         connection={},
-        flink_url="http://127.0.0.1:1",
         checkpoints=f"file://{quote(str(folder))}",
         rules=folder / "none",
     )
     jvm = " ".join((*_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}"))
     with Driver(settings.flink_python, {**settings.flink_environment, "JVM_ARGS": jvm}) as driver:
-        for taken in driver.submit([{**planned, "rehearse": True}]):
-            if taken.error:
-                raise CounterflowError(f"{_PLANNED} cannot be planned: {cause(taken.error)}")
+        for planned in driver.plan([planning(request, folder / "driver.zip")]):
+            if planned.error:
+                raise CounterflowError(f"{_PLANNED} cannot be planned: {cause(planned.error)}")

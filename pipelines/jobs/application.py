@@ -15,10 +15,6 @@ from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
 
 _OF_THE_CLUSTER = {
-    "execution.target",
-    "execution.attached",
-    "rest.address",
-    "rest.port",
     "parallelism.default",
     "execution.checkpointing.dir",
     "execution.state-recovery.claim-mode",
@@ -34,9 +30,7 @@ def write(
     Start the driver with the path of `job.json`. The files contain the folder's path and must stay there.
     """
     driver, request, rules = (to / name for name in ("driver.py", "job.json", "rules.zip"))
-    rendered = render(
-        job, datasets, bootstrap=bootstrap, connection=connection, flink_url="", checkpoints="", rules=rules
-    )
+    rendered = render(job, datasets, bootstrap=bootstrap, connection=connection, checkpoints="", rules=rules)
     for name in _OF_THE_CLUSTER:
         del rendered["configuration"][name]
     to.mkdir(parents=True, exist_ok=True)

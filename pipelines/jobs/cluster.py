@@ -13,12 +13,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
+from counterflow.pipelines.jobs.plan import Plan, Plans
 from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
 from counterflow.pipelines.jobs.shipped import archive
@@ -28,7 +31,6 @@ from counterflow.schemas.definition import datasets as all_datasets
 if TYPE_CHECKING:
     from counterflow.base.kafka import Kafka
 
-_REHEARSED = 2  # as many as a driver plans concurrently
 _NOT_RESTORED = "JobInitializationException"
 """What Flink raises for an accepted and planned job whose checkpoint it cannot read."""
 
@@ -67,8 +69,13 @@ class Cluster:
         return connect(self.flink_url, self.certificate)
 
     def driver(self) -> Driver:
-        """Return a driver for repeated submissions: its start takes seconds."""
+        """Return a driver for repeated planning: its start takes seconds."""
         return Driver(self.python, self.environment)
+
+    def plans(self, folder: Path | None = None) -> Plans:
+        """Return the plans in a folder; default: those that are kept beside the ledger."""
+        library = Path(self.environment["FLINK_LIB_DIR"])
+        return Plans(folder or self.ledger.with_name("plans"), [self.python, *library.glob("*.jar")])
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,6 @@ def _submit(
     cluster: Cluster, flink: Flink, driver: Driver, jobs: Sequence[Job], fingerprints: Mapping[str, str]
 ) -> list[Submission]:
     found: list[Submission] = []
-    requests: list[dict[str, Any]] = []
     entries: dict[str, Entry] = {}
     problems: list[JobRefused] = []
     by_name = {job.name: job for job in jobs}
@@ -141,38 +147,35 @@ def _submit(
                 same = _without_newest(same, cluster)
             flink.cancel(running)  # an older query, not in the ledger, or unable to restore
             entries[job.name] = same or Entry(job_id="", fingerprint=now)
-            requests.append(_request(cluster, job, restore=same.checkpoint(cluster.checkpoints) if same else None))
-        while requests:
-            again = []
-            for taken in driver.submit(requests):
-                entry = entries[taken.job]
-                restore = entry.checkpoint(cluster.checkpoints)
-                if taken.job_id:
-                    entry = Entry(
-                        job_id=taken.job_id,
-                        fingerprint=entry.fingerprint,
-                        restored=restore,
-                        unreadable=entry.unreadable,
-                    )
-                    ledger.put(taken.job, entry)
-                    what = "resumed" if restore else "started"
-                    found.append(Submission(taken.job, taken.job_id, what, restore, entry.unreadable))
-                elif restore and _NOT_RESTORED in taken.error:
-                    entries[taken.job] = entry = entry.without(restore)
-                    again.append(_request(cluster, by_name[taken.job], restore=entry.checkpoint(cluster.checkpoints)))
+        plans = cluster.plans()
+        while entries:
+            taken: dict[str, tuple[Plan, str | None, str, str | None]] = {}
+            again: dict[str, Entry] = {}
+            for name, plan in plans.of(driver, [_request(cluster, by_name[name]) for name in entries]):
+                if isinstance(plan, str):
+                    problems.append(JobRefused(f"Flink rejected {name}: {cause(plan)}"))
+                    continue
+                checkpoint, job_id = entries[name].checkpoint(cluster.checkpoints), token_hex(16)
+                error = flink.submit(plan.graph(job_id, checkpoint), plan.files)
+                taken[name] = plan, checkpoint, job_id, error
+            for name, (plan, checkpoint, job_id, refused) in taken.items():
+                entry, error = entries[name], refused or flink.initialized(job_id)
+                if error is None:
+                    entry = entry.model_copy(update={"job_id": job_id, "restored": checkpoint})
+                    ledger.put(name, entry)
+                    what = "resumed" if checkpoint else "started"
+                    found.append(Submission(name, job_id, what, checkpoint, entry.unreadable))
+                elif checkpoint and _NOT_RESTORED in error:
+                    again[name] = entry.without(checkpoint)
+                elif plan.kept:  # by another Flink, perhaps
+                    plan.path.unlink()
+                    again[name] = entry
                 else:
-                    problems.append(JobRefused(f"Flink rejected {taken.job}: {cause(taken.error)}"))
-            requests = again
+                    problems.append(JobRefused(f"Flink rejected {name}: {cause(error)}"))
+            entries = again
     if problems:
         raise problems[0]
     return found
-
-
-def _rehearse(cluster: Cluster, driver: Driver, jobs: Sequence[Job]) -> None:
-    """Warm up the driver by planning some jobs: the first ones take three times as long as the others."""
-    for taken in driver.submit([{**_request(cluster, job), "rehearse": True} for job in jobs]):
-        if taken.error:
-            raise CounterflowError(f"Flink would reject {taken.job}: {cause(taken.error)}")
 
 
 def _fingerprints(cluster: Cluster, jobs: Iterable[Job]) -> dict[str, str]:
@@ -193,27 +196,22 @@ def watch(
 ) -> None:
     """Keep the jobs running, forever: a restarted JobManager has none.
 
-    Reports each submission and each problem, and waits for a cluster that does not answer. The driver stays warm, so a
-    submission takes no start-up time; where all jobs already run, it plans some to warm up. Raises `JobRefused` where
+    Reports each submission and each problem, and waits for a cluster that does not answer. Raises `JobRefused` where
     Flink rejects a job before the first successful round.
     """
     jobs = chosen() if jobs is None else jobs
-    taken = rehearsed = False
+    taken = False
     fingerprints = _fingerprints(cluster, jobs)  # once: each takes milliseconds
     with cluster.driver() as driver:
         while True:
             try:
                 with cluster.connect() as flink:  # as long as it lasts: a new one costs more than what is asked
                     while True:
-                        found = _submit(cluster, flink, driver, jobs, fingerprints)
-                        for submission in found:
+                        for submission in _submit(cluster, flink, driver, jobs, fingerprints):
                             if submission.what != "running":
                                 say(submission)
                         taken = True
-                        if not rehearsed:
-                            rehearsed = True
-                            if all(submission.what == "running" for submission in found):
-                                _rehearse(cluster, driver, jobs[:_REHEARSED])
+                        driver.end()  # its JVM takes half a gibibyte, and the plans are kept
                         time.sleep(every_s)
             except CounterflowError as error:
                 if isinstance(error, JobRefused) and not taken:
@@ -272,9 +270,8 @@ def rerun(
         flink.running()  # fails early where Flink does not answer
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
         try:
-            for name, job_id, error in list(driver.submit([_request(cluster, job, period=period) for job in again])):
-                if error:
-                    raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
+            requests = [_request(cluster, job, period=period) for job in again]
+            for name, job_id in _submitted(cluster, flink, driver, requests):
                 if (state := flink.wait(job_id)) != "FINISHED":
                     where = f"{cluster.flink_url}/#/job/{job_id}"
                     raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=where)
@@ -287,12 +284,27 @@ def rerun(
     }
 
 
+def _submitted(
+    cluster: Cluster, flink: Flink, driver: Driver, requests: Iterable[Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    """Submit what runs once, and return name and id of each; raises `CounterflowError` where Flink rejects one."""
+    found = []
+    with TemporaryDirectory(prefix="counterflow-plans-") as folder:
+        for name, plan in cluster.plans(Path(folder)).of(driver, requests):
+            job_id = token_hex(16)
+            error = plan if isinstance(plan, str) else flink.submit(plan.graph(job_id, None), plan.files)
+            if error := error or flink.initialized(job_id):
+                raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
+            found.append((name, job_id))
+    return found
+
+
 def _within(period: Period, key: Mapping[str, Any]) -> bool:
     inside = period.begin <= datetime.fromisoformat(key["ts"]) < period.end
     return inside and period.system in (None, key["system"])
 
 
-def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: Period | None = None) -> dict[str, Any]:
+def _request(cluster: Cluster, job: Job, *, period: Period | None = None) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
     if job.step:
         rules.write_bytes(archive())
@@ -301,10 +313,8 @@ def _request(cluster: Cluster, job: Job, *, restore: str | None = None, period: 
         cluster.datasets,
         bootstrap=cluster.kafka.bootstrap,
         connection=cluster.connection,
-        flink_url=cluster.flink_url,
         checkpoints=cluster.checkpoints.as_uri(),
         rules=rules,
-        restore=restore,
         period=period,
     )
 

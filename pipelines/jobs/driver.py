@@ -1,13 +1,12 @@
-"""Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
+"""Plans Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
-Reads one JSON object per line, `{"jobs": [{"job", "configuration", "statements", "inserts"}, ...]}`. Submits each job
-as one Flink job (its INSERTs share their sources) and prints one line per job: `{"job", "job_id"}` as soon as Flink
-accepts it, `{"job", "error"}` where Flink rejects it. Exits at the end of its input.
-A job with a `step` sends a view through Python and receives the rows back as another (`STEPS`). A job with `rehearse`
-is only planned: its `job_id` is empty.
+Reads one JSON object per line, `{"jobs": [{"job", "configuration", "statements", "inserts", "plan"}, ...]}`. Plans each
+job as one Flink job (its INSERTs share their sources), writes the archive that `plan` names (`pipelines.jobs.plan`),
+and prints one line per job: `{"job"}`, or `{"job", "error"}` where Flink rejects it. Exits at the end of its input.
+A job with a `step` sends a view through Python and receives the rows back as another (`STEPS`).
 
-In application mode the JobManager runs this module (`PythonDriver`) and passes no input: the argument names a file with
-the object, which has one job, and the job's configuration has no target.
+In application mode the JobManager runs this module (`PythonDriver`), passes no input, and gets the job itself: the
+argument names a file with the object, which has one job, without `plan`.
 
 That environment lacks Counterflow's packages, so nothing of Counterflow is imported but what the steps call, which
 needs none: Flink ships it to its TaskManagers (`python.files`), and only there does it run.
@@ -20,21 +19,23 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 import traceback
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway  # type: ignore[import-not-found]
+from py4j.java_gateway import GatewayParameters, JavaGateway, get_field  # type: ignore[import-not-found]
 from pyflink import java_gateway, pyflink_gateway_server  # type: ignore[import-not-found]
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
 from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import-not-found]
 from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
 from pyflink.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
-from pyflink.table import ExplainDetail, StreamTableEnvironment  # type: ignore[import-not-found]
+from pyflink.table import StreamTableEnvironment  # type: ignore[import-not-found]
 from pyflink.util import exceptions  # type: ignore[import-not-found]
 
 ENTITY = ("system", "entity_type", "entity")
@@ -182,6 +183,8 @@ STEPS = {
 @contextmanager
 def jvm() -> Iterator[None]:
     """Run a JVM that takes commands of this process alone, by a token; PyFlink's own takes those of any local user."""
+    scratch = tempfile.TemporaryDirectory(prefix="counterflow-driver-")  # the planner leaves folders for each job
+    os.environ["JVM_ARGS"] = f"{os.environ.get('JVM_ARGS', '')} -Djava.io.tmpdir={scratch.name}"
     options = {"stdout": subprocess.PIPE, "stderr": None}
     pyflink_gateway_server.Popen = lambda words, **others: subprocess.Popen(words, **{**others, **options})
     main = "org.apache.flink.api.python.shaded.py4j.GatewayServer"
@@ -203,29 +206,18 @@ def jvm() -> Iterator[None]:
     finally:
         process.stdin.close()
         process.wait()
+        scratch.cleanup()
 
 
-def connection() -> dict[str, str]:
-    """Return how this process reaches Flink over TLS, from the configuration file of the cluster."""
-    jvm = java_gateway.get_gateway().jvm
-    found = jvm.org.apache.flink.configuration.GlobalConfiguration.loadConfiguration().toMap()
-    return {name: found[name] for name in found if name.startswith("security.ssl.")}
-
-
-def submit(job: dict[str, Any]) -> str:
-    """Submit one job; returns its Flink job id, empty after a rehearsal."""
+def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecutionEnvironment, Any]:
+    """Build a job's tables and INSERTs; returns its configuration, its environment and its statements."""
     configuration = Configuration()
-    outside = "execution.target" in job["configuration"]
-    settings = job["configuration"] | (connection() if outside and not job.get("rehearse") else {})
-    for name, value in settings.items():
+    for name, value in job["configuration"].items():
         configuration.set_string(name, value)
     if step := job.get("step"):
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
-    java = java_gateway.get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
-    # Outside a JobManager `getExecutionEnvironment` would start a local cluster, whatever `execution.target` is.
-    environment_of = java if outside else java.getExecutionEnvironment
     stream = StreamExecutionEnvironment(environment_of(configuration._j_configuration))
     environment = StreamTableEnvironment.create(stream)
     for statement in job["statements"]:
@@ -240,28 +232,57 @@ def submit(job: dict[str, Any]) -> str:
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)
-    if job.get("rehearse"):
-        inserts.explain(ExplainDetail.JSON_EXECUTION_PLAN)  # includes Flink's code generation
-        return ""
-    return str(inserts.execute().get_job_client().get_job_id())
+    return configuration, stream, inserts
+
+
+def environments() -> Any:
+    """Return Java's class of environments."""
+    return java_gateway.get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+
+
+def plan(job: dict[str, Any]) -> None:
+    """Write a job's graph to an archive, as Flink's client would send it, with and without a checkpoint."""
+    # `getExecutionEnvironment` would start a local cluster.
+    configuration, stream, inserts = prepare(job, environments())
+    wanted, flink = job["plan"], java_gateway.get_gateway().jvm.org.apache.flink
+    inserts.attach_as_datastream()
+    graph = stream._generate_stream_graph(True)
+    graph.setJobId(flink.api.common.JobID.fromHexString(wanted["job_id"]))
+    graph = flink.client.deployment.executors.PipelineExecutorUtils.getStreamGraph(
+        graph, configuration._j_configuration
+    )
+    graph.serializeUserDefinedInstances()
+    resumed = flink.configuration.Configuration(configuration._j_configuration)
+    resumed.setString("execution.state-recovery.path", wanted["checkpoint"])
+    variants = {"started": configuration._j_configuration, "resumed": resumed}
+    new = Path(wanted["path"]).with_suffix(f".{threading.get_ident()}")
+    with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, settings in variants.items():
+            restore = flink.runtime.jobgraph.SavepointRestoreSettings.fromConfiguration(settings)
+            graph.setSavepointRestoreSettings(restore)
+            archive.writestr(name, bytes(flink.util.InstantiationUtil.serializeObject(graph)))
+        shipped = graph.getUserArtifacts().entrySet()
+        files = {one.getKey(): get_field(one.getValue(), "filePath") for one in shipped}
+        archive.writestr("files.json", json.dumps(files))
+    new.replace(wanted["path"])
 
 
 def attempt(job: dict[str, Any]) -> dict[str, str]:
-    """Submit one job and return its id or error: a rejected job does not hinder the others."""
+    """Plan one job, and return the error if there is one: a rejected job does not hinder the others."""
     try:
-        return {"job": job["job"], "job_id": submit(job)}
+        plan(job)
     except Exception:
         return {"job": job["job"], "error": traceback.format_exc()}
+    return {"job": job["job"]}
 
 
 def main() -> None:
-    """Submit every requested job: while Flink accepts one, the next is planned."""
+    """Plan every requested job, two at a time."""
     given = sys.argv[1:]
     if given:
-        outcome = attempt(json.loads(Path(given[0]).read_text(encoding="utf-8"))["jobs"][0])
-        print(json.dumps(outcome), flush=True)
-        if "error" in outcome:
-            sys.exit(outcome["error"])
+        job = json.loads(Path(given[0]).read_text(encoding="utf-8"))["jobs"][0]
+        _, _, inserts = prepare(job, environments().getExecutionEnvironment)
+        inserts.execute()
         return
     with jvm(), ThreadPoolExecutor(_AT_ONCE) as pool:
         for line in sys.stdin:

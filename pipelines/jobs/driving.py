@@ -18,11 +18,10 @@ DRIVER = Path(__file__).with_name("driver.py")
 _PATIENCE_S = 10
 
 
-class Taken(NamedTuple):
-    """Outcome of a submission: the Flink job id, or why Flink rejected the job."""
+class Planned(NamedTuple):
+    """Outcome of planning a job: its archive is written, or why Flink rejects it."""
 
     job: str
-    job_id: str = ""
     error: str = ""
 
 
@@ -40,10 +39,10 @@ class Driver:
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
-        self._end()
+        self.end()
 
-    def submit(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Taken]:
-        """Submit what `render` made; yields the outcome of each as soon as it is known.
+    def plan(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Planned]:
+        """Plan what `render` made; yields the outcome of each as soon as it is known.
 
         Raises `CounterflowError` where the process ends before the last outcome.
         """
@@ -61,18 +60,18 @@ class Driver:
             while left and (line := process.stdout.readline()):
                 if line.startswith(b'{"job"'):
                     left.pop(0)
-                    yield Taken(**orjson.loads(line))
+                    yield Planned(**orjson.loads(line))
                 else:
                     output.append(line)  # of Flink and Java, between the answers
         finally:
             if left:  # the caller left, or the process ended
-                self._end()
+                self.end()
         if left:
             raise CounterflowError(f"Flink rejected {left[0]}: {cause(b''.join(output).decode(errors='replace'))}")
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            self._end()
+            self.end()
             self._process = subprocess.Popen(
                 [self._python, DRIVER],
                 env={**os.environ, **self._environment},
@@ -82,8 +81,8 @@ class Driver:
             )
         return self._process
 
-    def _end(self) -> None:
-        """Close the process's input and wait for it; its JVM exits once its client is gone."""
+    def end(self) -> None:
+        """Close the process's input and wait for it; its JVM exits once its client is gone. The next job starts it."""
         process, self._process = self._process, None
         if process is not None:
             try:

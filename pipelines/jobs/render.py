@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -20,8 +19,6 @@ from counterflow.schemas.flink_ddl import row_view, sink_table, source_table
 
 # Set here, not in the cluster's configuration file: only the `flink` command reads that file, a driver does not.
 _SETTINGS = {
-    "execution.target": "remote",
-    "execution.attached": "false",
     "execution.runtime-mode": "STREAMING",
     "table.local-time-zone": "UTC",
     # State is exact at every checkpoint; after a restart some results are written again, under the same key. Results
@@ -77,10 +74,8 @@ def render(
     *,
     bootstrap: str,
     connection: Mapping[str, str],
-    flink_url: str,
     checkpoints: str,
     rules: Path,
-    restore: str | None = None,
     period: Period | None = None,
 ) -> dict[str, Any]:
     """Return the driver's request for a job.
@@ -89,13 +84,10 @@ def render(
     ----------
     datasets : those that the query selects from or inserts into become tables.
     bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
-    flink_url : Flink's REST interface.
     checkpoints : URI of the folder of all checkpoints.
     rules : archive of the steps in Python for Flink's TaskManagers (`archive`).
-    restore : URI of the checkpoint to resume from.
     period : rerun: recompute this period from the topics without a state TTL, then finish.
     """
-    rest = urlsplit(flink_url)
     rerun = {"table.exec.state.ttl": "0 ms", "execution.checkpointing.interval": "1 min"}
     rerun |= {"restart-strategy.type": "fixed-delay"}
     rerun |= {"restart-strategy.fixed-delay.attempts": "5", "restart-strategy.fixed-delay.delay": "2 s"}
@@ -109,12 +101,9 @@ def render(
         "rule": job.rule,
         "configuration": {
             **_SETTINGS,
-            "rest.address": rest.hostname,
-            "rest.port": str(rest.port),
             "pipeline.name": job.name,
             "parallelism.default": str(job.parallelism),
             "execution.checkpointing.dir": checkpoints,
-            **({"execution.state-recovery.path": restore} if restore else {}),
             # in the TaskManager itself: a worker process would listen on ports that are open to the network
             **({"python.files": str(rules), "python.execution-mode": "thread"} if job.step else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),

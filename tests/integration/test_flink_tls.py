@@ -15,6 +15,7 @@ import pytest
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs import rest
 from counterflow.pipelines.jobs.driving import Driver
+from counterflow.pipelines.jobs.plan import planning
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.preflight import listeners
@@ -123,11 +124,10 @@ def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(fli
 
 
 @pytest.fixture
-def gateways(driver: Driver) -> set[int]:
+def gateways(driver: Driver, tmp_path: Path) -> set[int]:
     """The ports of a driver and its JVM, once both are at work."""
-    remote = {"execution.target": "remote"}
-    rehearsed = {"job": "none", "configuration": remote, "statements": ["SHOW TABLES"], "inserts": [], "rehearse": True}
-    list(driver.submit([rehearsed]))
+    nothing = {"job": "none", "configuration": {}, "statements": ["SHOW TABLES"], "inserts": []}
+    list(driver.plan([planning(nothing, tmp_path / "plan.zip")]))
     assert driver._process
     family = [psutil.Process(driver._process.pid)]
     family += family[0].children(recursive=True)

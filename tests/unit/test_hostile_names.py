@@ -88,7 +88,6 @@ def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
         datasets(),
         bootstrap="b",
         connection={},
-        flink_url="http://127.0.0.1:1",
         checkpoints="file:///c",
         rules=Path("rules.zip"),
         period=period,
