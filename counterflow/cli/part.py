@@ -15,12 +15,15 @@ def command(name: str) -> None:
     The containers of compose.yaml and of the chart's session cluster run their parts so.
     """
     from counterflow.base.errors import CounterflowError
+    from counterflow.stack.launch import clear
     from counterflow.stack.parts import all_parts
     from counterflow.stack.settings import StackSettings
 
-    parts = {part.name: part for part in all_parts(StackSettings.load())}
+    settings = StackSettings.load()
+    parts = {part.name: part for part in all_parts(settings)}
     if name not in parts:
         raise CounterflowError(f"there is no part {name}", hint=f"parts are {', '.join(parts)}", exit_code=2)
     part = parts[name]
     part.prepare()
+    clear(settings.home, name)
     os.execvpe(part.command[0], [*part.command], {**os.environ, **part.environment})  # noqa: S606

@@ -17,7 +17,7 @@ import yaml
 
 from counterflow.pipelines.jobs import rest
 from counterflow.stack import certificate
-from counterflow.stack.launch import Run
+from counterflow.stack.launch import Run, scratch
 from counterflow.stack.part import Part
 from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private
@@ -59,7 +59,7 @@ def jobmanager(settings: StackSettings) -> Part:
     options = (f"-Xmx{_JOBMANAGER_HEAP}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     return Part(
         name="jobmanager",
-        command=_java(settings, options, "entrypoint.StandaloneSessionClusterEntrypoint"),
+        command=_java(settings, "jobmanager", options, "entrypoint.StandaloneSessionClusterEntrypoint"),
         ready=lambda _: _jobs(settings),
         ports=(settings.flink_port, settings.flink_rpc_port),
         prepare=lambda: _prepare(settings),
@@ -74,18 +74,18 @@ def taskmanager(settings: StackSettings) -> Part:
     options = (*heap, *(f"-XX:Tier4{name}" for name in _LATE), "-XX:+UseParallelGC")
     return Part(
         name="taskmanager",
-        command=_java(settings, options, "taskexecutor.TaskManagerRunner"),
+        command=_java(settings, "taskmanager", options, "taskexecutor.TaskManagerRunner"),
         ready=lambda listening: _slots(settings, listening),
         prepare=lambda: _prepare(settings),
         environment=settings.flink_environment,
     )
 
 
-def _java(settings: StackSettings, options: Sequence[str], program: str) -> tuple[str, ...]:
+def _java(settings: StackSettings, part: str, options: Sequence[str], program: str) -> tuple[str, ...]:
     jars = ":".join(str(jar) for jar in sorted(settings.flink_library.glob("*.jar")))
     conf = settings.flink_home / "conf"
     logging = f"-Dlog4j.configurationFile=file:{conf / 'log4j-console.properties'}"
-    memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options)
+    memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options, f"-Djava.io.tmpdir={scratch(settings.home, part)}")
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
     return (java(settings.parts), *memory, *opened, logging, "-classpath", jars, *main)
@@ -126,7 +126,7 @@ def _slots(settings: StackSettings, listening: Set[int]) -> str | None:
 
 def _prepare(settings: StackSettings) -> None:
     home = settings.flink_home
-    for folder in ("conf", "tmp", "checkpoints", "savepoints"):
+    for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     if certificate.renew(settings):  # one that runs would not be understood by one that starts
         for part in ("jobmanager", "taskmanager"):
@@ -194,7 +194,6 @@ def _config(settings: StackSettings) -> dict[str, Any]:
                 "jitter-factor": 0.1,
             },
         },
-        "io": {"tmp": {"dirs": str(home / "tmp")}},
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
         "heartbeat": {"interval": 2000, "timeout": 10000},

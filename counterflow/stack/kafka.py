@@ -21,6 +21,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
 from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
+from counterflow.stack.launch import scratch
 from counterflow.stack.part import Part
 from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
@@ -41,6 +42,7 @@ def broker(settings: StackSettings) -> Part:
         "-XX:+UseG1GC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
+        f"-Djava.io.tmpdir={scratch(settings.home, 'kafka')}",
     )
     logger = "-Dorg.slf4j.simpleLogger"
     logging = (f"{logger}.defaultLogLevel=warn", f"{logger}.showDateTime=true", f"{logger}.dateTimeFormat={_TIME}")

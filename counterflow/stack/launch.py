@@ -1,7 +1,8 @@
 """Launches a part: supervisord runs this instead of the program itself.
 
-`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, redirects the output
-to the part's log, records the process, and execs COMMAND, so the program is supervisord's child. If the program of an
+`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, empties the part's
+folder of temporary files, redirects the output to its log, records the process, and execs COMMAND, so the program is
+supervisord's child. If the program of an
 earlier supervisor still runs, this process stands in for it until it ends. So parts and their logs outlive their
 supervisor.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -120,10 +122,23 @@ def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
     run = before.again()
     run.write(home, part)
     time.sleep(run.wait_s)
+    clear(home, part)
     _log_to(home / "logs" / f"{part}.log")
     pid = os.getpid()
     Run(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
     os.execvp(command[0], command)  # noqa: S606
+
+
+def scratch(home: Path, part: str) -> Path:
+    """Return the folder of a part's temporary files: what a killed one leaves is removed by its next start."""
+    return home / "tmp" / part
+
+
+def clear(home: Path, part: str) -> None:
+    """Empty the folder of a part's temporary files; it is made where it does not exist."""
+    with suppress(OSError):  # a full disk does not keep the part from running
+        shutil.rmtree(scratch(home, part), ignore_errors=True)
+        scratch(home, part).mkdir(parents=True)
 
 
 def _log_to(log: Path) -> None:

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from counterflow.base import health
 from counterflow.stack import supervision
+from counterflow.stack.launch import scratch
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 from tests.conftest import _free_ports
@@ -77,6 +78,19 @@ def test_a_killed_part_is_started_again_and_counted(supervised: StackSettings) -
     started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0, "this start was on purpose"
     assert (supervised.logs / "sleeper.log").read_text() == "awake\n" * 3
+
+
+def test_what_a_killed_part_left_is_gone_when_it_starts_again(supervised: StackSettings) -> None:
+    first = started(supervised, "sleeper")
+    left = scratch(supervised.home, "sleeper") / "left"
+    left.write_text("of no use")
+    other = scratch(supervised.home, "stubborn") / "kept"
+    started(supervised, "stubborn")
+    other.write_text("in use")
+    os.kill(first, signal.SIGKILL)
+    until(lambda: state(supervised, "sleeper").pid not in (0, first), "sleeper runs again")
+    assert list(left.parent.iterdir()) == []
+    assert other.exists()
 
 
 def test_what_fails_again_and_again_is_tried_at_longer_intervals(supervised: StackSettings) -> None:
