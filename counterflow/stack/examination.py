@@ -48,7 +48,7 @@ def parts(settings: StackSettings) -> Iterator[Trouble]:
     usage = shutil.disk_usage(settings.home if settings.home.exists() else settings.home.parent)
     if usage.free < LEAST_FREE * usage.total:
         free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB are free below {settings.home}"
-        yield Trouble("disk", free, "free space, or shorten the retention: docs/capacity.md")
+        yield Trouble("disk", free, "free space, or shorten the retention: docs/cluster.md")
     yield from _kafka(settings)
     yield from _clickhouse(settings)
     yield from _jobs(settings)
