@@ -14,6 +14,7 @@ from counterflow.pipelines.exporter.metrics import Told
 
 _READ = 1_000  # messages at a time
 _LOOK_S = 15.0  # between two looks for new partitions, which also show whether Kafka is up
+_AGAIN_S = 1.0  # until the next one where it was not
 _TIMEOUT_S = 5.0
 
 Key = tuple[str, int]
@@ -56,7 +57,7 @@ def read(
     waiting = True
     try:
         while not stop.is_set():
-            if looked_at is None or time.monotonic() - looked_at >= _LOOK_S:
+            if looked_at is None or time.monotonic() - looked_at >= (_LOOK_S if told.kafka_up else _AGAIN_S):
                 told.kafka_up = _look(consumer, topics, since_s, assigned, behind)
                 looked_at = time.monotonic()
             for message in consumer.consume(_READ, 0.5):
