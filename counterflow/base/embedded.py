@@ -39,11 +39,8 @@ class Embedded(ClickHouse):
     """
 
     def __init__(self, folder: Path, *, writable: bool = True) -> None:
-        """Open the database; raises ModuleNotFoundError where the extra `look` is not installed."""
-        with _left_out("pyarrow"):  # an eighth of a second; the library needs it for tables of Arrow alone
-            from chdb.session import Session
-
-        self._session: Any = Session(str(folder))  # type: ignore[no-untyped-call]
+        """Open the database; for errors see `library`."""
+        self._session: Any = library().Session(str(folder))
         self._set: dict[str, str] = {}
         self._lock = Lock()
         self.post(_NOT_COMPILED)
@@ -120,6 +117,19 @@ class Embedded(ClickHouse):
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
         self._set = wanted
         return form, parameters
+
+
+def library() -> Any:
+    """Return the library. When it is first loaded, no other thread may open a path: it changes the working directory.
+
+    Raises
+    ------
+    ModuleNotFoundError : the extra `look` is not installed.
+    """
+    with _left_out("pyarrow"):  # an eighth of a second; the library needs it for tables of Arrow alone
+        from chdb import session
+
+    return session
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
@@ -48,7 +47,7 @@ def reading(folder: Path) -> Embedded:
 class Database:
     """The engine with the schema of the line; use as a context manager.
 
-    It is opened while files are read: a method imports what it needs, so that reading begins at once.
+    It is opened while files are read.
 
     Parameters
     ----------
@@ -63,8 +62,9 @@ class Database:
 
     def __init__(self, folder: Path, *, kept: bool) -> None:
         """Begin to open or create it."""
-        if find_spec("chdb") is None:
-            raise ModuleNotFoundError(name="chdb")
+        from counterflow.base.embedded import library
+
+        library()
         if kept:
             from counterflow.schemas import vintage
 

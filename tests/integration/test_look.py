@@ -27,13 +27,22 @@ SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 AIX, LINUX = SAMPLES / "aix_generated.nmon", SAMPLES / "linux_16n_plain.nmon"
 
 
-def counterflow(*arguments: object, stdin: Path | None = None, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command where no stack is, and nothing of one can be found."""
+def counterflow(
+    *arguments: object, stdin: Path | None = None, home: Path, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command where no stack is, and nothing of one can be found; `folder` is its working directory."""
     environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
     with (stdin or Path(os.devnull)).open("rb") as given:
         return subprocess.run(
-            command, env=environment, stdin=given, capture_output=True, text=True, timeout=120, check=False
+            command,
+            env=environment,
+            stdin=given,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=folder,
         )
 
 
@@ -108,6 +117,16 @@ def test_the_schema_is_made_once_and_made_anew_where_what_is_kept_of_it_is_damag
     assert len(kept.read_bytes()) > 1_000, "it was made again"
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
     assert findings(AIX, home=tmp_path) == found
+
+
+def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(tmp_path: Path) -> None:
+    """The engine is opened meanwhile, and its library changes the working directory when it is loaded."""
+    part = LINUX.read_bytes()[:30_000]
+    for number in range(200):
+        (tmp_path / f"{number:03}.nmon").write_bytes(part)
+    done = counterflow("look", ".", home=tmp_path, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("200 files read; ")
 
 
 def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
