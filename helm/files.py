@@ -19,6 +19,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
 )
 
 from counterflow.dashboards import alerting, build
+from counterflow.dashboards.definition import boards
+from counterflow.dashboards.folders import folder_of
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.jobs.render import fingerprint
 from counterflow.schemas import topics
@@ -60,6 +62,7 @@ def files() -> Iterator[tuple[str, str]]:
     for path, text in made.items():
         if path.startswith(build.DASHBOARDS):
             yield f"dashboards/{Path(path).name}", text
+    yield "folders.yaml", _yaml({uid: folder_of(board).heading for uid, board in boards().items()})
 
 
 def _jobs() -> Iterator[dict[str, Any]]:
