@@ -36,10 +36,12 @@ _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
 _INSERT = 8_000_000
 """Bytes of pieces that are inserted together; the engine takes up to thirty times as much memory for them."""
-_PIECES = 4_000
-"""So many pieces are inserted together whatever their size: small files by the thousand."""
-_WAITING, _LAND_S = 64, 1.0
-"""Files that wait for a process, and how often is looked for pieces: neither may grow with the number of files."""
+_PIECES = 1_000
+"""So many pieces are inserted together whatever their size."""
+_TOGETHER, _FILES = 2_000_000, 100
+"""Bytes and number of small files whose rows share pieces: a piece costs the engine half a millisecond."""
+_WAITING, _LAND_S = 16, 1.0
+"""Jobs that wait for a process, and how often is looked for pieces: neither may grow with the number of files."""
 _COMPLETE = ".jsonl"
 SETTINGS: Settings = {
     "date_time_input_format": "best_effort",
@@ -111,25 +113,43 @@ def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
             client().post(insert_files(dataset, f"{together}/*{_COMPLETE}"), settings=SETTINGS)
 
 
+Job = tuple[int, Path]
+"""A file and its number."""
+
+
 def _on_all_cores(
-    work: Callable[[tuple[int, Path]], list[Read]], jobs: list[tuple[int, Path]], meanwhile: Callable[[], None]
+    work: Callable[[Sequence[Job]], list[Read]], jobs: list[Job], meanwhile: Callable[[], None]
 ) -> Iterator[Read]:
     """Yield the outcomes of each job as it ends; `meanwhile` is called once a second."""
-    size = sum(path.stat().st_size for _, path in jobs if path.is_file())
-    if size < _SMALL:
-        yield from chain.from_iterable(map(work, jobs))
+    sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
+    cores = min(os.cpu_count() or 1, len(jobs))
+    if sum(sizes) < _SMALL:
+        yield from chain.from_iterable(work([job]) for job in jobs)
         return
-    with _processes(min(os.cpu_count() or 1, len(jobs))) as pool:
-        left = iter(jobs)
-        pending = {pool.submit(work, job) for job in islice(left, _WAITING)}
+    with _processes(cores) as pool:
+        left = _together(jobs, sizes, min(_TOGETHER, sum(sizes) // (8 * cores)))
+        pending = {pool.submit(work, some) for some in islice(left, _WAITING)}
         landed = time.monotonic()
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            pending |= {pool.submit(work, job) for job in islice(left, len(done))}
+            pending |= {pool.submit(work, some) for some in islice(left, len(done))}
             if time.monotonic() - landed >= _LAND_S:
                 meanwhile()
                 landed = time.monotonic()
             yield from chain.from_iterable(one.result() for one in done)
+
+
+def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[list[Job]]:
+    """Yield jobs in order, as many together as have at most so many bytes, or one that has more."""
+    some: list[Job] = []
+    held = 0
+    for job, size in zip(jobs, sizes, strict=True):
+        if some and (held + size > most or len(some) == _FILES):
+            yield some
+            some, held = [], 0
+        some.append(job)
+        held += size
+    yield some
 
 
 @contextmanager
@@ -157,7 +177,7 @@ def _end_when(closes: Connection) -> None:
 
 
 def _spooled(
-    job: tuple[int, Path],
+    jobs: Sequence[Job],
     *,
     spool: Path,
     zone: ZoneInfo,
@@ -165,7 +185,23 @@ def _spooled(
     at: datetime | None,
     system: str | None,
 ) -> list[Read]:
-    number, path = job
+    pieces = _Pieces(spool / str(jobs[0][0]))
+    reads: list[Read] = []
+    for number, path in jobs:
+        reads += _read_one(number, path, pieces, zone, date_order, at, system)
+    pieces.close()
+    return reads
+
+
+def _read_one(
+    number: int,
+    path: Path,
+    pieces: _Pieces,
+    zone: ZoneInfo,
+    date_order: str | None,
+    at: datetime | None,
+    system: str | None,
+) -> list[Read]:
     frames: Frames[None] = Frames(AGENT)
     frames.clear(number << 32)
     frames.collected_at = utc_now()
@@ -173,9 +209,7 @@ def _spooled(
     try:
         for name, form, items in read_each(path, zone, system, date_order, at):
             reads.append(found := Read(path, name, form))
-            rows = _Rows(
-                frames, Origin(unicode(name), form or "agent", system), found, spool / f"{number}-{len(reads)}"
-            )
+            rows = _Rows(frames, Origin(unicode(name), form or "agent", system), found, pieces)
             for item in items:
                 rows.take(item)
             rows.close()
@@ -191,12 +225,9 @@ def _spooled(
 class _Rows:
     """Turns items into frames as an agent does: numbered, checked, rejects as `quality` and dead letters."""
 
-    def __init__(self, frames: Frames[None], origin: Origin, found: Read, stem: Path) -> None:
+    def __init__(self, frames: Frames[None], origin: Origin, found: Read, pieces: _Pieces) -> None:
         self.first: Reject | None = None
-        self._frames, self._origin, self._found, self._stem = frames, origin, found, stem
-        self._files: dict[str, BinaryIO] = {}
-        self._pieces = 0
-        self._held: Counter[str] = Counter()
+        self._frames, self._origin, self._found, self._pieces = frames, origin, found, pieces
 
     def take(self, item: Item) -> None:
         if isinstance(item, Record | Table):
@@ -225,19 +256,34 @@ class _Rows:
             if isinstance(one, Broken):
                 self._refuse(one)
                 continue
-            file = self._files.get(one.dataset)
-            if file is None:
-                self._pieces += 1
-                piece = Path(f"{self._stem}.{self._pieces}.{one.dataset}.writing")
-                file = self._files[one.dataset] = piece.open("wb")
-            file.write(one.message.value + b"\n")
+            self._pieces.write(one)
             self._found.rows[one.dataset] += one.rows
-            self._held[one.dataset] += one.rows
-            if self._held[one.dataset] >= _PIECE:
-                self._complete(one.dataset)
 
     def close(self) -> None:
         self._write(self._frames.drain())
+
+
+class _Pieces:
+    """Frames on their way in files, one a dataset until it has its rows."""
+
+    def __init__(self, stem: Path) -> None:
+        self._stem = stem
+        self._files: dict[str, BinaryIO] = {}
+        self._number = 0
+        self._held: Counter[str] = Counter()
+
+    def write(self, one: Framed[None]) -> None:
+        file = self._files.get(one.dataset)
+        if file is None:
+            self._number += 1
+            piece = Path(f"{self._stem}.{self._number}.{one.dataset}.writing")
+            file = self._files[one.dataset] = piece.open("wb")
+        file.write(one.message.value + b"\n")
+        self._held[one.dataset] += one.rows
+        if self._held[one.dataset] >= _PIECE:
+            self._complete(one.dataset)
+
+    def close(self) -> None:
         for dataset in list(self._files):
             self._complete(dataset)
 
