@@ -225,7 +225,7 @@ class Frames(Generic[Place]):
         found: list[tuple[bytes, int]] = []
         while True:
             try:
-                cut = list(self._cut(group.shared, columns, encoded, count, parts, checks.contract))
+                cut = list(self._cut(group.shared, columns, encoded, count, parts, checks))
             except orjson.JSONEncodeError as error:  # text that is not Unicode, an integer of more than 64 bits
                 why = str(error)
                 break
@@ -252,21 +252,25 @@ class Frames(Generic[Place]):
             self.seq += rows
 
     def _cut(
-        self, shared: Fields, columns: Columns, encoded: Encoded | None, count: int, parts: int, of: Contract
+        self, shared: Fields, columns: Columns, encoded: Encoded | None, count: int, parts: int, checks: _Checks
     ) -> Iterator[tuple[bytes, int]]:
         seq = self.seq + 1
         if parts == 1:
-            whole = {name: orjson.Fragment(text) for name, text in encoded.items()} if encoded else columns
-            yield orjson.dumps({**shared, "seq": seq, "frame_rows": count, **whole}), count
+            texts = encoded or checks.texts(columns)
+            yield _frame({**shared, "seq": seq, "frame_rows": count}, texts), count
             return
-        entities = list(zip(*(columns[name] for name in of.entity), strict=True))
+        entities = list(zip(*(columns[name] for name in checks.contract.entity), strict=True))
         order = sorted(range(count), key=entities.__getitem__)
         for part in range(parts):
             chosen = order[part * count // parts : (part + 1) * count // parts]
             cut = {name: list(map(values.__getitem__, chosen)) for name, values in columns.items()}
             sizes = {"seq": seq, "frame_rows": len(chosen), "part": part + 1, "parts": parts}
-            yield orjson.dumps({**shared, **sizes, **cut}), len(chosen)
+            yield _frame({**shared, **sizes}, checks.texts(cut)), len(chosen)
             seq += len(chosen)
+
+
+def _frame(once: Fields, texts: Encoded) -> bytes:
+    return orjson.dumps({**once, **{name: orjson.Fragment(text) for name, text in texts.items()}})
 
 
 def _distinct(of: Contract, group: _Group[Place]) -> tuple[_Group[Place], _Group[Place]]:
@@ -299,6 +303,7 @@ class _Checks:
         of = datasets()[dataset]
         self.shared = _shared()
         self._columns = {name: _check(column) for name, column in of.columns.items()}
+        self._floats = frozenset(name for name, column in of.columns.items() if column.type == "Float64")
         self._required = frozenset(self.contract.required)
         self._allowed = frozenset({*of.columns, *_ENVELOPE})
         self._dataset = of
@@ -322,11 +327,21 @@ class _Checks:
         known = self._known.get(name)
         if known is not None and known[0] is values:
             return known[1]
-        text = orjson.dumps(values)
+        text = self._text(name, values)
         if not self._columns[name](values, text):
             raise _Unfit
         if type(values) is tuple:
             self._known[name] = values, text
+        return text
+
+    def texts(self, columns: Columns) -> Encoded:
+        """Return columns in JSON, unchecked."""
+        return {name: self._text(name, values) for name, values in columns.items()}
+
+    def _text(self, name: str, values: Sequence[Any]) -> bytes:
+        text = orjson.dumps(values)
+        if name in self._floats:  # most counts are whole, many are 0
+            text = text.replace(b".0,", b",").replace(b".0]", b"]")
         return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:

@@ -89,8 +89,8 @@ def is_read(broker: StackSettings, name: str, *ends: tuple[str, int, int]) -> bo
     return all((at := places[topic, p]) and at.position.get("offset", 0) >= end for topic, p, end in ends)
 
 
-def canonical(fields: dict[str, Any]) -> bytes:
-    return orjson.dumps({k: v for k, v in fields.items() if k not in _ENVELOPE}, option=orjson.OPT_SORT_KEYS)
+def canonical(fields: dict[str, Any]) -> frozenset[tuple[str, Any]]:
+    return frozenset((k, v) for k, v in fields.items() if k not in _ENVELOPE)
 
 
 def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
