@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -126,6 +128,7 @@ def library() -> Any:
     ------
     ModuleNotFoundError : the extra `look` is not installed.
     """
+    os.environ["TMPDIR"] = tempfile.gettempdir()  # one that takes files, and the library uses no other
     with _left_out("pyarrow"):  # an eighth of a second; the library needs it for tables of Arrow alone
         from chdb import session
 

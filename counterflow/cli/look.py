@@ -73,7 +73,10 @@ def command(
     from counterflow.look.database import Database
 
     signal.signal(signal.SIGTERM, _end)
-    with _refusals(), tempfile.TemporaryDirectory(prefix="counterflow-") as temporary:
+    with (
+        _refusals(Path(tempfile.gettempdir()), *filter(None, (keep,))),
+        tempfile.TemporaryDirectory(prefix="counterflow-") as temporary,
+    ):
         for written in filter(None, (out, keep, export)):
             _try(written)
         folder = Path(temporary)
@@ -120,8 +123,8 @@ def _end(number: int, _frame: object) -> None:
 
 
 @contextmanager
-def _refusals(folder: Path | None = None) -> Iterator[None]:
-    """State what the disk refuses, to this process or to the engine in it, as a sentence; `folder` is written to."""
+def _refusals(*folders: Path) -> Iterator[None]:
+    """State what the disk refuses, to this process or to the engine in it, as a sentence; `folders` are written to."""
     from counterflow.base.clickhouse import ClickHouseError
 
     hint = f"look needs room in {tempfile.gettempdir()} (TMPDIR names another), in --keep and in --out"
@@ -130,7 +133,7 @@ def _refusals(folder: Path | None = None) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        place = folder or error.filename or tempfile.gettempdir()
+        place = error.filename or " or ".join(map(str, folders))
         raise CounterflowError(f"{place}: {error.strerror or error}", hint=hint, exit_code=2) from None
     except ClickHouseError as error:
         text = str(error).partition("DB::Exception: ")[2].partition(". (")[0] or str(error)

@@ -308,6 +308,14 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(o
     assert not done.stdout
 
 
+def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python takes the next that does; the library of the engine ended with a traceback."""
+    monkeypatch.setenv("TMPDIR", "/proc")
+    assert findings(AIX, home=tmp_path)
+
+
 def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     """Files of at most 20 kB, by a limit of the process: what a disk answers when it is full."""
     limited = "import resource, sys; from counterflow.cli import main; "
