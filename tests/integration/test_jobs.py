@@ -12,7 +12,7 @@ import signal
 import time
 import zipfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -201,11 +201,12 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
     return [*rows[::2]], [*rows[1::2]]
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=lambda number: f"{number} partitions and subtasks")
-def line(request: pytest.FixtureRequest, flink: StackSettings, driver: Driver) -> Line:
+@pytest.fixture(scope="module", params=[1, 2, 4], ids=lambda number: f"{number} partitions and subtasks")
+def line(request: pytest.FixtureRequest, flink: StackSettings, driver: Driver) -> Iterator[Line]:
     line = Line(flink, driver, 10 + request.param, recompute, JOBS, parallelism=request.param)
     assert [found.what for found in line.submit()] == ["started", "started"]
-    return line
+    yield line
+    jobs.cancel(line.cluster, line.jobs)  # its slots
 
 
 def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
@@ -251,7 +252,7 @@ def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -
 
 
 def test_a_killed_process_costs_no_row(flink: StackSettings, line: Line) -> None:
-    part = {1: "jobmanager", 2: "taskmanager"}[line.jobs[0].parallelism]
+    part = {1: "jobmanager", 2: "taskmanager", 4: "taskmanager"}[line.jobs[0].parallelism]
     before, after = halves(recording("killed", NOW, seed=8))
     line.publish(before)
     line.arrived()
