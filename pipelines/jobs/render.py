@@ -24,7 +24,7 @@ _SETTINGS = {
     # State is exact at every checkpoint; after a restart some results are written again, under the same key. Results
     # never wait for a checkpoint. A checkpoint costs an idle job as much as a busy one, and RocksDB one more file.
     "execution.checkpointing.mode": "EXACTLY_ONCE",
-    "execution.checkpointing.interval": "10 s",
+    "execution.checkpointing.interval": "30 s",
     "execution.checkpointing.min-pause": "1 s",
     "execution.checkpointing.timeout": "2 min",
     "execution.checkpointing.tolerable-failed-checkpoints": "10",
@@ -40,6 +40,10 @@ _SETTINGS = {
     "state.backend.rocksdb.memory.partitioned-index-filters": "true",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
+    # Each task of a job that has nothing to do would wake as often as this, and each source five times a second for
+    # watermarks, which no job uses. A full buffer is sent at once.
+    "execution.buffer-timeout.interval": "400 ms",
+    "pipeline.auto-watermark-interval": "0 ms",
     "table.exec.mini-batch.enabled": "true",
     "table.exec.mini-batch.allow-latency": "1 s",
     "table.exec.mini-batch.size": "20000",

@@ -106,7 +106,7 @@ def test_full_under_the_checkpoints(line: Line, report: Callable[..., None]) -> 
     with disk_of_its_own(line.stack, line.stack.flink_checkpoints, *flink) as disk:
         line.back()
         with full(disk, left=0):
-            time.sleep(25)  # two checkpoints
+            time.sleep(35)  # a checkpoint
             line.kill("taskmanager")
             time.sleep(5)
         began = time.monotonic()
