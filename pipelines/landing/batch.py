@@ -250,14 +250,15 @@ def _refusal(message: Message, error: Exception) -> Refusal:
 
 
 class Limits(NamedTuple):
-    """When a batch is due: at so many messages or bytes, or seconds after its first message, whichever comes first.
+    """When a batch is due: at so many messages or bytes, or so long after the one before, whichever comes first.
 
-    The bytes bound what the engine holds: frames that leave out most columns of a wide table have many rows.
+    What comes after a quiet moment is so inserted at once, and a partition makes at most one small insert a second. The
+    bytes bound what the engine holds: frames that leave out most columns of a wide table have many rows.
     """
 
     messages: int = 100_000
     size: int = 16_000_000
-    linger_s: float = 1.0
+    pause_s: float = 1.0
 
 
 def fill(messages: Sequence[Message], limits: Limits) -> int:

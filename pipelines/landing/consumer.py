@@ -167,9 +167,9 @@ class Lander:
         # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
-                self._take((topic or "", number or 0), list(run), now)
+                self._take((topic or "", number or 0), list(run))
 
-    def _take(self, key: Key, messages: list[KafkaMessage], now: float) -> None:
+    def _take(self, key: Key, messages: list[KafkaMessage]) -> None:
         end = None
         if any(map(KafkaMessage.error, messages)):
             for message in messages:
@@ -184,7 +184,7 @@ class Lander:
                     log.warning("kafka", topic=message.topic(), error=error.str())
             messages = [message for message in messages if message.error() is None]
         if partition := self._partitions.get(key):
-            partition.append(cast("list[Message]", messages), end, now)
+            partition.append(cast("list[Message]", messages), end)
 
     def _collect(self) -> None:
         """Collect the results of finished inserts."""

@@ -42,7 +42,7 @@ class Partition:
         self.retry_at = 0.0
         self.paused = False
         self._waiting: list[Message] = []
-        self._waiting_since = 0.0
+        self._cut_at = float("-inf")
         self._next = landed
 
     @property
@@ -51,15 +51,13 @@ class Partition:
         pending = self.batch.range if self.batch else self.owed
         return Stored(pending.first if pending else self.landed, str(pending) if pending else "")
 
-    def append(self, messages: Sequence[Message], end: int | None, now: float) -> None:
+    def append(self, messages: Sequence[Message], end: int | None) -> None:
         """Take messages in order and, where the reader reached it, the end of the partition.
 
         Transaction markers and aborted records also lie before the end, but are never delivered.
         """
         if messages:
             assert messages[0].offset() >= self._next, f"{messages[0].offset()} read after {self._next}"  # noqa: S101
-            if not self._waiting:
-                self._waiting_since = now
             self._waiting += messages
             self._next = messages[-1].offset() + 1
             self.held += sum(map(len, messages))
@@ -77,7 +75,7 @@ class Partition:
                 self.owed = None
         elif self._waiting:
             full = len(self._waiting) >= limits.messages or self.held >= limits.size
-            if full or now - self._waiting_since >= limits.linger_s:
+            if full or now - self._cut_at >= limits.pause_s:
                 count = fill(self._waiting, limits)
                 self._cut(Range(self.landed, self._waiting[count - 1].offset()), count, now)
 
@@ -98,5 +96,4 @@ class Partition:
     def _cut(self, covered: Range, count: int, now: float) -> None:
         self.batch = Batch(self.topic, self.topic_id, self.partition, covered, self._waiting[:count])
         self._waiting = self._waiting[count:]
-        self._waiting_since = now
-        self.retry_at = now
+        self._cut_at = self.retry_at = now

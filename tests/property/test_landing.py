@@ -301,7 +301,7 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
     end = found[-1] + 1 + chance.randint(0, 5)
     most = chance.randint(1, 20)
     kept, tokens, table = Stored(-1001, ""), set(), []
-    limits = Limits(messages=chance.randint(1, 30), size=10**6, linger_s=3)
+    limits = Limits(messages=chance.randint(1, 30), size=10**6, pause_s=3)
     now = 0.0
     lives = 0
     while kept != Stored(end, ""):
@@ -313,7 +313,7 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
             run = [message(o, b"{}") for o in found if o >= position][: chance.randint(0, most)]
             position = run[-1].offset() + 1 if run else position
             met = position > found[-1] and chance.random() < 0.5
-            partition.append(run, end if met else None, now)
+            partition.append(run, end if met else None)
             partition.cut(limits, now)
             if lives <= 20 and chance.random() < 0.1:
                 break
