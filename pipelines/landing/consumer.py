@@ -420,7 +420,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "enable.partition.eof": True,
         "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
         "topic.metadata.refresh.interval.ms": 10_000,
-        "fetch.wait.max.ms": 100,
+        "fetch.wait.max.ms": 500,
         "statistics.interval.ms": 2_000,
         "queued.max.messages.kbytes": 65_536,
     }
