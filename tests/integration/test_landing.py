@@ -493,12 +493,13 @@ def test_metrics_say_what_landed_and_no_secret(line: StackSettings, agent: str) 
         def metrics() -> str:
             return httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
 
+        rejected = 'counterflow_lander_deadletters_total{dataset="disk",reason="not_json"} 1.0'
+        until(lambda: rejected in metrics(), "the dead letter is counted")
         until(lambda: f'counterflow_lander_lag{{partition="0",topic="{TOPIC}"}} 0.0' in metrics(), "no lag is left")
         text = metrics()
         secret = line.clickhouse_password("lander")
         assert secret not in text + " ".join(psutil.Process(process.pid).cmdline())
     assert 'counterflow_lander_rows_total{dataset="disk"} 500.0' in text
-    assert 'counterflow_lander_deadletters_total{dataset="disk",reason="not_json"} 1.0' in text
     assert 'counterflow_lander_last_success_timestamp_seconds{dataset="disk"}' in text
 
 
