@@ -43,8 +43,6 @@ _METASPACE, _DIRECT = "256m", "224m"
 """Of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
 _JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
 """The latter is `framework.heap` and `task.heap`."""
-_TICK = "-Dpekko.scheduler.tick-duration=100ms"
-"""Of the timers of Flink's RPC, of which each process has two. By default they tick a hundred times a second."""
 _LATE = (
     "InvocationThreshold=50000",
     "MinInvocationThreshold=6000",
@@ -87,7 +85,7 @@ def _java(settings: StackSettings, part: str, options: Sequence[str], program: s
     jars = ":".join(str(jar) for jar in sorted(settings.flink_library.glob("*.jar")))
     conf = settings.flink_home / "conf"
     logging = f"-Dlog4j.configurationFile=file:{conf / 'log4j-console.properties'}"
-    memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options, f"-Djava.io.tmpdir={scratch(settings.home, part)}", _TICK)
+    memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options, f"-Djava.io.tmpdir={scratch(settings.home, part)}")
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
     return (java(settings.parts), *memory, *opened, logging, "-classpath", jars, *main)
