@@ -8,7 +8,7 @@ ends up. An interval that is too large for one frame is cut into `parts` by enti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -88,9 +88,13 @@ class Contract:
 
     def distinct(self, frame: Frame) -> int:
         """Return the number of entities of a frame."""
+        return len(set(self.entities(frame)))
+
+    def entities(self, frame: Frame) -> Sequence[Any]:
+        """Return what tells the rows of a frame apart: the values of its only key column, else tuples of several."""
         if len(self.entity) == 1:
-            return len(set(frame[self.entity[0]]))
-        return len(set(zip(*(frame[name] for name in self.entity), strict=True)))
+            return frame[self.entity[0]]  # type: ignore[no-any-return]
+        return list(zip(*(frame[name] for name in self.entity), strict=True))
 
 
 @cache

@@ -22,7 +22,7 @@ import orjson
 from counterflow.collectors.agent.envelope import Message, Refused, utc_now
 from counterflow.collectors.records import Fields, Record, Table
 from counterflow.schemas.definition import Column, Dataset, datasets, envelope
-from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, Contract, contract
+from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, contract
 from counterflow.schemas.json_schema import column_schema, validator
 
 Place = TypeVar("Place")
@@ -72,12 +72,18 @@ class _Group(Generic[Place]):
     def __len__(self) -> int:
         return self.table.rows if self.table else len(self.rows)
 
+    def append(self, fields: Fields, place: Place) -> None:
+        """Add a row."""
+        names = tuple(fields)
+        self.rows.append((self.layouts.setdefault(names, names), tuple(fields.values())))
+        self.places.append(place)
+
     def part(self) -> None:
         """Part the table into rows."""
         if self.table is not None:
-            self.rows = [_row(record.fields) for record in self.table.records()]
-            self.places *= len(self.rows)
-            self.table = None
+            table, places, self.table, self.places = self.table, self.places, None, []
+            for record in table.records():
+                self.append(record.fields, *places)
 
     def columns(self, of: Dataset) -> Columns:
         """Return the columns that any row has, in the order of the definition, with null where a row has none."""
@@ -92,13 +98,13 @@ class _Group(Generic[Place]):
         return self.table.columns.keys() if self.table else set().union(*_layouts(self.rows))
 
 
-def _row(fields: Fields) -> _Row:
-    return tuple(fields), tuple(fields.values())
-
-
 def _layouts(rows: Sequence[_Row]) -> Collection[tuple[str, ...]]:
     """Return the tuples of names that rows have, each object once."""
     return {id(names): names for names, _ in rows}.values()
+
+
+def _fields(row: _Row) -> Fields:
+    return dict(zip(*row, strict=True))
 
 
 def _columns(rows: Sequence[_Row], of: Dataset) -> Columns:
@@ -108,11 +114,11 @@ def _columns(rows: Sequence[_Row], of: Dataset) -> Columns:
     # Each row is read once and all are then turned: reading them once a column would miss the cache each time.
     pick = {id(names): _picker(names, chosen) for names in layouts}
     turned = zip(*(pick[id(names)]((*values, None)) for names, values in rows), strict=True)
-    return dict(zip(chosen, map(list, turned), strict=False))  # one more than chosen: see _picker
+    return dict(zip(chosen, map(list, turned), strict=False))  # two more than chosen: see _picker
 
 
 def _picker(names: tuple[str, ...], chosen: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return what takes the values of chosen names, and None, from the values of a row and None."""
+    """Return what takes the values of chosen names, and two None to make a tuple, from those of a row and None."""
     at = {name: place for place, name in enumerate(names)}
     return itemgetter(*(at.get(name, -1) for name in chosen), -1, -1)
 
@@ -152,9 +158,7 @@ class Frames(Generic[Place]):
             raise Refused("a member of the envelope is no scalar") from None
         if group is None:
             group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
-        names = tuple(fields)
-        group.rows.append((group.layouts.setdefault(names, names), tuple(fields.values())))
-        group.places.append(place)
+        group.append(fields, place)
         self._waiting += 1
 
     def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
@@ -205,7 +209,7 @@ class Frames(Generic[Place]):
         while len(group):
             again = _Group[Place](group.dataset, group.shared)
             if not checks.are_distinct(columns, len(group)):
-                group, again = _distinct(checks.contract, group)
+                group, again = _distinct(group, checks.contract.entities(columns))
                 columns, encoded = group.columns(checks.contract.dataset), None
             yield from self._encoded(group, columns, encoded, checks)
             group, encoded = again, None
@@ -240,7 +244,7 @@ class Frames(Generic[Place]):
         if not found:
             group.part()
         if not found and count == 1:
-            yield Broken(Record(group.dataset, dict(zip(*group.rows[0], strict=True))), why, group.places[0])
+            yield Broken(Record(group.dataset, _fields(group.rows[0])), why, group.places[0])
         elif not found:
             for row, place in zip(group.rows, group.places, strict=True):
                 alone = _Group(group.dataset, group.shared, [row], [place])
@@ -259,8 +263,7 @@ class Frames(Generic[Place]):
             texts = encoded or checks.texts(columns)
             yield _frame({**shared, "seq": seq, "frame_rows": count}, texts), count
             return
-        entities = list(zip(*(columns[name] for name in checks.contract.entity), strict=True))
-        order = sorted(range(count), key=entities.__getitem__)
+        order = sorted(range(count), key=checks.contract.entities(columns).__getitem__)
         for part in range(parts):
             chosen = order[part * count // parts : (part + 1) * count // parts]
             cut = {name: list(map(values.__getitem__, chosen)) for name, values in columns.items()}
@@ -273,14 +276,12 @@ def _frame(once: Fields, texts: Encoded) -> bytes:
     return orjson.dumps({**once, **{name: orjson.Fragment(text) for name, text in texts.items()}})
 
 
-def _distinct(of: Contract, group: _Group[Place]) -> tuple[_Group[Place], _Group[Place]]:
+def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Place], _Group[Place]]:
     """Return a group in which each entity is once, and a group of the rows that repeat one."""
     first, again = _Group[Place](group.dataset, group.shared), _Group[Place](group.dataset, group.shared)
     group.part()
-    seen: set[tuple[Any, ...]] = set()
-    for row, place in zip(group.rows, group.places, strict=True):
-        fields = dict(zip(*row, strict=True))
-        entity = tuple(fields[name] for name in of.entity)
+    seen: set[Any] = set()
+    for row, place, entity in zip(group.rows, group.places, entities, strict=True):
         to = again if entity in seen else first
         seen.add(entity)
         to.rows.append(row)
@@ -361,7 +362,7 @@ class _Checks:
         broken = []
         group.part()
         for row, place in zip(group.rows, group.places, strict=True):
-            fields = dict(zip(*row, strict=True))
+            fields = _fields(row)
             errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
             if errors:
                 why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
