@@ -48,10 +48,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 @pytest.fixture(scope="module")
 def line(new_stack: NewStack, authority: Authority) -> StackSettings:
     """A broker and an engine that speak TLS alone, with topics and tables."""
-    plain = new_stack().model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
-    together = authority.key.with_name("server.pem")
-    together.write_text("".join(p.read_text() for p in (authority.key, authority.certificate, authority.authority)))
-    settings = StackSettings(**plain | {"tls_certificate": together, "tls_ca": authority.authority})
+    settings = authority.over_tls(new_stack())
     lifecycle.start(settings, "kafka", "clickhouse")
     create_topics(settings, topics())
     counterflow(settings, "migrate")

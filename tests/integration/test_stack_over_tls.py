@@ -23,11 +23,7 @@ PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "land
 @pytest.fixture(scope="module")
 def line(new_stack: Callable[[], StackSettings], tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
     """A stack whose Kafka and ClickHouse speak TLS alone, as Flink's ports always do."""
-    authority = Authority(tmp_path_factory.mktemp("authority"))
-    together = authority.key.with_name("server.pem")
-    together.write_text("".join(p.read_text() for p in (authority.key, authority.certificate, authority.authority)))
-    plain = new_stack().model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
-    settings = StackSettings(**plain | {"tls_certificate": together, "tls_ca": authority.authority})
+    settings = Authority(tmp_path_factory.mktemp("authority")).over_tls(new_stack())
     lifecycle.up(settings)
     return settings
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from counterflow.stack.settings import StackSettings
+
 USER, PASSWORD = "FLOW", "pass-w0rd$"
 BEGIN = datetime(2025, 11, 21, 1, 0, tzinfo=UTC)
 CAPTIONS = {"SYSPRVVC": "6.0", "SYSCUIVC": "23.3", "SYSPRTVC": "10.0", "SYSATCVC": "0.4"}
@@ -43,6 +45,13 @@ class Authority:
             (signed, self.key, self.certificate),
         ):
             subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+
+    def over_tls(self, settings: StackSettings) -> StackSettings:
+        """Return settings of the same stack, whose Kafka and ClickHouse speak TLS alone."""
+        together = self.key.with_name("server.pem")
+        together.write_text("".join(path.read_text() for path in (self.key, self.certificate, self.authority)))
+        plain = settings.model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
+        return StackSettings(**plain | {"tls_certificate": together, "tls_ca": self.authority})
 
 
 class _Server(ThreadingHTTPServer):
