@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from counterflow.schemas.definition import Counts, Dataset
 
@@ -14,7 +15,9 @@ def provisional_view(datasets: Iterable[Dataset]) -> str:
     the systems that are asked for reach every table. PREWHERE spares FINAL the manifests of others; it may, as both of
     its columns belong to the key.
     """
-    compared = "\nUNION ALL\n".join(_compared(d.dataset, d.counts) for d in sorted(datasets, key=_name) if d.counts)
+    compared = "\nUNION ALL\n".join(
+        _compared(d.dataset, d.counts) for d in sorted(datasets, key=attrgetter("dataset")) if d.counts
+    )
     return f"""\
 CREATE OR REPLACE VIEW counterflow.provisional {{on_cluster}} AS
 {compared}
@@ -26,10 +29,6 @@ ALTER TABLE counterflow.provisional {{on_cluster}}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `n` 'Input rows that the result is made of; 0 where there is no result yet. [rows; gauge]',
   COMMENT COLUMN `row_count` 'Input rows that were published, by their manifests. [rows; gauge]'"""
-
-
-def _name(dataset: Dataset) -> str:
-    return dataset.dataset
 
 
 def _compared(name: str, counts: Counts) -> str:

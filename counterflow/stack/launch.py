@@ -2,9 +2,8 @@
 
 `python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, empties the part's
 folder of temporary files, redirects the output to its log, records the process, and execs COMMAND, so the program is
-supervisord's child. If the program of an
-earlier supervisor still runs, this process stands in for it until it ends. So parts and their logs outlive their
-supervisor.
+supervisord's child. If the program of an earlier supervisor still runs, this process stands in for it until it ends. So
+parts and their logs outlive their supervisor.
 """
 
 from __future__ import annotations
