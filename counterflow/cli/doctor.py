@@ -63,7 +63,7 @@ def _print(troubles: Sequence[Trouble], findings: Sequence[Finding], *, named: b
     out = console(soft_wrap=True)
     for trouble in troubles:
         out.print(f"{trouble.part}: {trouble.why}\n  to do: {trouble.advice}", markup=False)
-    if not troubles:
+    if not troubles and not kept():
         out.print("All parts work.")
     direct = sorted((one for one in findings if one.kind in ("verdict", "kpi")), key=lambda one: one.system)
     for finding in direct:

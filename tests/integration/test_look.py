@@ -203,6 +203,9 @@ def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> N
     refused = counterflow("sql", "DROP TABLE counterflow.disk", "--on", kept, home=tmp_path)
     assert refused.returncode == 2
     assert "readonly" in refused.stderr
+    examined = counterflow("doctor", "--on", kept, home=tmp_path)
+    assert "nothing arrives since" in examined.stdout
+    assert "parts work" not in examined.stdout  # there are none
     checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
     assert "nothing to check: no IBM i counters" in checked.stderr
 
