@@ -70,8 +70,12 @@ def _write_classes(settings: StackSettings, folder: Path) -> None:
         checkpoints=f"file://{quote(str(folder))}",
         rules=folder / "none",
     )
-    jvm = " ".join((*_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}"))
-    with Driver(settings.flink_python, {**settings.flink_environment, "JVM_ARGS": jvm}) as driver:
+    environment = {
+        **settings.flink_environment,
+        "FLINK_CONF_DIR": str(settings.flink_distribution / "conf"),  # parts are installed before a home is configured
+        "JVM_ARGS": " ".join((*_JVM, f"-XX:ArchiveClassesAtExit={_archive(folder)}")),
+    }
+    with Driver(settings.flink_python, environment) as driver:
         for planned in driver.plan([planning(request, folder / "driver.zip")]):
             if planned.error:
                 raise CounterflowError(f"{_PLANNED} cannot be planned: {cause(planned.error)}")
