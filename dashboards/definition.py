@@ -151,7 +151,8 @@ class Drawing(_Strict):
     reading : one sentence of how to read it.
     shape : `bars` stacked, one an interval; `area` stacked; `lines`; `trend`, lines of two runs over the minutes since
         each began; `ranking`, horizontal and stacked, a row a thing;
-        `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before.
+        `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before,
+        or to what it is `against`.
     unit, axis : of the values, and what stands beside the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
@@ -208,10 +209,12 @@ class Chart(Drawing):
     sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
         series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
         thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
-        `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`. `trend`: samples, with
-        `ts`, `system` and `interval_s`, of which `value` makes one of a bucket.
+        `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`, and `Against`
+        where it is compared with something else than the day before. `trend`: samples, with `ts`, `system` and
+        `interval_s`, of which `value` makes one of a bucket.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
+    against : what a stat's value is compared with, the column `Against`; empty for the day before.
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
         `dashboards check` takes it so.
@@ -221,6 +224,7 @@ class Chart(Drawing):
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
+    against: str = ""
     counted: str | None = None
     quiet: bool = False
 

@@ -37,7 +37,7 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
         case "states":
             yield from _states(result)
         case "stat":
-            yield from _stat(result)
+            yield from _stat(chart, result)
         case "table":
             yield from _table(chart, result)
     yield from _numbers(chart, result)
@@ -128,10 +128,11 @@ def _states(result: Result) -> Iterator[str]:
         ends[row["entity"]] = row["time_end"]
 
 
-def _stat(result: Result) -> Iterator[str]:
+def _stat(chart: Chart, result: Result) -> Iterator[str]:
     kinds = {column.name: column.kind for column in result.columns}
-    if kinds != {"time": "time", "Value": "number"}:
-        yield f"a stat is `time` and `Value`, not {', '.join(kinds)}"
+    expected = {"time": "time", "Value": "number"} | ({"Against": "number"} if chart.against else {})
+    if kinds != expected:
+        yield f"this stat is {', '.join(expected)}, not {', '.join(kinds)}"
     elif any(later[0] < earlier[0] for earlier, later in pairwise(result.rows)):
         yield "times do not ascend: ORDER BY time"
 

@@ -24,7 +24,7 @@ def statement(chart: Chart) -> str:
     if chart.shape == "table":
         return _dated(chart)
     if chart.shape == "stat":
-        return _compared(chart)
+        return _against(chart) if chart.against else _compared(chart)
     if chart.shape == "states":
         return _stated(chart)
     if not chart.over_time:
@@ -90,12 +90,35 @@ FROM
     round({change}, 1) AS change,
     multiIf(
       empty(earlier), 'no day before',
-      now = then OR change = 0, 'as the day before',
-      change IS NULL, 'none the day before',
-      concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on the day before')) AS series
+      {_change("the day before", "none the day before", unit)}) AS series
 )
 ARRAY JOIN shown AS point
 ORDER BY time"""
+
+
+def _against(chart: Chart) -> str:
+    """Name the value by its change to what it is compared with."""
+    return f"""\
+WITH round(100 * (now - then) / nullIf(then, 0), 1) AS change
+SELECT
+  time,
+  multiIf(
+    then IS NULL, '{_text(chart.against)} has none',
+    {_change(chart.against, f"none in {chart.against}", "%")}) AS series,
+  now AS Value
+FROM (SELECT time, Value AS now, Against AS then FROM (
+{chart.query}
+))
+ORDER BY time"""
+
+
+def _change(other: str, none: str, unit: str) -> str:
+    """Return the last branches that put a `change` from `then` to `now` into words; without one, `then` is 0."""
+    other, none = _text(other), _text(none)
+    return f"""\
+now = then OR change = 0, 'as {other}',
+      change IS NULL, '{none}',
+      concat(if(change > 0, '+', ''), toString(change), '{" " * bool(unit)}{unit} on {other}')"""
 
 
 def _stated(chart: Chart) -> str:

@@ -1,7 +1,7 @@
 """What changed when a limit was hit? Rates of jobs, users, programs, links and disks against the quiet time before.
 
-A measure is an entry of `measures.yaml`. Names are ranked by what they explain of the measure's change, not by size.
-The view `culprit` is generated from the measures, so that boards rank as the command does.
+A measure and the statement behind it are in `measures.yaml`. Names are ranked by what they explain of the measure's
+change, not by size. The view `culprit` is generated from the measures, so that boards rank as the command does.
 """
 
 from __future__ import annotations
@@ -27,13 +27,26 @@ LEAST_PCT = 5.0
 
 
 class Measure(BaseModel):
-    """One measure: its title, its unit, and the statement behind it."""
+    """One measure: its title and its unit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     unit: str
+
+
+class Statement(BaseModel):
+    """A statement, and the measures that its rows are of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    measures: dict[str, Measure]
     sql: str
+
+    @property
+    def measure(self) -> str:
+        """SQL of the name of a row's measure."""
+        return "toString(measure)" if len(self.measures) > 1 else _text(next(iter(self.measures)))
 
 
 class Period(NamedTuple):
@@ -65,9 +78,19 @@ class Change(NamedTuple):
 
 
 @cache
+def statements() -> list[Statement]:
+    """Return the statements, in the order of the file."""
+    return [Statement(**entry) for entry in load_yaml(MEASURES.read_text(encoding="utf-8"))]
+
+
 def measures() -> dict[str, Measure]:
     """Return the measures by name, in the order of the file."""
-    return {name: Measure(**entry) for name, entry in load_yaml(MEASURES.read_text(encoding="utf-8")).items()}
+    return {name: measure for one in statements() for name, measure in one.measures.items()}
+
+
+def behind(measure: str) -> str:
+    """Return the SQL of the rows of a measure."""
+    return next(one.sql for one in statements() if measure in one.measures)
 
 
 def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
@@ -96,9 +119,9 @@ def views() -> str:
     """Return the file of the baseline with the views that boards read, generated from measures and rules."""
     found = measures()
     measured = "\n  UNION ALL\n".join(
-        f"  SELECT toUInt8({place}) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount\n"
-        f"  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
-        for place, one in enumerate(found.values(), 1)
+        f"  SELECT indexOf({{measures}}, {one.measure}) AS place, ts, interval_s, toString(name) AS name, "
+        f"assumeNotNull(amount) AS amount\n  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
+        for one in statements()
     )
     said = {
         "measures": list(found),

@@ -44,7 +44,7 @@ def command(
 
     A name is ranked by the share of the change that it explains, not by its size.
     """
-    from counterflow.analysis.culprit import Period, changes, measures, spell
+    from counterflow.analysis.culprit import Period, behind, changes, measures, spell
     from counterflow.cli._table import console, table
     from counterflow.pipelines.rules import rules
 
@@ -87,4 +87,4 @@ def command(
         out.print("")
         out.print(table(rows[:5], title=f"{measure.title}, {measure.unit}"))
         if show_sql:
-            out.print(measure.sql, markup=False)
+            out.print(behind(name), markup=False)

@@ -13,6 +13,7 @@ import yaml
 
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.alerting import Site
+from counterflow.dashboards.definition import prometheus_charts
 from tests.support.prometheus import REPOSITORY, run
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
@@ -39,6 +40,18 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     tested = run("promtool", "test", "rules", shutil.copy(path, made))
     assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_what_panels_ask_is_promql(tmp_path: Path) -> None:
+    """As rules that record each expression: Prometheus' own tool reads those."""
+    asked = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
+    rules = [
+        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")} for place, text in enumerate(asked)
+    ]
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    checked = run("promtool", "check", "rules", tmp_path / "rules.yml")
+    assert checked.returncode == 0, checked.stderr
+    assert f"{len(asked)} rules found" in checked.stdout
 
 
 LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", "queue", "dataset", "agent_id", "rule")

@@ -135,3 +135,22 @@ def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
     assert [column.name for column in found.columns] == ["time", "series", "Value"]
     assert {row[1] for row in found.rows} == {said}
     assert [row[2] for row in found.rows] == [value for value in values[4:] if value is not None]
+
+
+@pytest.mark.parametrize(
+    ("value", "against", "said"),
+    [
+        (50, "40", "+25 % on the baseline"),
+        (30, "40", "-25 % on the baseline"),
+        (5, "5", "as the baseline"),
+        (5, "0", "none in the baseline"),
+        (5, "NULL", "the baseline has none"),
+    ],
+)
+def test_a_figure_is_compared_with_what_it_is_against(
+    reader: ClickHouse, value: float, against: str, said: str
+) -> None:
+    sql = f"SELECT $__toTime AS time, toNullable({value}) AS Value, toNullable({against}) AS Against"
+    found = sent(reader, sql=sql, shape="stat", unit="ms", against="the baseline")
+    assert [column.name for column in found.columns] == ["time", "series", "Value"]
+    assert [(row[1], row[2]) for row in found.rows] == [(said, value)]

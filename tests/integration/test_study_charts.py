@@ -102,6 +102,9 @@ def test_figures_are_of_whole_runs_and_say_what_differs(client: ClickHouse) -> N
     throughput = found["Throughput (accounts)"]
     assert (throughput["Baseline"], throughput["Scenario"], throughput["Difference"]) == (2, 3, 50)
     assert (found["Read"]["Baseline"], found["Disk response"]["Scenario"]) == (1, 0.5)
+    [shown] = drawn(client, "run_throughput", 60)
+    assert (shown["Value"], shown["Against"]) == (3, 2)
+    assert drawn(client, "run_throughput", 60, scenario="nobody's") == []
     alone = {row["Figure"]: row for row in drawn(client, "compare_figures", 60, scenario="nobody's")}
     assert (alone["Read"]["Scenario"], alone["Read"]["Difference"]) == (None, None)
 

@@ -21,10 +21,9 @@ from counterflow.cli._metrics import told
 from counterflow.dashboards import definition
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
 from counterflow.dashboards.check import prometheus_panels
-from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings, prometheus_charts
+from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import Range, expand
-from tests.support.prometheus import run
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
@@ -128,18 +127,6 @@ def test_each_metric_that_a_panel_names_is_told_by_some_part() -> None:
     without = {finding.name: finding for finding in prometheus_panels(told() - {"counterflow_lander_lag"})}
     assert without["topic_lag"].problems == ("no part tells `counterflow_lander_lag`: nothing is drawn",)
     assert [finding.name for finding in without.values() if finding.state == "error"] == ["topic_lag"]
-
-
-def test_what_panels_ask_is_promql(tmp_path: Path) -> None:
-    """As rules that record each expression: Prometheus' own tool reads those."""
-    asked = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
-    rules = [
-        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")} for place, text in enumerate(asked)
-    ]
-    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
-    checked = run("promtool", "check", "rules", tmp_path / "rules.yml")
-    assert checked.returncode == 0, checked.stderr
-    assert f"{len(asked)} rules found" in checked.stdout
 
 
 def test_a_board_without_prometheus_knows_no_other_data_source() -> None:

@@ -91,7 +91,7 @@ MANY = [(T1, f"job {number}", 1.0) for number in range(31)]
         ),
         (chart("table", series={"b": {}}), result("a:n"), "b: named in `series`, and no column"),
         (chart("table"), result("a:a"), "`a` is Array(String)"),
-        (chart("stat"), result("time:t a:n", (T1, 1.0)), "a stat is `time` and `Value`, not time, a"),
+        (chart("stat"), result("time:t a:n", (T1, 1.0)), "this stat is time, Value, not time, a"),
         (chart("stat"), result("time:t Value:n", (T2, 1.0), (T1, 2.0)), "times do not ascend"),
         (
             chart("table", links=[{"title": "L", "board": "cf-x", "variables": {"job": "job"}}]),

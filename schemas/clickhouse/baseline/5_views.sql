@@ -751,3 +751,130 @@ LEFT JOIN
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
 COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates hold force end of data and releases, so unneeded, reads for update that no update or delete follows, is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; busiest_per_s of these. Logical I/O counts blocks under sequential-only.';
+
+-- What two measurement runs did, each over the whole of it, and how they differ.
+CREATE OR REPLACE VIEW counterflow.run_figure {on_cluster} AS
+WITH
+  -- an array: what stands for a query would be read again wherever it is named
+  (
+    SELECT groupArray((toString(run), toString(system), begin_ts, coalesce(end_ts, now64(3, 'UTC')), run_begin_ts))
+    FROM counterflow.run_span
+    WHERE run IN ({baseline:String}, {scenario:String})
+  ) AS spans,
+  runs AS
+  (
+    SELECT
+      arrayJoin(spans) AS span, span.1 AS run, span.2 AS system, span.3 AS begin_ts, span.4 AS end_ts,
+      span.5 AS run_begin_ts
+  ),
+  done AS
+  (
+    -- units of several kinds cannot be added
+    SELECT
+      run, if(uniqExact(unit_of_work) = 1, any(unit_of_work), '') AS kind, if(kind = '', NULL, sum(rate)) AS per_s,
+      if(kind = '', NULL, sum(took_ms) / nullIf(sum(timed), 0)) AS response_ms
+    FROM
+    (
+      SELECT
+        run, system, workload, any(unit_of_work) AS unit_of_work, sum(units) / nullIf(sum(interval_s), 0) AS rate,
+        sum(response_ms * units) AS took_ms, sumIf(units, response_ms IS NOT NULL) AS timed
+      FROM
+      (
+        SELECT * FROM counterflow.work_done AS w
+        WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
+          AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
+          AND operation = '' AND units IS NOT NULL AND interval_s > 0
+      ) AS measured
+      INNER JOIN runs USING (system)
+      WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
+        AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
+      GROUP BY run, system, workload
+    )
+    GROUP BY run
+  ),
+  used AS
+  (
+    SELECT run, engine_type, sum(busy) AS processors
+    FROM
+    (
+      SELECT run, system, engine_type, sum(processors * interval_s) / nullIf(sum(interval_s), 0) AS busy
+      FROM
+      (
+        SELECT * FROM counterflow.processor_load
+        WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
+          AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
+          AND processors IS NOT NULL AND interval_s > 0
+      ) AS measured
+      INNER JOIN runs USING (system)
+      WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
+        AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
+      GROUP BY run, system, engine_type
+    )
+    GROUP BY run, engine_type
+  )
+SELECT
+  number, figure, max(kind) AS of_kind, unit,
+  maxIf(value, run = {baseline:String}) AS baseline,
+  maxIf(value, run = {scenario:String}) AS scenario,
+  if(uniqExact(kind) > 1, NULL, 100 * (scenario - baseline) / nullIf(baseline, 0)) AS difference_pct
+FROM
+(
+  SELECT 1 AS number, run, 'Throughput' AS figure, kind, 'a second' AS unit, toNullable(per_s) AS value FROM done
+  UNION ALL
+  SELECT 2, run, 'Response of a unit of work', kind, 'ms', response_ms FROM done
+  UNION ALL
+  SELECT 3, run, 'Processors busy', toString(engine_type), 'processors', processors FROM used
+  UNION ALL
+  SELECT
+    4, used.run, concat('Processor time of a unit of work, ', toString(engine_type)), toString(done.kind), 'ms',
+    1000 * processors / nullIf(per_s, 0)
+  FROM used INNER JOIN done ON done.run = used.run
+  UNION ALL
+  SELECT 5, run, 'Log rate', if(uniqExact(basis) = 1, any(basis), 'of several bases'), 'MB/s', sum(rate)
+  FROM
+  (
+    SELECT
+      run, system, subsystem, toString(any(coalesce(rate_basis, ''))) AS basis,
+      sum(rate_mb_s * interval_s) / nullIf(sum(interval_s), 0) AS rate
+    FROM
+    (
+      SELECT * FROM counterflow.log_load FINAL
+      WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
+        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
+        AND rate_mb_s IS NOT NULL AND interval_s > 0
+    ) AS measured
+    INNER JOIN runs USING (system)
+    WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
+      AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
+    GROUP BY run, system, subsystem
+  )
+  GROUP BY run
+  UNION ALL
+  SELECT
+    6 + arrayJoin([0, 1, 2]) AS number, run, ['Read', 'Written', 'Disk response'][number - 5], '',
+    ['MiB/s', 'MiB/s', 'ms'][number - 5],
+    multiIf(number = 6, sum(read_s), number = 7, sum(written_s), sum(took) / nullIf(sum(moved), 0))
+  FROM
+  (
+    SELECT
+      run, system,
+      sum(read_mb) / nullIf(sumIf(interval_s, read_mb IS NOT NULL), 0) AS read_s,
+      sum(written_mb) / nullIf(sumIf(interval_s, written_mb IS NOT NULL), 0) AS written_s,
+      sum(response_ms * transfers_per_s * interval_s) AS took,
+      sumIf(transfers_per_s * interval_s, response_ms IS NOT NULL) AS moved
+    FROM
+    (
+      SELECT * FROM counterflow.disk_load FINAL
+      WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
+        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
+        AND disk = '*' AND interval_s > 0
+    ) AS measured
+    INNER JOIN runs USING (system)
+    WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
+      AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
+    GROUP BY run, system
+  )
+  GROUP BY run
+)
+GROUP BY number, figure, unit, if(number = 3, kind, '')
+COMMENT 'Figures of two runs, run_figure(baseline = ..., scenario = ...): means over the whole of each without its warm-up; difference_pct is in percent of the baseline. of_kind is the unit of work, the kind of processors, or the basis of the log rate. Throughput of several units of work is null, since they cannot be added, and so is the difference of runs of two kinds.';
