@@ -102,6 +102,19 @@ def test_an_edited_migration_is_refused_and_a_new_one_is_applied(admin: ClickHou
         migrate(admin, folder=folder)
 
 
+def test_a_database_of_a_newer_version_is_refused_unchanged(admin: ClickHouse, tmp_path: Path) -> None:
+    newer = tmp_path / "clickhouse"
+    shutil.copytree(FOLDER, newer)
+    (newer / "0998_added.sql").write_text("ALTER TABLE counterflow.disk ADD COLUMN IF NOT EXISTS added UInt8")
+    migrate(admin, folder=newer)
+    made = "SELECT name, create_table_query FROM system.tables WHERE database = 'counterflow' ORDER BY name"
+    before = admin.rows(made)
+    with pytest.raises(CounterflowError, match="has migrations of a newer version: 0998_added") as caught:
+        migrate(admin)
+    assert (caught.value.exit_code, caught.value.hint) == (2, "use that version, or a newer one")
+    assert admin.rows(made) == before
+
+
 def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: ClickHouse, tmp_path: Path) -> None:
     folder = tmp_path / "clickhouse"
     shutil.copytree(FOLDER, folder)
