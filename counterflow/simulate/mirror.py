@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from counterflow.simulate import site
 from counterflow.simulate.case import Case
 from counterflow.simulate.collection import collect
 from counterflow.simulate.files import Written, write_lines
@@ -18,8 +20,14 @@ from counterflow.simulate.timeline import Placed
 DOCUMENT = "docs/studies/db2-mirror.md"
 
 
+@dataclass(frozen=True)
 class MirrorCase(Case[Run]):
-    """Runs of jobs and links on partitions; the files are a folder per system, and `HMC`."""
+    """Runs of jobs and links on partitions; the files are a folder per system, and `HMC`.
+
+    `distance_km` is the length of the line that the site's file gives, where it has one.
+    """
+
+    distance_km: float | None = None
 
     def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:  # noqa: D102
         files: list[Written] = []
@@ -40,6 +48,12 @@ class MirrorCase(Case[Run]):
                 path = out / "HMC" / name
                 write_lines(path, lines)
                 files.append(Written(None, path))
+        if self.distance_km:
+            begin = placed[0].begin
+            line: site.Fields = {"systems": [*_systems(placed)], "from": begin, "distance_km": self.distance_km}
+            path = out / "SITE" / "site.yaml"
+            write_lines(path, site.lines([("mirrors", line)]))
+            files.append(Written(None, path))
         return files
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,8 +17,8 @@ WIDTH, SCALE = 460, 2
 """CSS pixels of the window, so that two stand beside each other in a README; device pixels of each."""
 FIRST_PAGE = 1100, 1000
 """CSS pixels of the picture of the report itself."""
-BOARD, BOARD_WIDTH = "cf-question-capped", 1280
-"""The board whose picture is taken, of its charts in the report, on a dark page of so many CSS pixels."""
+BOARD_WIDTH, SETTLED_S = 1280, 1.0
+"""CSS pixels of the dark page on which the charts of a board are drawn, and how long they take to fit their places."""
 DRAWN = "document.documentElement?.dataset.drawn"
 """Every chart has been drawn."""
 WHERE = """(() => {
@@ -26,22 +27,31 @@ WHERE = """(() => {
   return [begin.left + scrollX + 8, begin.top + scrollY + 8, begin.width - 16, end.bottom - begin.top - 4];
 })()"""
 """Left, top, width and height of a chart from within its border to its legend, on the page."""
-OF_BOARD = """((title, charts) => {
-  const section = document.querySelector(`#chart-${charts[0]}`).closest("section");
+ALONE = """((title, charts) => {
+  const places = Object.entries(charts).map(([chart, width]) => {
+    const place = document.querySelector(`#chart-${chart}`)?.closest(".place");
+    if (place) place.style.gridColumn = `span ${width}`;
+    return place;
+  }).filter((place) => place);
+  const grid = places[0].closest(".charts"), section = grid.closest("section");
   section.querySelector("h2").textContent = title;
-  for (const one of section.querySelectorAll("h3, .note, .more, section > p")) one.remove();
-  for (const one of section.querySelectorAll(".place"))
-    if (!charts.some((chart) => one.querySelector(`#chart-${chart}`))) one.remove();
-  for (const one of section.querySelectorAll(".charts"))
-    one.querySelector(".place") ? (one.style.marginBottom = "1rem") : one.remove();
-  const box = section.getBoundingClientRect();
-  return [box.left + scrollX - 16, box.top + scrollY, box.width + 32, box.height];
+  for (const one of [...section.children]) if (one.tagName != "H2" && one != grid) one.remove();
+  grid.style.gridTemplateColumns = "repeat(24, minmax(0, 1fr))";
+  grid.replaceChildren(...places);
+  section.id = "alone";
+  for (const one of section.querySelectorAll(".note, .more")) one.remove();
+  dispatchEvent(new Event("resize"));
 })"""
-"""The same of the charts of a board, under its title."""
+"""Leave nothing in a section of the report but its head and the charts of a board, as wide as they are there."""
+OF_BOARD = """(() => {
+  const box = document.querySelector("#alone").getBoundingClientRect();
+  return [box.left + scrollX - 16, box.top + scrollY, box.width + 32, box.height];
+})()"""
+"""Left, top, width and height of that section on the page."""
 
 
 def take(report: Path, folder: Path) -> None:
-    """Write each chart with its title, question and legend to `folder`, named as it is, a board and the first page."""
+    """Write pictures to `folder`: each chart, named as it is, the boards that answer a question, and the first page."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as profile, browser(Path(profile)) as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=1200, deviceScaleFactor=SCALE, mobile=False)
@@ -50,10 +60,13 @@ def take(report: Path, folder: Path) -> None:
             (folder / f"{name}.png").write_bytes(_clip(page, page.evaluate(WHERE % name)))
         page.size(BOARD_WIDTH)
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        page.open(report.absolute(), until=DRAWN)
-        board = boards()[BOARD]
-        clip = page.evaluate(f"{OF_BOARD}({json.dumps(board.title)}, {json.dumps(board.charts)})")
-        (folder / "board_capped.png").write_bytes(_clip(page, clip))
+        for board in (board for board in boards().values() if board.question):
+            page.open(report.absolute(), until=DRAWN)
+            widths = {place.chart: place.width for row in board.rows for place in row.panels}
+            page.evaluate(f"{ALONE}({json.dumps(board.title)}, {json.dumps(widths)})")
+            time.sleep(SETTLED_S)
+            picture = _clip(page, page.evaluate(OF_BOARD))
+            (folder / f"{board.uid.removeprefix('cf-')}.png").write_bytes(picture)
         page.call("Emulation.setEmulatedMedia", features=[])
         page.size(*FIRST_PAGE)
         page.open(report.absolute(), until=DRAWN)

@@ -211,6 +211,22 @@ class Batch(Timed):
             yield Setting(system, "batch", self.workload, "units_total", self.since, number(self.units_total))
 
 
+class Mirror(Timed):
+    """How long the line between the nodes of mirrored systems is, or would be."""
+
+    systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
+    distance_km: Positive = Field(description="length of the line, km, more than 0")
+
+    def about(self) -> Iterator[tuple[object, ...]]:
+        """Yield what it is about."""
+        return ((system, self.since) for system in self.systems)
+
+    def settings(self, site: str) -> Iterator[Setting]:
+        """Yield its rows."""
+        for system in self.systems:
+            yield Setting(system, "mirror", "", "distance_km", self.since, number(self.distance_km))
+
+
 class Change(Timed):
     """A change of a system that no counter shows: a PTF, microcode, storage. Learned limits begin anew with it."""
 
@@ -246,6 +262,7 @@ LISTS: dict[str, type[Entry]] = {
     "prices": Price,
     "runs": Run,
     "batches": Batch,
+    "mirrors": Mirror,
     "changes": Change,
 }
 """The lists that the file may hold, by their key."""

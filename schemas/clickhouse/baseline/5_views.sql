@@ -693,7 +693,7 @@ SELECT
   w.waited_s / d.days AS lock_wait_s_a_day,
   j.is_batch AS is_batch,
   multiIf(
-    line_km IS NULL, 'the length of the line is not known: label mirror_distance_km of the source',
+    line_km IS NULL, 'the length of the line is not known: mirrors in the site file, or label mirror_distance_km of the source',
     j.for_update IS NULL, 'the release does not count reads for update',
     NULL
   ) AS reason
@@ -742,7 +742,7 @@ INNER JOIN
 LEFT JOIN
 (
   SELECT system, argMax(toFloat64OrNull(value), ts) AS km FROM counterflow.config FINAL
-  WHERE section = 'labels' AND name = 'mirror_distance_km' GROUP BY system
+  WHERE (section, name) IN (('mirror', 'distance_km'), ('labels', 'mirror_distance_km')) GROUP BY system
 ) AS own ON own.system = j.system
 LEFT JOIN
 (
