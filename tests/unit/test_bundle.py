@@ -22,7 +22,7 @@ def bundle(*words: str | Path) -> Result:
 
 def unpacked(archive: Path, folder: Path) -> list[Path]:
     with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+        tar.extractall(folder)
     return sorted(path for path in folder.iterdir() if path.name != "bundle.json")
 
 

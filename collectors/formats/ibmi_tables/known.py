@@ -122,8 +122,10 @@ class Known:
         boundaries: list[float] = self.state.get("boundaries", {}).get(table, [])
         return boundaries[bucket - 1] if bucket <= len(boundaries) else None
 
-    def bucket_name(self, bucket_set: float | None, bucket: float) -> str:
+    def bucket_name(self, bucket_set: float | None, bucket: float | None) -> str:
         """Return what is waited for in a bucket: from QAPMJOBWTD of the collection, else from the default map."""
+        if bucket is None:
+            return ""
         names: dict[str, str] = self.state.get("waits", {}).get(whole(bucket_set), {})
         return names.get(f"{bucket:.0f}") or DEFAULT_BUCKETS.get(int(bucket), "")
 
