@@ -162,7 +162,7 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
-bench: setup chromium ## measure; figures and method go to bench/RESULTS.md
+bench: setup chromium openssl ## measure; figures and method go to bench/RESULTS.md
 	@$(RUN) bench $(ARGS)
 
 soak: setup ## half the full rate for MINUTES (30): memory and open files of every part, judged; goes to bench/RESULTS.md

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.day import cpu, publish
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack import lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
@@ -25,14 +25,9 @@ def main() -> None:
     """Publish as many recordings twice, all at once, with the command users have: the first warm the JVMs."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-line-") as name:
-        settings = free_settings(Path(name) / "home", parts)
         folders = [Path(name) / which for which in ("first", "second")]
         sizes = [record(folder, at * RECORDINGS) for at, folder in enumerate(folders)]
-        try:
-            lifecycle.up(settings)
-            cold, warm = (through(settings, folder) for folder in folders)
-        finally:
-            lifecycle.down(settings)
+        cold, warm = all_through(free_settings(Path(name) / "home", parts), folders)
     together = sum(warm.cpu_s.values())
     shares = ", ".join(f"{part} {taken:.1f}" for part, taken in sorted(warm.cpu_s.items(), key=lambda one: -one[1]))
     method = (
@@ -66,13 +61,22 @@ def record(folder: Path, first: int) -> float:
     return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
 
 
+def all_through(settings: StackSettings, folders: Sequence[Path]) -> list[Through]:
+    """Start a stack, publish one folder after the other, and stop it."""
+    try:
+        lifecycle.up(settings)
+        return [through(settings, folder) for folder in folders]
+    finally:
+        lifecycle.down(settings)
+
+
 def through(settings: StackSettings, folder: Path) -> Through:
     """Publish a folder and wait for its last result."""
     agent_id = f"bench-{folder.name}"
     begin, idle = time.monotonic(), cpu(settings)
     published, _, agent = publish(folder, settings, agent_id, system=None)
     published_s = time.monotonic() - begin
-    with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
+    with settings.clickhouse("reader") as client:
         account = wait_landed(client, agent_id, published, LONGEST_S)
         pending = wait_computed(client, agent_id, LONGEST_S)
     seconds = time.monotonic() - begin
