@@ -1,17 +1,23 @@
-"""Every stored question on two shards, two real engines, has the answer of one server."""
+"""Every stored question, chart, audit and study on two shards, two real engines, has the answer of one server."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import pytest
 
 from counterflow.analysis.queries import BEGINNING, END, queries
+from counterflow.analysis.studies import stored
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.cli._reader import period
+from counterflow.dashboards.definition import Chart, charts, variables
+from counterflow.dashboards.macros import Range, expand
+from counterflow.pipelines.audit.results import audited, compare
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
 from counterflow.schemas.sharding import LOCAL
@@ -44,12 +50,16 @@ def answers(
         one.post("DROP DATABASE IF EXISTS counterflow SYNC")
 
 
-def asked(client: ClickHouse, sql: str) -> list[list[Any]]:
-    """Return the rows in an order of their own; the time of landing is another on each server."""
-    parameters = {"param_systems": [], "param_since": BEGINNING, "param_until": END}
+MORNING, NOON = datetime(2026, 5, 4, 6, tzinfo=UTC), datetime(2026, 5, 4, 12, tzinfo=UTC)
+"""Around the times of the rows."""
+EVERYTHING: dict[str, Any] = {"param_systems": [], "param_since": BEGINNING, "param_until": END}
+
+
+def asked(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHING) -> list[list[Any]]:
+    """Return the rows in an order of their own; the time of landing is another on each server, as is now."""
     answer = orjson.loads(client.post(sql, settings={**parameters, "default_format": "JSONCompact"}))
     names = [column["name"] for column in answer["meta"]]
-    kept = [place for place, name in enumerate(names) if not re.search("landed|arriv|delay|age_s", name)]
+    kept = [place for place, name in enumerate(names) if not re.search("(?i)landed|arriv|delay|longest$|age_s|to_ms", name)]
     return sorted(([row[place] for place in kept] for row in answer["data"]), key=repr)
 
 
@@ -64,3 +74,45 @@ def test_each_system_is_on_a_shard_of_its_own(answers: tuple[ClickHouse, ClickHo
     _, of_two = answers
     sql = "SELECT DISTINCT system, _shard_num AS shard FROM counterflow.disk FINAL ORDER BY system"
     assert of_two.rows(sql) == [{"system": "all", "shard": 1}, {"system": "nothing", "shard": 2}]
+
+
+def drawn(chart: Chart) -> str:
+    """Return what a chart asks of both systems."""
+    chosen: dict[str, str | tuple[str, ...]] = {}
+    for name in chart.variables:
+        variable = variables()[name]
+        one = {"log": "all / one", "workload": "all / one", "metric": "disk.busy_pct"}.get(name, "one")
+        many = ("all", "nothing") if name == "system" else (one,)
+        chosen[name] = variable.values[0] if variable.values else many if variable.multi else one
+    return expand(chart.query, Range(MORNING, NOON, 900), chosen)
+
+
+@pytest.mark.parametrize("chart", charts().values(), ids=lambda chart: chart.name)
+def test_a_chart_has_the_answer_of_one_server(answers: tuple[ClickHouse, ClickHouse], chart: Chart) -> None:
+    of_one, of_two = answers
+    assert asked(of_two, drawn(chart)) == asked(of_one, drawn(chart))
+
+
+def test_half_of_the_charts_have_something_to_draw(answers: tuple[ClickHouse, ClickHouse]) -> None:
+    """That the comparison above compares something; the others draw counters of a name that the rows do not have."""
+    _, of_two = answers
+    filled = [chart.name for chart in charts().values() if asked(of_two, drawn(chart))]
+    assert 2 * len(filled) > len(charts()), sorted(charts().keys() - filled)
+
+
+@pytest.mark.parametrize("dataset", audited())
+def test_an_audit_has_the_outcome_of_one_server(answers: tuple[ClickHouse, ClickHouse], dataset: str) -> None:
+    """The rows were made up, so stored results differ from recomputed ones: on both alike."""
+    of_one, of_two = (
+        compare(client, dataset, MORNING, NOON, datetime.now(UTC) + timedelta(days=1)) for client in answers
+    )
+    assert of_two == of_one
+    assert of_one.checked > 0
+
+
+@pytest.mark.parametrize("name", stored.queries())
+def test_a_study_has_the_rows_of_one_server(answers: tuple[ClickHouse, ClickHouse], name: str) -> None:
+    of_one, of_two = answers
+    parameters = {"param_run": "one"} if name in stored.OF_A_NAME else period(["all", "nothing"], MORNING, NOON)
+    sql = stored.queries()[name]
+    assert asked(of_two, sql, parameters) == asked(of_one, sql, parameters)
