@@ -7,6 +7,7 @@ import sys
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import Cluster, all_jobs, states
 from counterflow.stack.flink_library import driver_jvm
+from counterflow.stack.launch import STABLE_S, Run, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -22,7 +23,15 @@ def cluster(settings: StackSettings) -> Cluster:
         environment={**settings.flink_environment, "JVM_ARGS": driver_jvm(settings)},
         checkpoints=settings.flink_checkpoints,
         ledger=settings.home / "jobs.json",
+        end_task_manager=lambda: _end_task_manager(settings),
     )
+
+
+def _end_task_manager(settings: StackSettings) -> None:
+    """End the TaskManager, unless it has just started: what is known of its jobs may be of the one before."""
+    run = Run.read(settings.home, "taskmanager")
+    if now() - run.started_s > STABLE_S:
+        run.end()
 
 
 def connection(settings: StackSettings) -> dict[str, str]:

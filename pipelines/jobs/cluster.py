@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _NOT_RESTORED = "JobInitializationException"
 """What Flink raises for an accepted and planned job whose checkpoint it cannot read."""
+_ENDED_OFTEN = 2
+"""So many TaskManagers have ended by themselves under a job, and it has completed no checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Cluster:
     checkpoints : folder of all checkpoints, with a folder per Flink job id.
     ledger : file that maps jobs to Flink job ids.
     datasets : the definitions whose topics are read and written.
+    end_task_manager : ends the TaskManager, which its supervisor starts again; None where this process may not.
     """
 
     flink_url: str
@@ -63,6 +66,7 @@ class Cluster:
     checkpoints: Path
     ledger: Path
     datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
+    end_task_manager: Callable[[], None] | None = None
 
     def connect(self) -> AbstractContextManager[Flink]:
         """Open a connection to Flink; a failure on it is raised as `CounterflowError`."""
@@ -134,6 +138,7 @@ def _submit(
     entries: dict[str, Entry] = {}
     problems: list[JobRefused] = []
     by_name = {job.name: job for job in jobs}
+    without_python = False
     with locked(cluster.ledger) as ledger:
         all_running = flink.running()
         for job in by_name.values():
@@ -141,12 +146,18 @@ def _submit(
             same = known if known and known.fingerprint == now else None
             running = {one["jid"]: one["state"] for one in all_running if one["name"] == job.name}
             if same and [*running] == [same.job_id]:
-                if running[same.job_id] != "RESTARTING" or not flink.cannot_restore(same.job_id):
+                restarting = running[same.job_id] == "RESTARTING"
+                without_python |= restarting and bool(job.step) and flink.without_python(same.job_id)
+                older = _older(flink, same, cluster) if restarting else None
+                if older is None:
                     found.append(Submission(job.name, same.job_id, "running"))
                     continue
-                same = _without_newest(same, cluster)
+                same = older
             flink.cancel(running)  # an older query, not in the ledger, or unable to restore
             entries[job.name] = same or Entry(job_id="", fingerprint=now)
+        if without_python and cluster.end_task_manager:
+            # Its interpreter (pemja) keeps the interruption of a task that was cancelled while it started.
+            cluster.end_task_manager()
         plans = cluster.plans()
         while entries:
             taken: dict[str, tuple[Plan, str | None, str, str | None]] = {}
@@ -182,9 +193,19 @@ def _fingerprints(cluster: Cluster, jobs: Iterable[Job]) -> dict[str, str]:
     return {job.name: fingerprint(job, cluster.datasets) for job in jobs}
 
 
-def _without_newest(entry: Entry, cluster: Cluster) -> Entry:
+def _older(flink: Flink, entry: Entry, cluster: Cluster) -> Entry | None:
+    """Return the entry of a restarting job without its newest checkpoint, where that is what keeps it from running.
+
+    A TaskManager of Flink 2.3 ends where a join in mini-batches cannot be restored (`MiniBatchStreamingJoinOperator`
+    closes what it has not opened), so that the JobManager never learns of it, and every job restarts. What ends it may
+    be something else: then no job goes back further than to an older checkpoint.
+    """
     newest = entry.checkpoint(cluster.checkpoints)
-    return entry.without(newest) if newest else entry
+    older = entry.without(newest) if newest else entry
+    if flink.cannot_restore(entry.job_id):
+        return older
+    again = older.checkpoint(cluster.checkpoints) and flink.task_managers_ended(entry.job_id) >= _ENDED_OFTEN
+    return older if again else None
 
 
 def watch(

@@ -76,6 +76,21 @@ SETTLE_MS, LONGEST_MS = 3_000, 20_000
 for the second: jobs write results in bursts, in any order."""
 
 
+@contextmanager
+def imported() -> Iterator[None]:
+    """Import what Flink ships with a job; where that fails, the job's next attempt imports it anew.
+
+    Flink unpacks the archive for each attempt of a job and deletes it afterwards, perhaps while it is imported. One
+    interpreter, with whatever it has imported of it, serves all attempts.
+    """
+    try:
+        yield
+    except (ImportError, LookupError, OSError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "counterflow"]:
+            del sys.modules[name]
+        raise
+
+
 class Judge(KeyedProcessFunction):  # type: ignore[misc]
     """Judges the rows of one entity with a rule.
 
@@ -88,11 +103,12 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
 
     def open(self, runtime_context: Any) -> None:
         """Look up the rule, and open the state that Flink keeps."""
-        from counterflow.pipelines import verdicts
-        from counterflow.pipelines.rules import rules
+        with imported():
+            from counterflow.pipelines import verdicts
+            from counterflow.pipelines.rules import rules
 
-        self._verdicts = verdicts
-        self._rule = rules()[self._name]
+            self._verdicts = verdicts
+            self._rule = rules()[self._name]
         self._parameters = self._rule.parameters()
         kept = Types.PICKLED_BYTE_ARRAY()
         self._waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", kept))
@@ -138,7 +154,8 @@ class Wire(KeyedProcessFunction):  # type: ignore[misc]
 
     def open(self, runtime_context: Any) -> None:
         """Open the state that Flink keeps: the settings of the system, and the times of its samples by link."""
-        from counterflow.pipelines.wiring import Settings
+        with imported():
+            from counterflow.pipelines.wiring import Settings
 
         kept = Types.PICKLED_BYTE_ARRAY()
         self._nothing = Settings()

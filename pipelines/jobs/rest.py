@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SOON_S = 0.05
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
+_INTERPRETER = "PythonInterpreter$MainInterpreter.initialize"
+_GIVEN_UP = "The TaskExecutor is shutting down"
 
 
 class Flink:
@@ -90,6 +92,18 @@ class Flink:
         """Return whether a job's newest failure is that of restoring state from a checkpoint."""
         entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
         return bool(entries) and "StreamTaskStateInitializer" in entries[0]["stacktrace"]
+
+    def without_python(self, job_id: str) -> bool:
+        """Return whether a job's newest failure is that of a TaskManager whose interpreter cannot start any more."""
+        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
+        return bool(entries) and _INTERPRETER in entries[0]["stacktrace"]
+
+    def task_managers_ended(self, job_id: str) -> int:
+        """Return how many TaskManagers have ended by themselves under a job since its newest checkpoint."""
+        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
+        newest, _ = self.checkpoints(job_id)
+        since = newest or moment(0)
+        return sum(_GIVEN_UP in entry["stacktrace"] and moment(entry["timestamp"]) > since for entry in entries)
 
     def _get(self, path: str) -> Any:
         return self._http.get(path).raise_for_status().json()

@@ -59,7 +59,9 @@ def asked(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHI
     """Return the rows in an order of their own; the time of landing is another on each server, as is now."""
     answer = orjson.loads(client.post(sql, settings={**parameters, "default_format": "JSONCompact"}))
     names = [column["name"] for column in answer["meta"]]
-    kept = [place for place, name in enumerate(names) if not re.search("(?i)landed|arriv|delay|longest$|age_s|to_ms", name)]
+    kept = [
+        place for place, name in enumerate(names) if not re.search("(?i)landed|arriv|delay|longest$|age_s|to_ms", name)
+    ]
     return sorted(([row[place] for place in kept] for row in answer["data"]), key=repr)
 
 
