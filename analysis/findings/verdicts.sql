@@ -1,5 +1,5 @@
 -- Which limits were hit, and for how long?
--- rule: a limit where the rule says CAPPED or CRITICAL, to watch for any other state but OK, DEMAND_LIMITED, UNKNOWN
+-- rule: a limit where the verdict is CAPPED or CRITICAL, to watch for any other state but OK, DEMAND_LIMITED, UNKNOWN
 SELECT
   system,
   if(state IN ('CAPPED', 'CRITICAL'), 'limit', 'watch') AS severity,

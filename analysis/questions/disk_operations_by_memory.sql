@@ -1,4 +1,4 @@
--- Do the disks do fewer operations where a system has more memory? Mean by memory, to the GB: add memory until they fall no more.
+-- Do the disks do fewer operations where a system has more memory? Mean by memory, to the GB: add memory until they fall no further.
 -- section: Disks
 WITH memory AS (
   SELECT system, toStartOfMinute(ts) AS minute, round(any(mb) / 1024) AS memory_gb

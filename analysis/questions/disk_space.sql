@@ -1,4 +1,4 @@
--- Which disks are filling up? Space used at the newest sample and at the first of the time asked.
+-- Which disks are filling up? Space used at the newest sample and at the first of the chosen period.
 -- section: Disks
 SELECT
   d.system AS system,

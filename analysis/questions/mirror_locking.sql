@@ -1,4 +1,4 @@
--- Where would locks and commitment control cost most under mirroring? Reads for update lock on both nodes. No counter tells of lock escalation: record locks held and waits for locks are what shows it.
+-- Where would locks and commitment control cost most under mirroring? Reads for update lock on both nodes. No counter shows lock escalation itself: record locks held and waits for locks hint at it.
 -- section: Links and Db2 Mirror
 SELECT
   system,

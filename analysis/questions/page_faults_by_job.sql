@@ -1,4 +1,4 @@
--- Which jobs fault most? Page faults, and those a second while the job was there.
+-- Which jobs fault most? Page faults in all, and a second while the job was there.
 -- section: Jobs
 SELECT
   g.system AS system,

@@ -1,4 +1,4 @@
--- Which jobs wait for their disk I/O, which do it beside? Synchronous and asynchronous reads and writes by job.
+-- Which jobs wait for their disk I/O, and which do it asynchronously? Synchronous and asynchronous reads and writes by job.
 -- section: Jobs
 SELECT
   g.system AS system,

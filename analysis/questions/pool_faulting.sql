@@ -1,4 +1,4 @@
--- Would memory help? Below 10 % of the time in page faults little, from 25 % on perhaps; less to say of expert cache pools.
+-- Would memory help? Below 10 % of the time in page faults it helps little, from 25 % on it may; for pools with expert cache the figure means less.
 -- section: Memory
 SELECT
   system,

@@ -1,4 +1,4 @@
--- Where do jobs wait for a processor rather than run? Time queued for each second of running, the worst interval beside it.
+-- Where do jobs wait for a processor rather than run? Time queued for each second of running, with the worst interval.
 -- section: Waits
 SELECT
   system,

@@ -1,4 +1,4 @@
--- How does replication do over the day (UTC)? Transactions a second, and the latency weighted by transactions.
+-- How does replication perform over the day (UTC)? Transactions a second, and the latency weighted by transactions.
 -- section: Replication
 SELECT
   r.system AS system,

@@ -1,4 +1,4 @@
--- How large are replicated transactions? Rows a transaction, and MQ bytes a row where Capture tells them.
+-- How large are replicated transactions? Rows a transaction, and MQ bytes a row where Capture reports them.
 -- section: Replication
 SELECT
   r.system AS system,

@@ -1,4 +1,4 @@
--- Which measurement runs are described, and on which systems? As the site's configuration says now; for comparing them: counterflow study.
+-- Which measurement runs are described, and on which systems? As the site's configuration is now; for comparing them: counterflow study.
 -- section: Work and cost
 SELECT
   item AS run_name,

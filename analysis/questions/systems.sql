@@ -1,4 +1,4 @@
--- Which systems are there, and from when to when have they data? The newest first.
+-- Which systems are there, and from when to when do they have data? The newest first.
 -- section: Data and pipeline
 SELECT
   d.system AS system,

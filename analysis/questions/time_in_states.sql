@@ -1,4 +1,4 @@
--- How long was each thing in which state? From the verdicts' spells; a spell without new data is counted in stale intervals.
+-- How long was each link and log in which state? From the verdicts' spells; a spell without new data is counted in stale intervals.
 -- section: Verdicts
 SELECT
   rule,

@@ -1,4 +1,4 @@
--- What do the rules say now, since when, and why?
+-- What are the verdicts of the rules now, since when, and why?
 -- section: Verdicts
 SELECT
   rule,

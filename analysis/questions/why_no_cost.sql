@@ -1,4 +1,4 @@
--- Why is there no cost for some intervals? The reasons, and how much time they take.
+-- Why is there no cost for some intervals? The reasons, and the time that each covers.
 -- section: Work and cost
 SELECT
   a.system AS system,

@@ -1,4 +1,4 @@
--- How fast did a workload answer? Means weighted by what was done; of percentiles the worst interval, they have no average.
+-- How fast did a workload answer? Means weighted by what was done; of percentiles the worst interval, since they have no average.
 -- section: Work and cost
 SELECT
   w.system AS system,

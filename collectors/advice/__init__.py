@@ -103,7 +103,7 @@ def _looks(text: str) -> str:
         and len(cells) < 4
         and (message := next((line for line in lines if _MESSAGE.search(line)), None))
     ):
-        return f"a message and not data, `{_shown(message)}`: see what it says, and export again"
+        return f"a message and not data, `{_shown(message)}`: read it, and export again"
     if len(cells) > 1:
         return _table(cells)
     return f"text that begins with `{_shown(lines[0])}`: {ANYTHING_ELSE}"

@@ -58,7 +58,7 @@ BINARIES = (
 )
 
 SMF = (
-    (range(70, 80), "ask RMF's Distributed Data Server (docs/collectors/rmf-dds.md)"),
+    (range(70, 80), "query RMF's Distributed Data Server (docs/collectors/rmf-dds.md)"),
     (range(100, 103), _LOG),
     (range(256), f"no format reads SMF: {ANYTHING_ELSE}"),
 )
@@ -72,7 +72,7 @@ TEXTS = (
     _text(
         r"\A\s*<(?:\?xml[^>]*>\s*<)*ddsml\b",
         "a report of RMF's postprocessor",
-        "ask for a report of Monitor III: /gpm/rmfm3?report=SYSINFO&resource=,SYSTEM,MVS_IMAGE",
+        "request a report of Monitor III: /gpm/rmfm3?report=SYSINFO&resource=,SYSTEM,MVS_IMAGE",
     ),
     _text(
         r"\A\s*<(?:\?xml[^>]*>\s*<)?(?:\w+:)?feed\b",
@@ -130,12 +130,12 @@ TEXTS = (
     _text(
         r"C P U  +A C T I V I T Y|\bR M F\b",
         "a printed report of RMF",
-        "ask its Distributed Data Server (docs/collectors/rmf-dds.md)",
+        "query its Distributed Data Server (docs/collectors/rmf-dds.md)",
     ),
     _text(
         r"\A\W*(?:Reporting Period|Data Point)\b|^Data Point[,;]",
         "a table of RMF's Spreadsheet Reporter",
-        "ask its Distributed Data Server (docs/collectors/rmf-dds.md)",
+        "query its Distributed Data Server (docs/collectors/rmf-dds.md)",
     ),
     _text(
         r"\bOMEGAMON\b.*PERFORMANCE EXPERT(?s:.{0,400})\b(?:ACCOUNTING|RECORD TRACE|LOCKING|SQL ACTIVITY|AUDIT)\b",

@@ -170,4 +170,4 @@ def _print(out: Path, told: dict[str, Any], names: Pseudonyms, show: bool, as_js
     click.echo(
         f"{out}: {len(told['files'])} files, words replaced: {kinds}; none of them is left, figures are the same"
     )
-    click.echo("Look through it before you send it; docs/bundle.md tells where to.")
+    click.echo("Look through it before you send it; docs/bundle.md describes how to send it.")
