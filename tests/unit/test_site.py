@@ -30,7 +30,7 @@ def test_the_example_has_no_mistakes() -> None:
     items = list(read_file(EXAMPLE, UTC))
     assert not [item for item in items if isinstance(item, Reject)]
     rows = {key(r): r.fields["value"] for r in records(items)}
-    assert {section for _, section, *_ in rows} == {"log_ceiling", "port", "price", "run", "batch", "change"}
+    assert {section for _, section, *_ in rows} == {"log_ceiling", "port", "price", "run", "batch", "mirror", "change"}
     assert rows["SYS1", "log_ceiling", "DBP1/zhl", "ceiling_mb_s", "2025-11-21T00:00:00Z"] == "594"
 
 
