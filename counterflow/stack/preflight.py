@@ -23,7 +23,7 @@ PARTS_BYTES = 3 << 30
 HOME_BYTES = 1 << 30
 """For logs, data and checkpoints of a first day."""
 MEMORY_BYTES = 3 << 30
-"""The stack is resident with 2.75 GiB before the first record: bench/RESULTS.md."""
+"""The stack is resident with 2.46 GiB before the first record (bench/RESULTS.md), and input takes more."""
 
 
 class Problem(NamedTuple):
