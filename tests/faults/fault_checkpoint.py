@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import listing
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
@@ -29,13 +27,6 @@ def of_each_job(stack: StackSettings) -> list[list[Path]]:
     return [checkpoints(stack, found.job_id) for found in listing(cluster(stack))]
 
 
-def checkpointed(stack: StackSettings, since: datetime) -> bool:
-    """Whether every job has completed a checkpoint since then: it runs, and reads what it stored."""
-    with suppress(CounterflowError):  # a JobManager that is not back yet
-        return all(found.checkpointed and found.checkpointed > since for found in listing(cluster(stack)))
-    return False
-
-
 @pytest.mark.parametrize("part", ["jobmanager", "taskmanager"])
 def test_newest_checkpoint_damaged(line: Line, report: Callable[..., None], part: str) -> None:
     until(lambda: all(len(made) > 1 for made in of_each_job(line.stack)), 120)
@@ -46,5 +37,5 @@ def test_newest_checkpoint_damaged(line: Line, report: Callable[..., None], part
         for file in checkpoints[-1].iterdir():
             file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     line.back(300)
-    until(lambda: checkpointed(line.stack, killed), 300)
+    until(lambda: line.checkpointed(killed), 300)
     report(11, time.monotonic() - began, line.oracle())

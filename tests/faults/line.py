@@ -25,9 +25,12 @@ from zoneinfo import ZoneInfo
 import httpx
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
+from counterflow.pipelines import jobs
 from counterflow.stack import supervision
+from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.conftest import _free_ports
 from tests.integration.test_agent import Agent, Recording, is_read
@@ -107,6 +110,13 @@ class Line:
         ts = recording.start + timedelta(seconds=recording.written + 2)
         until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
         return time.monotonic() - began
+
+    def checkpointed(self, since: datetime) -> bool:
+        """Whether every job has completed a checkpoint since then: it runs, and has restored what it stored."""
+        with suppress(CounterflowError):  # a JobManager that is not back yet
+            found = jobs.listing(cluster(self.stack))
+            return all(one.checkpointed and one.checkpointed > since for one in found)
+        return False
 
     def wait_committed(self, timeout_s: float = 120) -> None:
         """Wait until the agent has committed all that is written."""
