@@ -32,6 +32,10 @@ class Measured:
     """bench/land.py: rows/s through four partitions, a quarter each. One alone takes more: the cores were the limit."""
     record_bytes: float
     """bench/encode.py: JSON of a disk row in its frame, not compressed."""
+    task_manager_row_s: float
+    """bench/state.py: CPU s of the TaskManager for a row, with all jobs."""
+    state_bytes: float
+    """bench/state.py: what all jobs keep of a system at one interval a minute, times the four of one in 15 s."""
     row_bytes: float
     """bench/land.py: stored bytes of a value at 15 s, rollup and ledger included, times the 10 values of a disk row."""
 
@@ -41,6 +45,7 @@ class Assumed:
     """What a site decides. `load` is the share of its limit that a part is planned to run at."""
 
     load: float = 0.5
+    task_manager_cores: int = 2
     kafka_copies: int = 3
     kafka_days: int = 7
     clickhouse_copies: int = 2
@@ -49,12 +54,17 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fleet of `systems` needs. Bytes are those of all copies; Kafka's are not compressed."""
+    """What a fleet of `systems` needs. Bytes are those of all copies; Kafka's are not compressed.
+
+    One TaskManager ends where `task_managers` becomes 2.
+    """
 
     systems: int
     rows_s: float
     partitions: int
     job_slots: int
+    task_managers: int
+    state_gb: float
     landing_cores: int
     clickhouse_tb: float
     kafka_tb: float
@@ -68,6 +78,8 @@ def measured(figures: dict[str, float]) -> Measured:
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
         record_bytes=72,
+        task_manager_row_s=figures["TaskManager, a record"] / 1e6,
+        state_bytes=4 * 1000 * figures["state of all jobs, a system"],
         row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],
     )
 
@@ -84,6 +96,8 @@ def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
         rows_s=rows_s,
         partitions=max(4, cores(m.partition_rows_s)),
         job_slots=cores(m.job_rows_core_s),
+        task_managers=cores(a.task_manager_cores / m.task_manager_row_s),
+        state_gb=systems * m.state_bytes / 1e9,
         landing_cores=cores(m.land_rows_core_s),
         clickhouse_tb=rows_s * 86_400 * a.clickhouse_days * m.row_bytes * a.clickhouse_copies / 1e12,
         kafka_tb=rows_s * 86_400 * a.kafka_days * m.record_bytes * a.kafka_copies / 1e12,
@@ -104,6 +118,8 @@ def table(fleets: tuple[int, ...] = FLEETS) -> str:
         ("rows/s", [f"{p.rows_s:,.0f}" for p in plans]),
         ("partitions of a busy topic", [f"{p.partitions:,}" for p in plans]),
         ("slots of a job that reads everything", [f"{p.job_slots:,}" for p in plans]),
+        ("TaskManagers of 2 cores, all jobs", [f"{p.task_managers:,}" for p in plans]),
+        ("state of all jobs on their disks, GB", [f"{p.state_gb:,.2f}" for p in plans]),
         ("cores of landers, brokers and ClickHouse, for landing", [f"{p.landing_cores:,}" for p in plans]),
         ("ClickHouse, 400 days, two copies, TB", [f"{p.clickhouse_tb:,.2f}" for p in plans]),
         ("Kafka, 7 days, three copies, not compressed, TB", [f"{p.kafka_tb:,.2f}" for p in plans]),
