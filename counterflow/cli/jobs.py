@@ -43,7 +43,7 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
                 vars(found),
                 f"{found.job} {found.what}"
                 + f" from {found.checkpoint}" * bool(found.checkpoint)
-                + f", since these cannot be read: {', '.join(found.unreadable)}" * bool(found.unreadable),
+                + f", since it did not come back from {', '.join(found.given_up)}" * bool(found.given_up),
             )
         else:
             _say(as_json, {"error": found.message}, found.message)

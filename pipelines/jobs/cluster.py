@@ -86,14 +86,14 @@ class Cluster:
 class Submission:
     """What `submit` found or did: a job was `running`, `resumed` from a checkpoint or `started` from the beginning.
 
-    `unreadable` lists newer checkpoints that Flink could not restore.
+    `given_up` lists newer checkpoints from which the job did not come back.
     """
 
     job: str
     job_id: str
     what: str
     checkpoint: str | None = None
-    unreadable: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
 
 
 class JobRefused(CounterflowError):  # noqa: N818 - of the job, not of the program
@@ -175,7 +175,7 @@ def _submit(
                     entry = entry.model_copy(update={"job_id": job_id, "restored": checkpoint})
                     ledger.put(name, entry)
                     what = "resumed" if checkpoint else "started"
-                    found.append(Submission(name, job_id, what, checkpoint, entry.unreadable))
+                    found.append(Submission(name, job_id, what, checkpoint, entry.given_up))
                 elif checkpoint and _NOT_RESTORED in error:
                     again[name] = entry.without(checkpoint)
                 elif plan.kept:  # by another Flink, perhaps

@@ -13,28 +13,28 @@ from pydantic import BaseModel, RootModel
 class Entry(BaseModel):
     """A job's last Flink job id, the fingerprint of its query, and the checkpoint that it was restored from.
 
-    `unreadable` lists checkpoints that Flink could not restore.
+    `given_up` lists checkpoints from which the job did not come back.
     """
 
     job_id: str
     fingerprint: str
     restored: str | None = None
-    unreadable: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
 
     def checkpoint(self, checkpoints: Path) -> str | None:
         """Return the URI of the newest complete checkpoint, else of the one that the job was restored from.
 
-        Unreadable ones are skipped for older ones: repeated results change nothing.
+        Those given up are skipped for older ones: repeated results change nothing.
         """
         found = _newest_first(checkpoints / self.job_id)
         if self.restored:
             restored = Path(self.restored.removeprefix("file://"))
             found += [path for path in _newest_first(restored.parent) if _number(path) <= _number(restored)]
-        return next((path.as_uri() for path in found if path.as_uri() not in self.unreadable), None)
+        return next((path.as_uri() for path in found if path.as_uri() not in self.given_up), None)
 
     def without(self, checkpoint: str) -> Entry:
-        """Return a copy that marks a checkpoint as unreadable."""
-        return self.model_copy(update={"unreadable": (*self.unreadable, checkpoint)})
+        """Return a copy that marks a checkpoint as given up."""
+        return self.model_copy(update={"given_up": (*self.given_up, checkpoint)})
 
 
 def _newest_first(folder: Path) -> list[Path]:
