@@ -53,8 +53,8 @@ def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str,
     slowest = max(year, key=lambda took: took.seconds)
     method = (
         f"slowest query ({slowest.name}) of the boards Any counter and Fleet for a year of {fleet.MANY:,} systems, "
-        f"generated: {fleet.METRICS} counters by hour, {fleet.DAYS_OF_MINUTES} days of them by minute too, and results "
-        f"of the last day; {sum(year_rows.values()):,} rows; {how}."
+        f"generated: {fleet.METRICS} counters by hour, and results of the last day; {sum(year_rows.values()):,} rows; "
+        f"{how}."
     )
     Figure("panels over a year of 1,000 systems", round(slowest.seconds, 2), "s", "<= 1", method).emit()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import time
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
 from bench.stack import cpu_s
+from counterflow.base.logs import configure
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.jobs.rest import client
 from counterflow.stack import lifecycle
@@ -37,6 +39,7 @@ class Kept(NamedTuple):
 
 def main() -> None:
     """Publish an hour of ever more systems, and look at the checkpoint after each."""
+    configure(logging.WARNING)
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-state-") as name:
         settings = free_settings(Path(name) / "home", parts)

@@ -46,8 +46,8 @@ FROM
 (
   SELECT
     count() > 0 AS found, argMax((toString(system), begin_ts, end_ts), (end_ts, system, rule, entity)) AS newest,
-    {since:DateTime64(3, 'UTC')} AS since, {until:DateTime64(3, 'UTC')} AS last
+    greatest({since:DateTime64(3, 'UTC')}, last - toIntervalDay(1)) AS since, {until:DateTime64(3, 'UTC')} AS last
   FROM counterflow.verdict_spell_within(since = {since:DateTime64(3, 'UTC')}, until = {until:DateTime64(3, 'UTC')})
   WHERE has({systems:Array(String)}, system) AND concat(rule, ' ', state) IN ({alarms})
 )
-COMMENT 'What a board compares, culprit_period(systems = [...], since = ..., until = ...): the newest spell in which a rule raised its alarm within the range, with the hour before; without any the range of the first system, with as long before.';
+COMMENT 'What a board compares, culprit_period(systems = [...], since = ..., until = ...): the newest spell in which a rule raised its alarm within the range, with the hour before; without any the last day of the range, or all of a shorter one, of the first system, with as long before.';

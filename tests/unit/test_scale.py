@@ -10,7 +10,7 @@ MEASURED = model.Measured(
     land_rows_core_s=40_000,
     partition_rows_s=60_000,
     record_bytes=400,
-    task_manager_row_s=20e-6,
+    task_manager_row_s=16e-6,
     state_bytes=1e6,
     row_bytes=10,
 )
@@ -25,7 +25,7 @@ def test_parts_run_at_the_load_that_is_assumed() -> None:
     found = model.plan(100_000, MEASURED, model.Assumed(load=0.5))
     assert found.rows_s == 100_000
     assert (found.partitions, found.job_slots, found.landing_cores) == (4, 4, 5)
-    assert found.task_managers == 2, "two cores do 100,000 rows of 20 us a second, and half of that at this load"
+    assert found.task_managers == 2, "two cores do 125,000 rows of 16 us a second, and half of that at this load"
 
 
 def test_state_is_that_of_all_systems() -> None:
