@@ -771,16 +771,14 @@ WITH
   (
     -- units of several kinds cannot be added
     SELECT
-      run, if(uniqExact(unit_of_work) = 1, any(unit_of_work), '') AS kind, if(kind = '', NULL, sum(rate)) AS per_s,
-      if(kind = '', NULL, sum(took_ms) / nullIf(sum(timed), 0)) AS response_ms
+      run, if(uniqExact(unit_of_work) = 1, any(unit_of_work), '') AS kind, if(kind = '', NULL, sum(rate)) AS per_s
     FROM
     (
       SELECT
-        run, system, workload, any(unit_of_work) AS unit_of_work, sum(units) / nullIf(sum(interval_s), 0) AS rate,
-        sum(response_ms * units) AS took_ms, sumIf(units, response_ms IS NOT NULL) AS timed
+        run, system, workload, any(unit_of_work) AS unit_of_work, sum(units) / nullIf(sum(interval_s), 0) AS rate
       FROM
       (
-        SELECT * FROM counterflow.work_done AS w
+        SELECT * FROM counterflow.work_done
         WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
           AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
           AND operation = '' AND units IS NOT NULL AND interval_s > 0
@@ -820,8 +818,6 @@ SELECT
 FROM
 (
   SELECT 1 AS number, run, 'Throughput' AS figure, kind, 'a second' AS unit, toNullable(per_s) AS value FROM done
-  UNION ALL
-  SELECT 2, run, 'Response of a unit of work', kind, 'ms', response_ms FROM done
   UNION ALL
   SELECT 3, run, 'Processors busy', toString(engine_type), 'processors', processors FROM used
   UNION ALL
