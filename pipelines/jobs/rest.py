@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _SOON_S = 0.05
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
-_INTERPRETER = "PythonInterpreter$MainInterpreter.initialize"
-_GIVEN_UP = "The TaskExecutor is shutting down"
+_SHUT_DOWN = "The TaskExecutor is shutting down"
 
 
 class Flink:
@@ -85,25 +84,32 @@ class Flink:
 
     def problem(self, job_id: str) -> str | None:
         """Return the innermost cause of a job's newest failure."""
-        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
-        return cause(entries[0]["stacktrace"]) if entries else None
+        failures = self._failures(job_id)
+        return cause(failures[0]["stacktrace"]) if failures else None
 
     def cannot_restore(self, job_id: str) -> bool:
         """Return whether a job's newest failure is that of restoring state from a checkpoint."""
-        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
-        return bool(entries) and "StreamTaskStateInitializer" in entries[0]["stacktrace"]
+        return self._failed_last(job_id, "StreamTaskStateInitializer")
 
     def without_python(self, job_id: str) -> bool:
         """Return whether a job's newest failure is that of a TaskManager whose interpreter cannot start any more."""
-        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
-        return bool(entries) and _INTERPRETER in entries[0]["stacktrace"]
+        return self._failed_last(job_id, "PythonInterpreter$MainInterpreter.initialize")
 
     def task_managers_ended(self, job_id: str) -> int:
         """Return how many TaskManagers have ended by themselves under a job since its newest checkpoint."""
-        entries = self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"]
         newest, _ = self.checkpoints(job_id)
         since = newest or moment(0)
-        return sum(_GIVEN_UP in entry["stacktrace"] and moment(entry["timestamp"]) > since for entry in entries)
+        return sum(
+            _SHUT_DOWN in one["stacktrace"] and moment(one["timestamp"]) > since for one in self._failures(job_id)
+        )
+
+    def _failed_last(self, job_id: str, where: str) -> bool:
+        failures = self._failures(job_id)
+        return bool(failures) and where in failures[0]["stacktrace"]
+
+    def _failures(self, job_id: str) -> list[dict[str, Any]]:
+        """Return a job's failures, the newest first."""
+        return list(self._get(f"/jobs/{job_id}/exceptions")["exceptionHistory"]["entries"])
 
     def _get(self, path: str) -> Any:
         return self._http.get(path).raise_for_status().json()
