@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.records import Record, Single
 
 _COLUMNS = frozenset(
@@ -79,10 +80,12 @@ class Pseudonyms:
         self._key = key or secrets.token_bytes(32)
         self._keep = {word.casefold() for word in keep} | _KEPT
         self._headings: set[str] = set()
+        self._found: dict[str, None] = {}
         self._new: dict[str, str] = {}
+        """What stands for each name; made once all names are found, for none may stand for another."""
         self.left: set[str] = set()
         """Names that are not replaced: numbers, single letters and words that everybody uses."""
-        self._taken: set[str] = set()
+        self._taken: dict[str, str] = {}
         self.kinds: Counter[str] = Counter()
         for word in words:
             self._add(word, "word")
@@ -118,7 +121,11 @@ class Pseudonyms:
                         self._add(word, kind)
 
     def replaced(self, text: str) -> str:
-        """Return the text with every name replaced; its length and its lines stay."""
+        """Return the text with every name replaced; its length and its lines stay.
+
+        Learn from every file first: what stands for a name may be a name in a file that is learned later.
+        """
+        self._settle()
         text = _ARGUMENTS.sub(self._arguments, text)
         text = _MAC.sub(lambda found: self._hexadecimal(found[0]), text)
         text = _UUID.sub(lambda found: self._hexadecimal(found[0]), text)
@@ -133,27 +140,27 @@ class Pseudonyms:
     @property
     def words(self) -> list[str]:
         """The words that are replaced, sorted."""
-        return sorted(self._new)
+        return sorted(self._found)
 
     def _names(self, value: str, kind: str) -> None:
         for word in _WORD.findall(value):
             self._add(word, kind)
 
     def _add(self, word: str, kind: str) -> None:
-        if word in self._new:
+        if word in self._found:
             return
         common = word.casefold() in self._keep or word in self._headings or _IBM.fullmatch(word)
         if len(word) < 2 or word.isdigit() or common or re.fullmatch(r"[0-9.eE+-]+", word):
             self.left.add(word)
             return
-        made = self._made(word)
         self.kinds[kind] += 1
-        self._taken.add(made)
-        self._new[word] = made
-        if len(word) >= _SHORT:
-            for other in (word.upper(), word.lower()):
-                if other not in self._headings:
-                    self._new.setdefault(other, made.upper() if other == word.upper() else made.lower())
+        self._found.update(dict.fromkeys(form for form in _forms(word) if form not in self._headings))
+
+    def _settle(self) -> None:
+        """Choose what stands for each name found so far."""
+        for word in [word for word in self._found if word not in self._new]:
+            self._new[word] = made = self._made(word)
+            self._taken.update(dict.fromkeys(_forms(made), word.casefold()))
 
     def _of(self, word: str) -> str:
         """Return what stands for a word, or for the parts of one with underscores."""
@@ -165,11 +172,17 @@ class Pseudonyms:
         return "_".join(self._new.get(part, part) if len(part) >= _SHORT else part for part in parts)
 
     def _made(self, word: str) -> str:
+        """Return what stands for a name in each letter case alike, but for no other name, and is no name itself."""
+        name = word.casefold()
         for attempt in range(1_000):
             made = self._shaped(word, attempt)
-            if made not in self._taken and made not in self._new and made.casefold() != word.casefold():
+            forms = _forms(made)
+            free = all(form not in self._found and self._taken.get(form, name) == name for form in forms)
+            if free and made.casefold() != name:
                 return made
-        raise ValueError(f"no replacement is left for a word of {len(word)} characters")
+        raise CounterflowError(
+            f"{word}: every other name of its shape stands in these files too", hint=f"--keep {word}", exit_code=2
+        )
 
     def _shaped(self, word: str, attempt: int = 0) -> str:
         """Return other characters of the same kinds: letters for letters, digits for digits."""
@@ -200,6 +213,11 @@ class Pseudonyms:
         noise = hashlib.blake2b(text.casefold().encode(), key=self._key, digest_size=64).digest()
         digits = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
         return "".join(digits[byte % 16] if char.isalnum() else char for char, byte in zip(text, noise, strict=False))
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Return the letter cases in which a word is replaced."""
+    return (word,) if len(word) < _SHORT else (word, word.upper(), word.lower())
 
 
 def _like(char: str, byte: int) -> str:

@@ -141,9 +141,9 @@ FROM ({statement})
 _DIFFERENCES = """
 SELECT {key}, d.1 AS column, d.2 AS stored, d.3 AS recomputed
 FROM ({statement})
-ARRAY JOIN found AS d
+ARRAY JOIN found AS d, arrayEnumerate(found) AS place
 WHERE outcome = 'wrong'
-ORDER BY ts, {key}
+ORDER BY ts, {key}, place
 LIMIT {show}
 """
 

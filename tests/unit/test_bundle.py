@@ -96,6 +96,18 @@ def test_words_of_the_user_are_replaced_or_kept(tmp_path: Path) -> None:
     assert "aixgen01" in file.read_text()
 
 
+def test_no_name_stands_for_another(tmp_path: Path) -> None:
+    """Slots and ports have names of two characters, of which a random one is soon that of another port."""
+    slots = {f"{letter}{digit}" for letter in "CDPT" for digit in range(1, 10)}
+    source = tmp_path / "ports.nmon"
+    rows = [f"BBBP,{number:03},lscfg,U78D2.001.WZS0001-{slot}" for number, slot in enumerate(sorted(slots))]
+    source.write_text("\n".join(["AAA,progname,topas_nmon", "AAA,host,aix1", *rows]) + "\n")
+    options = [part for slot in slots for part in ("--replace", slot)]
+    assert bundle(source, *options, "--out", tmp_path / "b.tgz").exit_code == 0
+    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    assert not slots & set(re.findall(r"\w+", file.read_text()))
+
+
 def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     ebcdic = tmp_path / "spool"
     ebcdic.write_bytes("WORK WITH DISK STATUS   BANKPROD  10/10/26\n".encode("cp037") * 9)
