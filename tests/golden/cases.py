@@ -1,7 +1,7 @@
 """Golden cases: `<format>/<case>/{input*, expected.jsonl}`, and `<format>/context.yaml`.
 
-`expected.jsonl` has what the input gives, a line each, in order: a record as `dataset` and `fields`, a reject by its
-`reason`. A case that gives nothing has no such file.
+`expected.jsonl` has what the input gives, a line each: a record as `dataset` and `fields`, a reject by its `reason`.
+The rows of one frame are in order, and so are the rejects. A case that gives nothing has no such file.
 
 `context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
 `at`, `complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences
@@ -88,6 +88,17 @@ class Case(NamedTuple):
 def cases() -> list[Case]:
     """All cases of all formats."""
     return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
+
+
+def frames(lines: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return rows by what the rows of one frame have in common, in their order; rejects stand under the empty key."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for line in lines.split("\n")[:-1]:
+        row = orjson.loads(line)
+        fields = row.get("fields")
+        key = fields and (row["dataset"], *map(fields.get, ("system", "source", "boot_id", "ts", "interval_s")))
+        found.setdefault(key or (), []).append(row)
+    return found
 
 
 def _lines(items: list[Record | Reject]) -> str:

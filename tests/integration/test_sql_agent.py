@@ -24,7 +24,7 @@ from counterflow.collectors.agent.config import load
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
-from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.records import Context, Record, Reject, Table
 from counterflow.collectors.sources.sql.drivers import DRIVERS
 from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
@@ -236,9 +236,9 @@ def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSetti
 def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
     broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(table: str, columns: Any, rows: Any, context: Context, *rest: Any) -> Iterator[Record | Reject]:
+    def failing(table: str, columns: Any, rows: Any, context: Context, *rest: Any) -> Iterator[Record | Table | Reject]:
         for n, item in enumerate(read_rows(table, columns, rows, context, *rest)):
-            if table == "QAPMPOOLB" and rows[0][0] == 2 and n == 3:
+            if table == "QAPMPOOLB" and rows[0][0] == 2 and n == 1:
                 raise ZeroDivisionError("half-way")
             yield item
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
 from counterflow.collectors.formats.ibmi_tables.export import Export, write
-from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, Reject, singly
 from counterflow.collectors.text.numbers import number_of, numbers_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -81,7 +81,7 @@ def parse(
 
 
 def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
+    return [item for item in singly(items) if not isinstance(item, Position)]
 
 
 def stored(position: Position) -> Position:
@@ -120,7 +120,7 @@ def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObjec
     at = data.draw(st.integers(header + 1, len(content) - 1))
     content[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
     items = parse(bytes(content), file)
-    jobs_or_disks = [item for item in items if isinstance(item, Record) and item.dataset in ("job", "disk")]
+    jobs_or_disks = [item for item in found(items) if isinstance(item, Record) and item.dataset in ("job", "disk")]
     assert len(jobs_or_disks) >= len(found(parse(WHOLE[file], file))) / 10
     assert all(item.line <= content.count(b"\n") + 1 for item in items if isinstance(item, Reject))
 
@@ -194,8 +194,7 @@ def test_a_row_says_the_same_whatever_separates_its_values(rows: list[tuple[str,
         content = "".join(separator.join(line) + "\r\n" for line in lines).encode()
         return [
             (item.dataset, item.fields) if isinstance(item, Record) else (item.reason, item.detail, item.line)
-            for item in parse(content, "QAPMJOBMI.csv", beside=b"")
-            if not isinstance(item, Position)
+            for item in found(parse(content, "QAPMJOBMI.csv", beside=b""))
         ]
 
     assert said(",") == said("\t")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +22,7 @@ from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.formats.ibmi_tables.layout import layout
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.reading import beside
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table, singly
 from counterflow.schemas.definition import datasets
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -57,11 +59,11 @@ UNITS = [
 
 
 def read(table: str, names: tuple[str, ...], *rows: tuple[Any, ...], **more: Any) -> list[Record | Reject]:
-    return list(read_rows(table, names, rows, CONTEXT, more.pop("state", {}), **more))
+    return list(singly(read_rows(table, names, rows, CONTEXT, more.pop("state", {}), **more)))
 
 
-def of(dataset: str, items: list[Record | Reject]) -> list[dict[str, Any]]:
-    return [item.fields for item in items if isinstance(item, Record) and item.dataset == dataset]
+def of(dataset: str, items: Iterable[Item]) -> list[dict[str, Any]]:
+    return [item.fields for item in singly(items) if isinstance(item, Record) and item.dataset == dataset]
 
 
 def place(interval: int) -> tuple[Any, ...]:
@@ -195,7 +197,7 @@ def test_what_the_exporter_writes_is_recognised_and_read(table: str) -> None:
     write(out, table, [{**moment, **stamps, **fields, **{k: v for k, v in ids.items() if k in fields}}])
     assert FORMAT.recognises(out.getvalue())
     out.seek(0)
-    items: list[Item] = list(FORMAT.parse(out, CONTEXT))
+    items = list(singly(FORMAT.parse(out, CONTEXT)))
     assert [item for item in items if isinstance(item, Record)]
     assert {i.reason for i in items if isinstance(i, Reject)} <= {Reason.COLUMN_MISSING}  # reads for update
     assert {i.fields["ts"] for i in items if isinstance(i, Record)} == {"2026-07-15T22:15:00Z"}
@@ -294,9 +296,9 @@ def test_rows_after_their_interval_was_taken_as_whole_are_late() -> None:
     rows = [{**dict(zip(TIME, place(1), strict=True)), "DSDRN": f"DD{disk:03}", "DSRDS": disk} for disk in range(4)]
     write(out, "QAPMDISK", rows, None, *TIME, "DSDRN", "DSRDS")
     content = out.getvalue()
-    first = list(FORMAT.parse(io.BytesIO(content[: content.index(b'"DD002') - 25]), CONTEXT))
+    first = list(singly(FORMAT.parse(io.BytesIO(content[: content.index(b'"DD002') - 25]), CONTEXT)))
     *_, position = (item for item in first if isinstance(item, Position))
-    rest = list(FORMAT.parse(io.BytesIO(content), CONTEXT, position))
+    rest = list(singly(FORMAT.parse(io.BytesIO(content), CONTEXT, position)))
     late = [item for item in rest if isinstance(item, Reject)]
     assert [item.reason for item in late] == [Reason.LATE_ROW] * len(late)
     assert len([i for i in first if isinstance(i, Record) and i.dataset == "disk"]) + len(late) == 4
@@ -312,3 +314,28 @@ def test_a_neighbour_is_found_by_its_name(tmp_path: Path) -> None:
         assert stream.read() == b"Q197_qapmjobos.csv"
     assert beside(tmp_path / "Q198_QAPMJOBMI.csv")("QAPMJOBMI", "QAPMJOBOS") is None
     assert beside(tmp_path / "other.csv")("QAPMJOBMI", "QAPMJOBOS") is None
+
+
+@pytest.mark.parametrize("table", ["QAPMJOBMI", "QAPMJOBOS"])
+def test_an_interval_that_does_not_fit_into_memory_has_the_same_rows(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {**dict(zip(TIME, place(1), strict=True)), "DTCEN": "1", "JBTDE": f"{n:016X}", "JBNBR": f"{n:06}", "JBTHCT": n}
+        for n in range(40)
+    ]
+    for name in ("QAPMJOBMI", "QAPMJOBOS") if table == "QAPMJOBMI" else (table,):
+        with (tmp_path / f"{name}.csv").open("wb") as out:
+            write(out, name, rows if name == "QAPMJOBMI" else rows[::3])
+
+    def tables_and_rows() -> tuple[int, list[str]]:
+        path = tmp_path / f"{table}.csv"
+        with path.open("rb") as stream:
+            items = list(FORMAT.parse(stream, replace(CONTEXT, beside=beside(path))))
+        return sum(isinstance(item, Table) for item in items), sorted(map(repr, singly(items)))
+
+    whole, expected = tables_and_rows()
+    monkeypatch.setattr("counterflow.collectors.formats.ibmi_tables.rows._MOST_VALUES", 300)
+    parts, found = tables_and_rows()
+    assert parts > whole
+    assert found == expected

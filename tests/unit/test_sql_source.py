@@ -25,7 +25,7 @@ from counterflow.collectors.agent.config import Config, check, load
 from counterflow.collectors.agent.live import Live, read
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.records import Record
+from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.asking.reader import Reader
 from counterflow.collectors.sources.asking.session import AskError, Kind
@@ -296,7 +296,7 @@ def test_the_pack_of_culprits_asks_while_a_verdict_is_raised_and_only_then(
     found = check(CONFIG.replace("[db2_mirror]", f"[culprit]\n    verdicts: {url}"), system.folder)
     assert isinstance(found, Config)
     (source,) = found.systems
-    records = [record for batch in batches for record in read(source, batch, {}) if isinstance(record, Record)]
+    records = [record for batch in batches for record in singly(read(source, batch, {})) if isinstance(record, Record)]
     counters = {
         (r.fields["section"], r.fields["instance"], r.fields["counter"]): r.fields["value"]
         for r in records

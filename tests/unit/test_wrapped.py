@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from counterflow.collectors.reading import read_each, read_file
-from counterflow.collectors.records import Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.sources import wrapped
 from counterflow.collectors.sources.wrapped import contents, wrapping
 
@@ -183,7 +183,7 @@ def test_tables_beside_each_other_are_found_in_the_same_dress(tmp_path: Path, dr
         packed = [(f"x/{name}", content) for name, content in files.items()]
         content = zipped(*packed) if dress == "zip" else gzip.compress(tar(*packed))
         (tmp_path / "all").write_bytes(content)
-        each = {name: list(items) for name, _, items in read_each(tmp_path / "all", UTC, "SYSA")}
+        each = {name: list(singly(items)) for name, _, items in read_each(tmp_path / "all", UTC, "SYSA")}
         found = each[f"{tmp_path}/all!/x/QAPMJOBMI.csv"]
     assert [item for item in found if isinstance(item, Record)] == expected
 

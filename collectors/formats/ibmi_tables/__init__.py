@@ -1,6 +1,6 @@
 """Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL.
 
-`read_rows` turns rows into records; what is here reads them from exports. See docs/formats/ibmi_tables.md.
+`read_rows` turns rows into tables; what is here reads them from exports. See docs/formats/ibmi_tables.md.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished
+from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished, interval_of
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import Description, description
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
-from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject
 from counterflow.collectors.text.cells import separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
 from counterflow.collectors.text.dates import inferred, only_order
@@ -58,10 +58,10 @@ class IbmiTables:
         return recognise(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every row; a row that cannot be read becomes a reject, and the next is read.
+        """Yield what every row holds; a row that cannot be read becomes a reject, and the next is read.
 
-        There is a position between two intervals. Memory is that of one interval of QAPMJOBOS where it is read together
-        with QAPMJOBMI, else of the rows of jobs that ended before the time of their interval is known.
+        There is a position between two intervals. Memory is that of one interval, and where QAPMJOBOS is read together
+        with QAPMJOBMI that of both.
         """
         reading = _Reading(stream, context, position or Position(0, 0))
         held: list[Item] = []
@@ -352,7 +352,7 @@ class _Reading:
     def _begin_join(self, items: Items) -> Iterator[Item]:
         """Yield what QAPMJOBOS has before the interval of the items, and them, completed."""
         assert self._beside is not None  # noqa: S101 - there is a file beside it
-        ts = next((item.fields["ts"] for item in items if isinstance(item, Record)), None)
+        ts = interval_of(items)
         if ts is not None:
             yield from self._beside.before(ts)
             self._join = Join(self._beside.of(ts))

@@ -1,4 +1,4 @@
-"""QAPMJOBOS read together with QAPMJOBMI: rows of the same task in the same interval become one record.
+"""QAPMJOBOS read together with QAPMJOBMI: rows of the same task in the same interval become one.
 
 Both files have their intervals in the same order, so one interval of QAPMJOBOS is all that is held. Its rows are read
 by the same parser; what it said of an interval is taken when QAPMJOBMI comes to that interval.
@@ -6,10 +6,14 @@ by the same parser; what it said of an interval is taken when QAPMJOBMI comes to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, BinaryIO, TypeGuard
 
-from counterflow.collectors.records import Fields, Item, Position, Record, Reject, singly
+from counterflow.collectors.records import Item, Position, Record, Reject, Table
+
+Items = list[Record | Table | Reject]
 
 
 class Unfinished(Exception):  # noqa: N818 - not an error of the program
@@ -28,22 +32,22 @@ class Unclosed:
 
 
 class Beside:
-    """The records of another file, interval by interval."""
+    """What another file holds, interval by interval."""
 
     def __init__(self, items: Iterator[Item], position: dict[str, Any] | None, *, complete: bool) -> None:
         """Take what the parser of the other file yields from `position` on.
 
         `complete` means that its end is the end.
         """
-        self._items = singly(items)
+        self._items = items
         self._complete = complete
-        self._block: list[Record | Reject] | None = None
+        self._block: Items | None = None
         self._ts: str | None = None
         self._behind = position
         self.position = position
         """Where the other file is to be resumed, as JSON: before the interval that was not taken yet."""
 
-    def before(self, ts: str) -> Iterator[Record | Reject]:
+    def before(self, ts: str) -> Iterator[Record | Table | Reject]:
         """Yield what intervals before `ts` hold: this file has no rows of them.
 
         Raises
@@ -53,16 +57,16 @@ class Beside:
         while self._read() and (self._ts is None or self._ts < ts):
             yield from self._take()
 
-    def of(self, ts: str) -> list[Record | Reject]:
+    def of(self, ts: str) -> Items:
         """Return what the interval `ts` holds, after `before(ts)`."""
         return self._take() if self._read() and self._ts == ts else []
 
-    def rest(self) -> Iterator[Record | Reject]:
+    def rest(self) -> Iterator[Record | Table | Reject]:
         """Yield what is left."""
         while self._read():
             yield from self._take()
 
-    def _take(self) -> list[Record | Reject]:
+    def _take(self) -> Items:
         block, self._block = self._block or [], None
         self.position = self._behind
         return block
@@ -71,7 +75,7 @@ class Beside:
         """Read the next interval if none is held; return whether one is."""
         if self._block is not None:
             return True
-        found: list[Record | Reject] = []
+        found: Items = []
         for item in self._items:
             if isinstance(item, Position):
                 self._behind = {"byte_offset": item.byte_offset, "line": item.line, "state": item.state}
@@ -82,7 +86,7 @@ class Beside:
         else:
             if not self._complete:
                 raise Unfinished
-        self._ts = next((item.fields["ts"] for item in found if isinstance(item, Record)), None)
+        self._ts = interval_of(found)
         if found:
             self._block = found
         return bool(found)
@@ -91,32 +95,60 @@ class Beside:
 class Join:
     """One interval of the other file while the rows of this one come."""
 
-    def __init__(self, items: list[Record | Reject]) -> None:
+    def __init__(self, items: Items) -> None:
         """Keep the jobs of the interval by task, and the rest as it is."""
-        self._jobs: dict[tuple[str | None, str | None], Fields] = {}
-        self._others: list[Record | Reject] = []
-        for item in items:
-            if isinstance(item, Record) and item.dataset == "job":
-                self._jobs[_key(item.fields)] = item.fields
-            else:
-                self._others.append(item)
+        self._tables = [item for item in items if _has_jobs(item)]
+        self._others = [item for item in items if not _has_jobs(item)]
+        names = dict.fromkeys(name for table in self._tables for name in table.columns)
+        self._columns = {name: [*chain(*(_column(table, name) for table in self._tables)), None] for name in names}
+        self._places = {key: place for place, key in enumerate(chain(*map(_keys, self._tables)))}
 
-    def complete(self, items: list[Record | Reject]) -> None:
-        """Add the figures of the other file to records of jobs among the items."""
+    def complete(self, items: Items) -> None:
+        """Add the figures of the other file to jobs among the items."""
         for at, item in enumerate(items):
-            if type(item) is Record and item[0] == "job" and (other := self._jobs.pop(_key(item[1]), None)):
-                items[at] = Record("job", {**other, **item[1]})
+            if _has_jobs(item):
+                items[at] = self._completed(item)
 
-    def rest(self) -> Iterator[Record | Reject]:
+    def rest(self) -> Iterator[Record | Table | Reject]:
         """Yield the jobs that this file has no row of, and everything else."""
-        for fields in self._jobs.values():
-            yield Record("job", fields)
+        left, begin = sorted(self._places.values()), 0
+        for table in self._tables:
+            end = begin + table.rows
+            if places := left[bisect_left(left, begin) : bisect_left(left, end)]:
+                columns = {name: [values[place] for place in places] for name, values in self._columns.items()}
+                yield Table("job", table.shared, columns)
+            begin = end
         for item in self._others:
             if isinstance(item, Record) and item.dataset == "manifest" and item.fields["counted"] == "job":
-                item.fields["row_count"] = len(self._jobs)
+                item.fields["row_count"] = len(left)
             yield item
-        self._jobs, self._others = {}, []
+
+    def _completed(self, table: Table) -> Table:
+        places = [self._places.pop(key, -1) for key in _keys(table)]  # the last value of each column is None
+        columns = dict(table.columns)
+        for name, values in self._columns.items():
+            found = [values[place] for place in places]
+            own = columns.get(name)
+            columns[name] = found if own is None else [b if a is None else a for a, b in zip(own, found, strict=True)]
+        return Table("job", table.shared, columns)
 
 
-def _key(fields: Fields) -> tuple[str | None, str | None]:
-    return fields.get("task"), fields.get("job_event")
+def interval_of(items: Iterable[Record | Table | Reject]) -> str | None:
+    """Return the time of the first row among the items."""
+    for item in items:
+        if not isinstance(item, Reject):
+            found: str = (item.shared if isinstance(item, Table) else item.fields)["ts"]
+            return found
+    return None
+
+
+def _has_jobs(item: Record | Table | Reject) -> TypeGuard[Table]:
+    return isinstance(item, Table) and item.dataset == "job"
+
+
+def _keys(table: Table) -> Iterator[tuple[str | None, str | None]]:
+    return zip(_column(table, "task"), _column(table, "job_event"), strict=True)
+
+
+def _column(table: Table, name: str) -> Sequence[Any]:
+    return table.columns.get(name) or [None] * table.rows

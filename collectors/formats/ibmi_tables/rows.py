@@ -1,9 +1,9 @@
-"""Rows of a table into records: the engine behind files and SQL alike."""
+"""Rows of a table into tables of datasets: the engine behind files and SQL alike."""
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -11,21 +11,23 @@ from typing import Any, NamedTuple
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
-from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row, canonical, layout
+from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
-from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table
 from counterflow.collectors.text.numbers import Ambiguous, number_of, numbers_of
 from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for so long begins anew."""
 _SHOWN = 20
+_MOST_VALUES = 2_000_000
+"""Values that wait for the end of their interval: more would take memory."""
 FOR_UPDATE = "logical_reads_for_update"
 BROUGHT_BY = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) bring it"
 """Db2 Mirror for i: Performance Considerations, 2.2; it names no PTF for other releases, and no name of the column."""
 
-Items = list[Record | Reject]
+Items = list[Record | Table | Reject]
 
 
 def read_rows(
@@ -35,8 +37,8 @@ def read_rows(
     context: Context,
     state: dict[str, Any],
     sampled_at: datetime | None = None,
-) -> Iterator[Record | Reject]:
-    """Yield the records of the rows of `table`; columns are matched by name, values may be text or of any Python type.
+) -> Iterator[Record | Table | Reject]:
+    """Yield what the rows of `table` hold; columns are matched by name, values may be text or of any Python type.
 
     `state` is JSON; it keeps what the next call needs: the preceding sample of running counts, names and boundaries
     that QAPMJOBWTD and QAPMCONF told, the configuration sent last. `sampled_at` is the time of rows that carry none.
@@ -65,8 +67,21 @@ class _Interval(NamedTuple):
     ts: str
 
 
+class _Alike(NamedTuple):
+    """What rows of the open interval with the same length of it have in common, and their values by dataset.
+
+    The values of all rows stand in one list: a tuple a row would be one object more for the garbage collector to visit.
+    """
+
+    envelope: Fields
+    values: defaultdict[str, list[Any]]
+
+
 class Reader:
-    """Turns rows into records, interval by interval; call `begins` before `row`, and `end` when it returns true."""
+    """Turns rows into tables, interval by interval; call `begins` before `row`, and `end` when it returns true.
+
+    Records are of datasets with running counts, whose rows may each be of another length of time, and of `config`.
+    """
 
     def __init__(
         self,
@@ -103,7 +118,8 @@ class Reader:
         self._last: tuple[Any, ...] | None = None  # what places the rows of the interval in time, as written
         self._held: list[tuple[Row, object, bool]] = []
         self._held_number: str | None = None
-        self._envelopes: dict[object, Fields] = {}
+        self._alike: dict[float | None, _Alike] = {}
+        self._waiting = 0
         self._seen: set[str] = set()
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
@@ -137,6 +153,7 @@ class Reader:
             items += self._open(self._held_number, Stamp(max(stamps)))
         if self._interval is None:
             return items
+        items += self._tables()
         table = self.layout.table.table
         envelope = {**self._envelope(self._seconds), "source": f"{SOURCE}.{table}"}
         for dataset, count in self._counts.items():
@@ -150,12 +167,14 @@ class Reader:
         for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
             del memory[instance]
         self._interval = self._last = self._seconds = None
-        self._envelopes, self._stamps = {}, {}
+        self._alike, self._stamps = {}, {}
         self._seen, self._counts = set(), Counter()
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
-        """Return the records of one row; what is wrong in it becomes a reject, and `rejected` adds its `place`.
+        """Take one row and return what does not wait for the end of its interval.
+
+        What is wrong in it becomes a reject, and `rejected` adds its `place`.
 
         `typed` means that its numbers are converted already, as `Layout.typed` does.
         """
@@ -245,17 +264,13 @@ class Reader:
     def _number(self, values: tuple[Any, ...]) -> str | None:
         return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None
 
-    def _envelope(self, seconds: object) -> Fields:
-        """Return what every record of the interval carries; `seconds` is INTSEC as written, or its number."""
+    def _envelope(self, seconds: float | None) -> Fields:
+        """Return what every row of the interval carries, or every row of one that lasted so long."""
         assert self._interval is not None  # noqa: S101 - open while rows are read
         envelope: Fields = {"ts": self._interval.ts, "system": self._system, "source": SOURCE}
-        try:
-            number = number_of(seconds)
-        except ValueError:
-            return envelope
-        if number is not None and number > 0:
-            envelope["interval_s"] = number
-            self._seconds = max(self._seconds or 0.0, number)
+        if seconds is not None and seconds > 0:
+            envelope["interval_s"] = seconds
+            self._seconds = max(self._seconds or 0.0, seconds)
         return envelope
 
     # rows
@@ -264,9 +279,12 @@ class Reader:
         layout = self.layout
         items: Items = []
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
-        envelope = self._envelopes.get(seconds)
-        if envelope is None:
-            envelope = self._envelopes[seconds] = self._envelope(seconds)
+        if type(seconds) is not float:
+            seconds = _seconds(seconds)
+        alike = self._alike.get(seconds)
+        if alike is None:
+            alike = self._alike[seconds] = _Alike(self._envelope(seconds), defaultdict(list))
+        envelope, waiting = alike
         refused: Mapping[Reason, list[str]] = {}
         if not typed:
             row, refused = self._typed(row)
@@ -274,7 +292,7 @@ class Reader:
         if layout.path is not None:
             multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
             further = multipath and not initial
-        instance, filled, counters = self._convert(row, envelope, further)
+        instance, filled, counters = self._convert(row, envelope.get("interval_s"), further)
         unknown, strange = self._undescribed(row) if layout.unknown else ((), ())
         if self._introspected:
             instance = " ".join(value for _, value in strange)
@@ -289,30 +307,47 @@ class Reader:
             return [self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")]
         self._seen.add(instance)
         counts = self._counts
-        for record in filled:
-            dataset, columns = record
-            if missing := [name for name in layout.required[dataset] if name not in columns]:
+        for dataset, values in filled:
+            columns = layout.filled[dataset]
+            if None in (needed := columns.pick(values)):
+                missing = [name for name, value in zip(columns.required, needed, strict=True) if value is None]
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
                 continue
-            if dataset in self._samples:
-                items += self._since_before(instance, dataset, columns)
             counts[dataset] += 1
-            items.append(record)
-        if unknown:
-            common = {**envelope, "section": layout.table.table, "instance": instance}
-            counters += [
-                Record("counter", {**common, "counter": name, "value": value})
-                for name, value in unknown
-                if value or layout.table.zeros
-            ]
+            if dataset in self._samples:
+                found = {name: value for name, value in zip(columns.names, values, strict=True) if value is not None}
+                record = Record(dataset, {**envelope, **found})
+                items += self._since_before(instance, dataset, record.fields)
+                items.append(record)
+            else:
+                waiting[dataset] += values
+                self._waiting += len(values)
+        for name, value in unknown:
+            if value or layout.table.zeros:
+                counters += layout.table.table, instance, name, value, None, None
         if counters:
-            counts["counter"] += len(counters)
-            items += counters
+            counts["counter"] += len(counters) // len(COUNTER)
+            waiting["counter"] += counters
+            self._waiting += len(counters)
+        if self._waiting >= _MOST_VALUES:
+            items += self._tables()
         if layout.table.texts and not self._introspected:
             settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
             items += self._config(envelope, instance, [*settings, *strange])
         return items
+
+    def _tables(self) -> list[Table]:
+        """Return what waits of the open interval."""
+        tables = []
+        for envelope, waiting in self._alike.values():
+            for dataset, values in waiting.items():
+                names = COUNTER if dataset == "counter" else self.layout.filled[dataset].names
+                columns = {name: values[place :: len(names)] for place, name in enumerate(names)}
+                tables.append(Table(dataset, envelope, columns))
+            waiting.clear()
+        self._waiting = 0
+        return tables
 
     def _undescribed(self, row: Row) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:
         """Return the numbers and the texts of the columns that are not described."""
@@ -407,6 +442,14 @@ class Reader:
         reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
         self.rejected.append((reject, self._at))
         return reject
+
+
+def _seconds(written: object) -> float | None:
+    """Return INTSEC as a number, None where it is none."""
+    try:
+        return number_of(written)
+    except ValueError:
+        return None
 
 
 def _for_update(table: str, columns: Sequence[str]) -> list[str]:
