@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
 from tests.support.streams import Trickle, found, newest_position
 
 
@@ -41,7 +41,7 @@ ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, 
 
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
     context = Context("file", UTC, complete=complete)
-    return list(FORMAT.parse(Trickle(content, size), context, position))
+    return list(singly(FORMAT.parse(Trickle(content, size), context, position)))
 
 
 @pytest.mark.parametrize("form", WHOLE)

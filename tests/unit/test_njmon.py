@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from counterflow.collectors.formats.njmon import FORMAT
-from counterflow.collectors.records import Context, Record, Reject
+from counterflow.collectors.records import Context, Record, Reject, singly
 
 RECORDING = Path(__file__).parents[2] / "samples/nmon/njmon_v25_linux.json"
 
@@ -25,7 +25,7 @@ def samples() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def items() -> list[Record | Reject]:
     with RECORDING.open("rb") as stream:
-        return [i for i in FORMAT.parse(stream, Context("x", UTC)) if isinstance(i, Record | Reject)]
+        return [i for i in singly(FORMAT.parse(stream, Context("x", UTC))) if isinstance(i, Record | Reject)]
 
 
 def rows(items: list[Record | Reject], dataset: str, **wanted: Any) -> Iterator[dict[str, Any]]:

@@ -7,16 +7,19 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
 from typing import Any, Literal
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.records import Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.text.device_names import devices
 
 Tree = dict[str, Any]
+Leaf = tuple[str, str, Any]
+"""The keys of the objects that hold a value, joined by points, its key, and the value."""
 
 _TOO_LARGE = 2.0**63
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
@@ -142,16 +145,18 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
 
     envelope = _envelope(ts, name, state.booted)
     yield from notes
-    yield from _config(tree, state, envelope)
+    leaves = {section: _leaves(content) for section, content in tree.items() if section != "processes"}
+    yield from _config(leaves, state, envelope)
     measured = envelope if seconds is None else {**envelope, "interval_s": seconds}
     preceding = state.counted if follows else {}
-    rows: Counter[str] = Counter()
-    for dataset, fields in _measured(tree, seconds, preceding, refused):
+    rows: dict[str, list[Fields]] = {}
+    for dataset, fields in _measured(tree, leaves, seconds, preceding, refused):
+        found = rows.setdefault(dataset, [])
         if fields is not None:
-            yield Record(dataset, {**measured, **fields})
-        rows[dataset] += fields is not None
-    for dataset, count in rows.items():
-        yield Record("manifest", {**measured, "counted": dataset, "row_count": count})
+            found.append(fields)
+    yield from (Table(dataset, measured, _columns(found)) for dataset, found in rows.items() if found)
+    for dataset, found in rows.items():
+        yield Record("manifest", {**measured, "counted": dataset, "row_count": len(found)})
     for reason, fields_refused in refused.fields.items():
         shown = "; ".join(fields_refused[:20])
         yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=_iso(ts))
@@ -245,16 +250,17 @@ def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
 # what does not change often
 
 
-def _config(tree: Tree, state: NjmonState, envelope: Fields) -> Iterator[Record]:
-    """Yield the configuration of each section that differs from what was published last."""
-    for section, content in tree.items():
+def _config(leaves: Mapping[str, list[Leaf]], state: NjmonState, envelope: Fields) -> Iterator[Record]:
+    """Yield the configuration of each section that differs from what was published last.
+
+    Processes have none: each changes its state at every sample.
+    """
+    for section, content in leaves.items():
         entries = [
-            (".".join(path[:-1]), path[-1], _text(value))
-            for path, value in _leaves(content)
-            if _is_config(section, path[-1] if path else "", value)
+            (instance, name, _text(value)) for instance, name, value in content if _is_config(section, name, value)
         ]
-        if section == "processes" or not entries:
-            continue  # a process changes its state at every sample
+        if not entries:
+            continue
         digest = hashlib.blake2s(json.dumps(entries).encode(), digest_size=8).hexdigest()
         if state.config.get(section) != digest:
             state.config[section] = digest
@@ -272,19 +278,26 @@ def _is_config(section: str, name: str, value: object) -> bool:
     return name in key.CONFIG_NUMBERS.get(section, ())
 
 
-def _leaves(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(node, dict):
-        for name, inner in node.items():
-            yield from _leaves(inner, (*path, _clean(name)))
-    elif node is not None and path:
-        yield path, node
+def _leaves(node: Any, within: str | None = None) -> list[Leaf]:
+    found: list[Leaf] = []
+    for written, inner in _mapping(node).items():
+        name = _clean(written)
+        if isinstance(inner, dict):
+            found += _leaves(inner, name if within is None else f"{within}.{name}")
+        elif inner is not None:
+            found.append((within or "", name, inner))
+    return found
 
 
 # what is measured
 
 
 def _measured(
-    tree: Tree, seconds: float | None, preceding: Mapping[str, float], refused: Refused
+    tree: Tree,
+    leaves: Mapping[str, list[Leaf]],
+    seconds: float | None,
+    preceding: Mapping[str, float],
+    refused: Refused,
 ) -> Iterator[tuple[str, Fields | None]]:
     """Yield dataset and columns of every row; no columns for a section that is there and empty."""
     used: dict[str, set[str]] = {}
@@ -306,17 +319,24 @@ def _measured(
     if "processes" in tree:
         yield "job", None
         yield from _jobs(_mapping(tree["processes"]), seconds, refused)
-    for section, content in tree.items():
-        if section in key.CONFIG_SECTIONS or section == "processes":
+    for section, content in leaves.items():
+        if section in key.CONFIG_SECTIONS:
             continue
-        for path, value in _leaves(content):
-            name = path[-1]
-            if _is_config(section, name, value) or name in used.get(section, ()) or name == "snapshot_loop":
+        other = used.get(section, set()) | {"snapshot_loop"}
+        for instance, name, value in content:
+            if name in other or _is_config(section, name, value):
                 continue
             unit, kind = key.semantics(section, name)
-            number = _checked(value, (section, *path), refused, signed=kind not in ("rate", "percent"))
+            path = (section, instance, name) if instance else (section, name)
+            number = _checked(value, path, refused, signed=kind not in ("rate", "percent"))
             if number is not None:
-                yield "counter", _counter(section, path, number, unit, kind)
+                fields: Fields = {"section": _clean(section), "instance": instance, "counter": name, "value": number}
+                yield "counter", fields | {"unit": unit, "kind": kind}
+
+
+def _columns(rows: Sequence[Fields]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
@@ -405,15 +425,6 @@ def _jobs(processes: Tree, seconds: float | None, refused: Refused) -> Iterator[
         yield "job", fields
 
 
-def _counter(section: str, path: tuple[str, ...], value: float, unit: str | None, kind: str | None) -> Fields:
-    fields: Fields = {"section": _clean(section), "instance": ".".join(path[:-1]), "counter": path[-1], "value": value}
-    if unit is not None:
-        fields["unit"] = unit
-    if kind is not None:
-        fields["kind"] = kind
-    return fields
-
-
 def _figures(content: Any, path: tuple[str, ...], refused: Refused) -> dict[str, float]:
     numbers = {name: _checked(value, (*path, name), refused) for name, value in _mapping(content).items()}
     return {name: value for name, value in numbers.items() if value is not None}
@@ -429,11 +440,10 @@ def _amounts(
 
 def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bool = False) -> float | None:
     """Return a number that can be kept; note why another cannot. What is no number at all is no figure."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
     number = _number(value)
     if number is None:
-        refused.add(Reason.OUT_OF_RANGE, path, value)
+        if type(value) in (int, float):
+            refused.add(Reason.OUT_OF_RANGE, path, value)
     elif number < 0 and not signed:
         refused.add(Reason.NEGATIVE_DELTA, path, value)
         number = None
@@ -441,7 +451,7 @@ def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bo
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is not float and type(value) is not int:  # True is an int for isinstance()
         return None
     return float(value) if abs(value) < _TOO_LARGE and math.isfinite(value) else None
 
