@@ -1,4 +1,4 @@
-"""QAPMJOBMI and QAPMJOBOS exports into joined records: a day of 1.4 million rows, beside the nmon parse."""
+"""QAPMJOBMI and QAPMJOBOS exports into joined tables: a day of 1.4 million rows, beside the nmon parse."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import UTC
+from itertools import chain
 from pathlib import Path
 
 from bench.figure import Figure
@@ -15,27 +16,29 @@ from bench.generate_collection_services import Shape, generate
 from bench.generate_nmon import Shape as NmonShape
 from bench.generate_nmon import generate as generate_nmon
 from bench.nmon_parse import measure as measure_nmon
-from counterflow.collectors.reading import read_file
+from counterflow.collectors.reading import read_each
+from counterflow.collectors.records import Record, Table
 
 SHARE_OF_NMON = 15 / 25
 """The limit of this reading over that of the nmon parse, as both are set for the reference machine."""
 
 
 def parse(path: Path) -> None:
-    """Take every item of both files and print CPU seconds, peak memory and records."""
+    """Take every item of both files and print CPU seconds, peak memory and rows."""
     before = os.times()
-    records = sum(1 for _ in read_file(path, UTC, "BENCH"))
+    items = chain.from_iterable(found.items for found in read_each(path, UTC, "BENCH"))
+    rows = sum(item.rows for item in items if isinstance(item, Record | Table))
     after = os.times()
     cpu = after.user + after.system - before.user - before.system
-    print(cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, records)
+    print(cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, rows)
 
 
 def measure(paths: tuple[Path, Path]) -> tuple[float, float, int]:
-    """Return MB of both files a CPU second, resident MiB and records of a process that reads them joined."""
+    """Return MB of both files a CPU second, resident MiB and rows of a process that reads them joined."""
     command = [sys.executable, "-m", "bench.ibmi_tables", str(paths[0])]
-    cpu, resident, records = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    cpu, resident, rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     size = sum(path.stat().st_size for path in paths)
-    return size / 1e6 / float(cpu), float(resident) / 2**20, int(records)
+    return size / 1e6 / float(cpu), float(resident) / 2**20, int(rows)
 
 
 def main(intervals: int = 96) -> None:
@@ -46,13 +49,13 @@ def main(intervals: int = 96) -> None:
         nmon = Path(name, "whole.nmon")
         with nmon.open("wb") as out:
             generate_nmon(out, NmonShape(snapshots=360))
-        rate, resident, records = measure(paths)
+        rate, resident, rows = measure(paths)
         rate_of_nmon, _ = measure_nmon(nmon)
         size = sum(path.stat().st_size for path in paths) / 1e6
     method = (
         f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with QAPMJOBOS, "
-        f"{size:.0f} MB, joined into {records:,} records, those without a column among them; CPU seconds of "
-        "one process, user and system, without its start"
+        f"{size:.0f} MB, joined into {rows:,} rows, those of `counter` among them, as tables; CPU seconds of one "
+        "process, user and system, without its start"
     )
     Figure(
         "Collection Services parse",
