@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -64,6 +65,12 @@ def kept() -> Path | None:
     return context.meta.get(_ON) if context else None
 
 
+def command_line(words: str) -> str:
+    """Return what a person types next: `counterflow` and the words, with --on where this command has it."""
+    folder = kept()
+    return f"counterflow {words}" + (f" --on {quote(str(folder))}" if folder else "")
+
+
 @contextmanager
 def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
@@ -117,7 +124,7 @@ def require(client: ClickHouse, systems: Collection[str]) -> None:
         if system not in known:
             near = {name.casefold(): name for name in known}
             found = get_close_matches(system.casefold(), near, 1)
-            hint = f"did you mean {near[found[0]]}?" if found else "counterflow sql systems lists them"
+            hint = f"did you mean {near[found[0]]}?" if found else f"{command_line('sql systems')} lists them"
             raise CounterflowError(f"no system is called {system}", hint=hint, exit_code=2)
 
 

@@ -12,7 +12,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import on_option, period, period_options, reader, require
+from counterflow.cli._reader import command_line, on_option, period, period_options, reader, require
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def command(
     if not found:
         raise CounterflowError(
             "nothing to check: no IBM i counters of these systems in that period, and no facts about them",
-            hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.pool GROUP BY system'",
+            hint=command_line("sql 'SELECT system, max(ts) FROM counterflow.pool GROUP BY system'"),
             exit_code=2,
         )
     if as_json:

@@ -9,7 +9,7 @@ from itertools import groupby
 import click
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import on_option, reader, require
+from counterflow.cli._reader import command_line, on_option, reader, require
 from counterflow.cli._times import TIME
 
 
@@ -57,7 +57,7 @@ def command(
         if rule is not None:
             period = spell(client, system, rule, rules()[rule].alarms, entity)
             if period is None:
-                hint = f"counterflow sql \"SELECT * FROM counterflow.verdict_spell WHERE system = '{system}'\""
+                hint = command_line("sql 'SELECT * FROM counterflow.verdict_spell'")
                 raise CounterflowError(f"{rule} never raised its alarm on {system}", hint=hint, exit_code=2)
             begin, end = period.begin, period.end
         assert begin is not None and end is not None  # noqa: S101, PT018 - as checked above

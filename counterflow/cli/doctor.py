@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from counterflow.cli._reader import kept, on_option, reader, require
+from counterflow.cli._reader import FIRST, kept, on_option, reader, require
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @on_option
 @click.option("--system", "systems", multiple=True, help="Only this system, with input it never had; may be repeated.")
-@click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now]")
+@click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now; of a folder, nothing]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a part and a finding, one a line.")
 @click.pass_context
 def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
@@ -40,7 +40,7 @@ def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, a
     if not any(trouble.part == "clickhouse" for trouble in troubles):
         with reader() as client:
             require(client, systems)
-            findings = examine(client, systems, at)
+            findings = examine(client, systems, at or (FIRST if kept() else None))  # nothing arrives in a folder
     if as_json:
         _as_json(troubles, findings)
     else:

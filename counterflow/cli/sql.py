@@ -17,7 +17,7 @@ from counterflow.analysis.queries import BEGINNING, END, queries, restricted
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import on_option, reader, require
+from counterflow.cli._reader import command_line, on_option, reader, require
 from counterflow.cli._table import console, show, table
 from counterflow.cli._times import TIME, stated
 
@@ -80,7 +80,7 @@ def command(
         query, settings = stored[query].sql, restricted(systems, since, until)
     elif query.isidentifier():
         near = get_close_matches(query, stored, 1)
-        hint = f"did you mean {near[0]}?" if near else "counterflow sql lists them"
+        hint = f"did you mean {near[0]}?" if near else f"{command_line('sql')} lists them"
         raise CounterflowError(f"no stored query is called {query}", hint=hint, exit_code=2)
     wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
     with reader() as client:

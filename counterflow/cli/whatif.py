@@ -14,7 +14,7 @@ import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
-from counterflow.cli._reader import on_option, period, period_options, reader
+from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def mirror(
     if not found:
         raise CounterflowError(
             "no mix of logical database I/O for these systems in that period",
-            hint="counterflow sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'",
+            hint=command_line("sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'"),
             exit_code=2,
         )
     if as_json:

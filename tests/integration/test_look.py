@@ -204,10 +204,12 @@ def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> N
     assert refused.returncode == 2
     assert "readonly" in refused.stderr
     examined = counterflow("doctor", "--on", kept, home=tmp_path)
-    assert "nothing arrives since" in examined.stdout
+    assert examined.returncode == 0, "no input of a folder stops"
+    assert examined.stdout.startswith("2 systems.")
     assert "parts work" not in examined.stdout  # there are none
     checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
     assert "nothing to check: no IBM i counters" in checked.stderr
+    assert f"--on {kept}\n" in checked.stderr, "what to type next asks the same folder"
 
 
 def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
