@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
-from counterflow.dashboards.definition import FOLDER, boards, metrics_of
+from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
@@ -41,6 +41,15 @@ _RANGE = f"from={_AT.format('- 10800')}&to={_AT.format('+ 3600')}"
 """From three hours before the hour in which the alert is sent to its end: it stays for those who look a day later, and
 does not change at each evaluation, which would send the alert anew."""
 _GRAFANA_RANGE = "from=now-3h&to=now"  # its templates ask nothing
+_PLATFORM = f"""\
+SELECT
+  *,
+  if(system IN (SELECT system FROM counterflow.config WHERE item = '' AND {PLATFORMS["AIX"]}), 'AIX', '') AS platform
+FROM
+(
+{{sql}}
+)"""
+"""Adds the label that chooses between `board` and `aix_board`."""
 
 Json = dict[str, Any]
 
@@ -95,6 +104,7 @@ class Alert(_Strict):
     description : the numbers, for Prometheus.
     grafana : the same question in SQL, where it is simple.
     board : that shows what it is about.
+    aix_board : that shows it of a system of AIX, which `board` does not; of alerts that Grafana alone has.
     variables : of the board, each with the labels whose values, joined by ` / `, it is set to.
     """
 
@@ -108,6 +118,7 @@ class Alert(_Strict):
     description: str | None = None
     grafana: Sql | None = None
     board: str
+    aix_board: str | None = None
     variables: dict[str, tuple[str, ...]] = {}
 
     @model_validator(mode="after")
@@ -116,10 +127,13 @@ class Alert(_Strict):
             raise ValueError("an alert has `expr`, or `grafana`, or both")
         if (self.expr is None) != (self.description is None):
             raise ValueError("`expr` and `description` go together")
-        if self.board not in boards():
-            raise ValueError(f"`{self.board}` is no board")
-        if unknown := self.variables.keys() - {*boards()[self.board].variables}:
-            raise ValueError(f"`{self.board}` has no variable {', '.join(sorted(unknown))}")
+        if self.aix_board and self.expr:
+            raise ValueError("`aix_board` is of an alert without `expr`: metrics know no platform")
+        for board in filter(None, (self.board, self.aix_board)):
+            if board not in boards():
+                raise ValueError(f"`{board}` is no board")
+            if unknown := self.variables.keys() - {*boards()[board].variables}:
+                raise ValueError(f"`{board}` has no variable {', '.join(sorted(unknown))}")
         return self
 
     @property
@@ -141,8 +155,11 @@ class Alert(_Strict):
         chosen = "".join(f"&var-{name}={text}" for name, text in texts.items())
         if chosen and reach == _GRAFANA_RANGE:
             chosen = f"{{{{ if $values }}}}{chosen}{{{{ end }}}}"
+        board = self.board
+        if self.aix_board:
+            board = f'{{{{ if eq $labels.platform "AIX" }}}}{self.aix_board}{{{{ else }}}}{board}{{{{ end }}}}'
         return {
-            "dashboard_url": f"{site.grafana.rstrip('/')}/d/{self.board}?{reach}{chosen}",
+            "dashboard_url": f"{site.grafana.rstrip('/')}/d/{board}?{reach}{chosen}",
             "runbook_url": site.runbooks.replace("{alert}", self.slug),
         }
 
@@ -226,7 +243,8 @@ def _rule(alert: Alert, site: Site) -> Json:
 
 
 def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
-    query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": asked.sql}
+    sql = _PLATFORM.format(sql=asked.sql) if alert.aix_board else asked.sql
+    query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": sql}
     condition = {"type": "threshold", "expression": "A"}
     return {
         "uid": f"cf-{alert.slug}",

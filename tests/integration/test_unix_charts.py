@@ -212,3 +212,18 @@ def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, aler
 @pytest.mark.parametrize(("system", "board"), [(AIX, "cf-aix"), (LINUX, "cf-linux"), (NJMON, "cf-linux")])
 def test_the_fleet_leads_to_the_board_of_the_platform(admin: ClickHouse, system: str, board: str) -> None:
     assert {row["board_uid"] for row in drawn(admin, "fleet_table", system) if row["System"] == system} == {board}
+
+
+@pytest.mark.parametrize(("system", "platform"), [(AIX, "AIX"), (LINUX, "")])
+@pytest.mark.parametrize(
+    "alert", [alert for alert in alerting.alerts().values() if alert.aix_board], ids=lambda a: a.name
+)
+def test_an_alert_leads_to_the_board_of_the_platform(
+    admin: ClickHouse, alert: alerting.Alert, system: str, platform: str
+) -> None:
+    rules = [rule for group in alerting.grafana()["groups"] for rule in group["rules"]]
+    [sql] = [rule["data"][0]["model"]["rawSql"] for rule in rules if rule["title"] == alert.title]
+    begin, span = SPANS[system]
+    found = ask(admin, expand(sql, Range(begin, begin + span, 60), {}))
+    names = [column.name for column in found.columns]
+    assert {row[names.index("platform")] for row in found.rows if row[names.index("system")] == system} == {platform}
