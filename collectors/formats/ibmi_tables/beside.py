@@ -99,6 +99,8 @@ class Join:
         """Keep the jobs of the interval by task, and the rest as it is."""
         self._tables = [item for item in items if _has_jobs(item)]
         self._others = [item for item in items if not _has_jobs(item)]
+        lengths = [table.shared["interval_s"] for table in self._tables if "interval_s" in table.shared]
+        self._length = {"interval_s": lengths[0]} if len({*lengths}) == 1 else {}
         names = dict.fromkeys(name for table in self._tables for name in table.columns)
         self._columns = {name: [*chain(*(_column(table, name) for table in self._tables)), None] for name in names}
         self._places = {key: place for place, key in enumerate(chain(*map(_keys, self._tables)))}
@@ -130,7 +132,7 @@ class Join:
             found = [values[place] for place in places]
             own = columns.get(name)
             columns[name] = found if own is None else [b if a is None else a for a, b in zip(own, found, strict=True)]
-        return Table("job", table.shared, columns)
+        return Table("job", {**self._length, **table.shared}, columns)
 
 
 def interval_of(items: Iterable[Record | Table | Reject]) -> str | None:
