@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import tarfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -70,7 +71,8 @@ def command(
         before.append(_figures(items))
     packed = [_File(names.replaced(Path(file.name).name), names.replaced(file.text)) for file in files]
     read: dict[str, Any] = {}
-    for number, (file, new, figures) in enumerate(zip(files, packed, before, strict=True), 1):
+    folders: dict[Path, int] = {}
+    for file, new, figures in zip(files, packed, before, strict=True):
         if left := sorted(names.found_in(new.text)):
             what = f"{file.name}: {', '.join(left[:5])} would be left in the archive"
             raise CounterflowError(what, hint=f"--keep {left[0]} where it is no name", exit_code=2)
@@ -78,10 +80,15 @@ def command(
         if after != figures:
             what = f"{file.name}: with its names replaced other figures are read: {_difference(figures, after)}"
             raise CounterflowError(what, hint="--show lists the words; --keep WORD leaves one as it is", exit_code=2)
-        read[f"{number:03}-{new.name}"] = dict(Counter(dataset for dataset, *_ in figures))
+        number = folders.setdefault(Path(file.name).parent, len(folders) + 1)  # so that neighbours stay neighbours
+        read[_free(read, number, new.name)] = dict(Counter(dataset for dataset, *_ in figures))
     told = {"zone": zone.key, "date_order": date_order, "replaced": dict(names.kinds), "files": read}
     _write(out, told, [(name, new.text) for name, new in zip(read, packed, strict=True)])
     _print(out, told, names, show, as_json)
+
+
+def _free(taken: Collection[str], number: int, name: str) -> str:
+    return next(found for n in count(number) if (found := f"{n:03}-{name}") not in taken)
 
 
 def _files(path: Path) -> Iterator[_File]:
