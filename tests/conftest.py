@@ -72,9 +72,20 @@ def printed_at_start() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def stack(new_stack: Callable[[], StackSettings], printed_at_start: list[str]) -> StackSettings:
+def before_start() -> Callable[[StackSettings], None]:
+    """What is done to the home of `stack` first: nothing; `make faults` makes disks of its folders."""
+    return lambda _: None
+
+
+@pytest.fixture(scope="session")
+def stack(
+    new_stack: Callable[[], StackSettings],
+    printed_at_start: list[str],
+    before_start: Callable[[StackSettings], None],
+) -> StackSettings:
     """The whole stack: topics, tables, lander and jobs."""
     settings = new_stack()
+    before_start(settings)
     lifecycle.up(settings, say=printed_at_start.append)
     return settings
 

@@ -10,13 +10,21 @@ import pytest
 
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
+from tests.faults.disks import mount
 from tests.faults.line import Line, Verdict
 from tests.support.agents import until
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--kills`, of the random form."""
+    """Add `--kills`, of the random form, and `--disks`."""
     parser.addoption("--kills", type=int, default=10, help="SIGKILLs at random over all parts")
+    parser.addoption("--disks", action="store_true", help="data and checkpoints of the stack on disks of their own")
+
+
+@pytest.fixture(scope="session")
+def before_start(request: pytest.FixtureRequest) -> Callable[[StackSettings], None]:
+    """Mount a disk for each folder that a fault fills, where `make faults` gives a mount namespace of its own."""
+    return mount if request.config.getoption("--disks", default=False) else lambda _: None
 
 
 @pytest.fixture
