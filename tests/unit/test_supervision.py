@@ -77,7 +77,8 @@ def test_a_killed_part_is_started_again_and_counted(supervised: StackSettings) -
     assert state(supervised, "sleeper").state == "STOPPED"
     started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0, "this start was on purpose"
-    assert (supervised.logs / "sleeper.log").read_text() == "awake\n" * 3
+    log = supervised.logs / "sleeper.log"
+    until(lambda: log.read_text() == "awake\n" * 3, "all three have written")
 
 
 def test_what_a_killed_part_left_is_gone_when_it_starts_again(supervised: StackSettings) -> None:
