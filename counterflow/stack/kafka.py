@@ -37,8 +37,9 @@ def broker(settings: StackSettings) -> Part:
     options = (
         "-Xms256m",
         "-Xmx512m",
-        # The optimising compiler takes as long as the start itself, and its code writes no more records a second.
-        "-XX:TieredStopAtLevel=1",
+        # The optimising compiler takes as long as the start itself, and its code writes no more records a second. But
+        # it alone uses the processor's instructions for AES.
+        *(() if settings.tls_certificate else ("-XX:TieredStopAtLevel=1",)),
         "-XX:+UseG1GC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
