@@ -14,7 +14,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import until
 
-AGENTS, STOPS = 10, 2
+AGENTS, STOPS = 10, 3
 AWAY_S = 16.0
 """Longer than a message waits: every agent loses the transaction it is in, and asks what is committed."""
 BACK_S = 90
