@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @on_option
 @click.option("--system", "systems", multiple=True, help="Only this system, with input it never had; may be repeated.")
-@click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now; of a folder, nothing]")
+@click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now; with --on, never]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a part and a finding, one a line.")
 @click.pass_context
 def command(ctx: click.Context, systems: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
