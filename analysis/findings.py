@@ -1,8 +1,8 @@
 """Findings: what limited a system, each by a stated rule, a `.sql` file below `findings/`.
 
 The first line is the question, the second its rule. A statement takes `systems`, `since` and `until` as stored
-questions do and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC) and `finding`, a
-sentence with its figures.
+questions do and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; of several alike, the
+first) and `finding`, a sentence with its figures.
 """
 
 from __future__ import annotations

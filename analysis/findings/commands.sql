@@ -4,11 +4,12 @@ SELECT
   system,
   'note' AS severity,
   busiest_at AS at,
-  concat('command with most processor time: ', command, ', ', toString(round(seconds, 1)), ' s in all, ',
-    toString(round(most, 2)), ' processors at most') AS finding
+  concat('command with most processor time: ', command, ', ',
+    if(seconds < 7200, concat(toString(round(seconds, 1)), ' s'), concat(toString(round(seconds / 3600, 1)), ' h')),
+    ' in all, ', toString(round(most, 2)), ' processors at most') AS finding
 FROM
 (
-  SELECT system, command, sum(cpu_ms) / 1000 AS seconds, max(cpu_cores) AS most, argMax(f.ts, cpu_cores) AS busiest_at
+  SELECT system, command, sum(cpu_ms) / 1000 AS seconds, max(cpu_cores) AS most, argMin(f.ts, (-cpu_cores, f.ts)) AS busiest_at
   FROM counterflow.footprint AS f FINAL
   WHERE cpu_ms IS NOT NULL
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))

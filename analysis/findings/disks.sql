@@ -10,7 +10,7 @@ FROM
 (
   SELECT
     system, disk, sum(busy_pct * interval_s) / sum(interval_s) AS mean_busy, max(busy_pct) AS most,
-    argMax(d.ts, busy_pct) AS busiest_at,
+    argMin(d.ts, (-busy_pct, d.ts)) AS busiest_at,
     sum(response_ms * transfers_per_s * interval_s)
       / nullIf(sumIf(transfers_per_s * interval_s, response_ms IS NOT NULL), 0) AS response
   FROM counterflow.disk_load AS d FINAL

@@ -3,7 +3,7 @@
 SELECT
   system,
   multiIf(above >= 0.1, 'limit', most >= 95, 'watch', 'note') AS severity,
-  argMax(ts, physical_consumed_cores / entitled_cores) AS at,
+  argMin(ts, (-physical_consumed_cores / entitled_cores, ts)) AS at,
   concat('consumed ', toString(round(sum(physical_consumed_cores * interval_s) / sum(interval_s), 2)), ' of ',
     toString(round(argMax(entitled_cores, ts), 2)), ' entitled processors on average, ',
     toString(round(100 * max(physical_consumed_cores / entitled_cores) AS most, 1)), ' % of them at most',

@@ -3,7 +3,7 @@
 SELECT
   system,
   'note' AS severity,
-  argMax(m.ts, logical_io) AS at,
+  argMin(m.ts, (-logical_io, m.ts)) AS at,
   concat(toString(round(100 * sum(row_operations - reads) / nullIf(sum(row_operations), 0), 1)), ' % of ',
     toString(round(sum(row_operations) / sum(interval_s), 1)), ' row operations/s modify rows') AS finding
 FROM counterflow.io_mix AS m FINAL

@@ -3,7 +3,7 @@
 SELECT
   system,
   if(max(value) >= 95, 'limit', 'watch') AS severity,
-  argMax(c.ts, value) AS at,
+  argMin(c.ts, (-value, c.ts)) AS at,
   concat('file system ', instance, ' ', toString(round(max(value), 1)), ' % full',
     if(section = 'JFSINODE', ' of inodes', '')) AS finding
 FROM counterflow.counter AS c FINAL

@@ -13,7 +13,7 @@ FROM
     system, toString(instance) AS gpu,
     sumIf(value * interval_s, section = 'GPU_UTIL') / sumIf(interval_s, section = 'GPU_UTIL') AS mean,
     maxIf(value, section = 'GPU_UTIL') AS most,
-    argMaxIf(c.ts, value, section = 'GPU_UTIL') AS busiest_at,
+    argMinIf(c.ts, (-value, c.ts), section = 'GPU_UTIL') AS busiest_at,
     sumIf(interval_s, section = 'GPU_UTIL' AND value >= 90) / sumIf(interval_s, section = 'GPU_UTIL') AS full,
     maxOrNullIf(value, section = 'GPU_MEM') AS memory_mb
   FROM counterflow.counter AS c FINAL

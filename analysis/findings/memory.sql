@@ -3,7 +3,7 @@
 SELECT
   system,
   if(least < 5, 'watch', 'note') AS severity,
-  argMin(p.ts, (free_mb + ifNull(cached_mb, 0)) / size_mb) AS at,
+  argMin(p.ts, ((free_mb + ifNull(cached_mb, 0)) / size_mb, p.ts)) AS at,
   concat(toString(round(100 * min((free_mb + ifNull(cached_mb, 0)) / size_mb) AS least, 1)), ' % of ',
     toString(round(argMax(size_mb, p.ts) / 1024, 1)), ' GB of memory free or cached at the least') AS finding
 FROM counterflow.pool AS p FINAL

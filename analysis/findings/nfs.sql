@@ -3,9 +3,9 @@
 SELECT
   system,
   'note' AS severity,
-  argMax(ts, operations) AS at,
+  argMin(ts, (-operations, ts)) AS at,
   concat('NFS ', side, ': ', toString(round(sum(operations * seconds) / sum(seconds), 1)), ' operations/s on average, ',
-    toString(round(max(operations), 1)), ' at most; most often ', argMax(busiest, operations)) AS finding
+    toString(round(max(operations), 1)), ' at most; most often ', argMin(busiest, (-operations, ts))) AS finding
 FROM
 (
   SELECT

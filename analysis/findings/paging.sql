@@ -3,7 +3,7 @@
 SELECT
   system,
   if(countIf(paging_space_pages_out > 0) / count() >= 0.1, 'limit', 'watch') AS severity,
-  argMax(p.ts, paging_space_pages_out / interval_s) AS at,
+  argMin(p.ts, (-paging_space_pages_out / interval_s, p.ts)) AS at,
   concat('wrote to paging space in ', toString(countIf(paging_space_pages_out > 0)), ' of ', toString(count()),
     ' intervals, ', toString(round(max(paging_space_pages_out / interval_s), 1)), ' pages/s at most') AS finding
 FROM counterflow.pool AS p FINAL

@@ -3,7 +3,7 @@
 SELECT
   system,
   multiIf(full >= 0.1, 'limit', busiest >= 90, 'watch', 'note') AS severity,
-  argMax(ts, busy) AS at,
+  argMin(ts, (-busy, ts)) AS at,
   concat('processors ', toString(round(sum(busy * interval_s) / sum(interval_s), 1)), ' % busy on average, ',
     toString(round(max(busy) AS busiest, 1)), ' % at most',
     if(sum(interval_s * (busy >= 90)) / sum(interval_s) AS full > 0,

@@ -3,7 +3,7 @@
 SELECT
   system,
   if(max(end_to_end_ms) > 10000, 'watch', 'note') AS severity,
-  argMax(r.ts, end_to_end_ms) AS at,
+  argMin(r.ts, (-end_to_end_ms, r.ts)) AS at,
   concat('queue ', queue, ': end-to-end latency ',
     toString(round(sum(end_to_end_ms * transactions) / sum(transactions) / 1000, 2)), ' s on average, ',
     toString(round(max(end_to_end_ms) / 1000, 2)), ' s at most') AS finding

@@ -3,7 +3,7 @@
 SELECT
   system,
   'watch' AS severity,
-  argMax(d.ts, response_ms) AS at,
+  argMin(d.ts, (-response_ms, d.ts)) AS at,
   concat('slowest disk ', disk, ': ', toString(round(sum(response_ms * transfers_per_s * interval_s) AS waited
     / sum(transfers_per_s * interval_s), 1)), ' ms a transfer on average, ', toString(round(max(response_ms), 1)), ' ms at most') AS finding
 FROM counterflow.disk_load AS d FINAL

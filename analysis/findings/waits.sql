@@ -9,7 +9,7 @@ SELECT
 FROM
 (
   SELECT
-    system, wait_group, sum(seconds) AS held, argMax(ts, seconds) AS worst_at,
+    system, wait_group, sum(seconds) AS held, argMin(ts, (-seconds, ts)) AS worst_at,
     sum(sumIf(seconds, wait_group = 'dispatched_cpu')) OVER (PARTITION BY system) AS ran
   FROM counterflow.wait_profile
   WHERE grouping = 'job'

@@ -24,8 +24,12 @@ _HEADERS = {
 _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
 _ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _TOTALS = re.compile(r"\bTOTALS\b", re.IGNORECASE)
-_NOT_COMPILED = "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0"
-"""Compiling an expression takes longer than it saves in a process that asks each question once."""
+_SETTINGS = (
+    # compiling an expression takes longer than it saves in a process that asks each question once
+    "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0, "
+    # a folder holds whatever days it holds, and the engine refuses an insert of more than a hundred otherwise
+    "max_partitions_per_insert_block = 0"
+)
 _CODE = re.compile(r"Code: (\d+)\. ")
 
 
@@ -45,7 +49,7 @@ class Embedded(ClickHouse):
         self._session: Any = library().Session(str(folder))
         self._set: dict[str, str] = {}
         self._lock = Lock()
-        self.post(_NOT_COMPILED)
+        self.post(_SETTINGS)
         if not writable:
             self.post("SET readonly = 2")
 

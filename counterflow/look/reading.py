@@ -48,7 +48,6 @@ SETTINGS: Settings = {
     "input_format_skip_unknown_fields": 1,
     "input_format_null_as_default": 1,
     "optimize_on_insert": 0,
-    "max_partitions_per_insert_block": 0,
     "max_block_size": 1_000,  # frames, each of up to some thousand rows
 }
 

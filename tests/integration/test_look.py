@@ -1,4 +1,4 @@
-"""`look` through its command line, with nothing running: findings, report, kept folder, and input that is none."""
+"""`look` through its command line, with nothing running: findings, report, kept folder, and unreadable input."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -16,6 +17,7 @@ import termios
 import time
 import zipfile
 from collections import Counter
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,7 @@ def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_one_recording_says_what_limited_its_system(tmp_path: Path) -> None:
+def test_one_recording_reports_what_limited_its_system(tmp_path: Path) -> None:
     """The sample consumes at least 0.76 of 0.8 processors in 12 of 48 intervals: counted by awk over its LPAR lines."""
     found = findings(AIX, home=tmp_path)
     [limit] = [one for one in found if one["severity"] == "limit"]
@@ -88,22 +90,22 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("case", "said"),
+    ("case", "sentence"),
     [
         ("linux_gpu", "busiest GPU GPU1: 97 % on average, 97 % at most; at least 90 % for 100 % of the time"),
         ("linux_gpu", "NFS client: 4 operations/s on average, 4 at most; most often read of version 4"),
         ("vios", "NFS server: 12.5 operations/s on average, 12.5 at most; most often getattr of version 3"),
     ],
 )
-def test_gpus_and_nfs_are_stated_where_they_were_recorded(case: str, said: str, tmp_path: Path) -> None:
+def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence: str, tmp_path: Path) -> None:
     """Sums and means of the lines GPU_UTIL, NFSCLIV3, NFSCLIV4 and NFSSVRV3 of the recordings, by hand."""
     found = findings(SAMPLES.parents[1] / "tests/golden/nmon" / case / "input.nmon", home=tmp_path)
-    [one] = [one for one in found if one["finding"] == said]
-    assert one["severity"] == ("limit" if "GPU" in said else "note")
+    [one] = [one for one in found if one["finding"] == sentence]
+    assert one["severity"] == ("limit" if "GPU" in sentence else "note")
     assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
 
 
-def test_the_schema_is_made_once_and_made_anew_where_what_is_kept_of_it_is_damaged_or_cannot_be_kept(
+def test_the_schema_is_made_once_and_again_where_its_copy_is_damaged_or_cannot_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
@@ -138,6 +140,28 @@ def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> No
         (tmp_path / "files" / name).mkdir(parents=True)
         (tmp_path / "files" / name / LINUX.name).write_bytes(LINUX.read_bytes())
     assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
+
+
+def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
+    """The engine refuses an insert into more than 100 partitions, here days, unless it is told otherwise."""
+    text = "".join(
+        line
+        for line in LINUX.read_text().splitlines(keepends=True)
+        if not line.startswith("BBB") and not re.match(r"[^,]+,T(?!000[1-3],)\d{4},", line)
+    )
+    for day in (date(2026, 1, 1) + timedelta(days=n) for n in range(120)):
+        of_the_day = text.replace("21-NOV-2026", f"{day:%d-%b-%Y}".upper())
+        (tmp_path / f"{day}.nmon").write_text(of_the_day)
+    kept = tmp_path / "kept"
+    done = counterflow("look", *tmp_path.glob("*.nmon"), "--keep", kept, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "120 files read" in done.stdout
+    at = re.findall(r"^  (?:limit|watch|note) +(\S+)", done.stdout, re.MULTILINE)
+    assert set(at) == {"2026-01-01"}, "the days are alike, so the first is named"
+    for table in ("disk", "disk_total"):
+        days = f"SELECT uniqExact(toDate(ts)) FROM counterflow.{table}"
+        counted = counterflow("sql", days, "--on", kept, "--format", "csv", home=tmp_path)
+        assert counted.stdout.splitlines()[1] == "120", table
 
 
 def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
@@ -190,7 +214,7 @@ def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_
         assert f"<h2>{absent}" not in page
 
 
-def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> None:
+def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     first = counterflow("look", AIX, "--keep", kept, home=tmp_path)
     assert first.stdout.startswith("1 file read; 6,658 records of 1 system, 2026-03-02 08:00:00 to ")
@@ -209,7 +233,7 @@ def test_a_kept_folder_grows_and_is_asked_by_other_commands(tmp_path: Path) -> N
     assert "parts work" not in examined.stdout  # there are none
     checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
     assert "nothing to check: no IBM i counters" in checked.stderr
-    assert f"--on {kept}\n" in checked.stderr, "what to type next asks the same folder"
+    assert f"--on {kept}\n" in checked.stderr, "the suggested command queries the same folder"
 
 
 def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
@@ -239,7 +263,7 @@ def test_an_export_that_does_not_fit_is_a_sentence_and_leaves_the_earlier_one(tm
 
 
 @pytest.mark.parametrize(
-    ("files", "status", "said"),
+    ("files", "status", "message"),
     [
         ({}, 2, "no file in"),
         ({"a.png": b"\x89PNG\r\n\x1a\n\0"}, 2, "a.png"),
@@ -250,7 +274,7 @@ def test_an_export_that_does_not_fit_is_a_sentence_and_leaves_the_earlier_one(tm
     ids=["an empty folder", "a photograph", "a header alone", "one of two", "a name with quotes"],
 )
 def test_what_is_no_recording_is_named_and_the_rest_goes_on(
-    files: dict[str, bytes], status: int, said: str, tmp_path: Path
+    files: dict[str, bytes], status: int, message: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
@@ -258,7 +282,7 @@ def test_what_is_no_recording_is_named_and_the_rest_goes_on(
         (folder / name).write_bytes(data)
     done = counterflow("look", folder, home=tmp_path)
     assert done.returncode == status, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -277,7 +301,7 @@ def test_more_files_than_wait_at_once_are_read_once_each(tmp_path: Path) -> None
     assert len(set(of.values())) == 1
 
 
-def test_a_kept_folder_is_asked_block_by_block_with_one_header(tmp_path: Path) -> None:
+def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path) -> None:
     """Several blocks of the engine: the header once, whole documents whole, an error amid rows a sentence."""
     kept = tmp_path / "kept"
     assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
@@ -305,7 +329,7 @@ def test_a_kept_folder_is_asked_block_by_block_with_one_header(tmp_path: Path) -
 
 @pytest.mark.parametrize("option", ["--out", "--keep", "--export"])
 def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(option: str, tmp_path: Path) -> None:
-    """`/proc` takes no file of anybody, root included."""
+    """`/proc` accepts no file from any user, root included."""
     done = counterflow("look", AIX, option, "/proc/self/report", home=tmp_path)
     assert done.returncode == 2
     assert "error: /proc/self/report: No such file or directory" in done.stderr
@@ -322,7 +346,7 @@ def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
 
 
 def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
-    """Files of at most 20 kB, by a limit of the process: what a disk answers when it is full."""
+    """Files of at most 20 kB, by a limit of the process: writes fail as on a full disk."""
     limited = "import resource, sys; from counterflow.cli import main; "
     limited += (
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); sys.argv[1:] = ['look', *sys.argv[1:]]; main()"
@@ -353,8 +377,8 @@ def test_a_report_that_does_not_fit_is_a_sentence_with_its_folder(tmp_path: Path
     assert done.stderr == f"error: {out}: File too large\nhint: --out names another folder\n"
 
 
-def test_what_reads_ends_with_a_look_that_is_ended(tmp_path: Path) -> None:
-    """Two large recordings are read by two processes, which must not go on for nobody."""
+def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
+    """Two large recordings are read by two processes, which must end with it."""
     for name in ("first", "second"):
         rows = AIX.read_bytes()
         (tmp_path / f"{name}.nmon").write_bytes(rows + b"".join(b"BBBP,%d,note\n" % at for at in range(400_000)))
@@ -429,7 +453,7 @@ SHORT = {
 
 
 @pytest.mark.parametrize("names", ["long", "short"])
-def test_captures_of_both_headings_tell_the_cap_with_the_hmc_and_what_is_missing_without(
+def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing_without(
     names: str, tmp_path: Path
 ) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
