@@ -43,6 +43,8 @@ _FOLDERS = frozenset(
     cgroup cpuinfo devices diskstats fs mapper meminfo net partitions stat
     """.split()  # noqa: SIM905 - a list of them is a page
 )
+_DEVICE = re.compile(r"(?:sd|hd|vd|xvd|dasd)[a-z]{1,2}\d*|nvme\d+n\d+(?:p\d+)?|md\d+|hdisk\d+|hd\d\w*|fslv\d+")
+"""What drivers and AIX name, as below /dev: whose part a device is shows in its name."""
 
 _WORD = re.compile(r"[\w$#@]+")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
@@ -117,7 +119,8 @@ class Pseudonyms:
             for found in pattern.finditer(text):
                 for word in _WORD.findall(found[found.lastindex or 0]):
                     short = kind in ("path", "domain", "mail") and len(word) < _SHORT
-                    if not (kind == "path" and word in _FOLDERS) and not short:
+                    common = kind == "path" and (word in _FOLDERS or _DEVICE.fullmatch(word))
+                    if not common and not short:
                         self._add(word, kind)
 
     def replaced(self, text: str) -> str:
@@ -143,7 +146,8 @@ class Pseudonyms:
         return sorted(self._found)
 
     def _names(self, value: str, kind: str) -> None:
-        for word in _WORD.findall(value):
+        location = _LOCATION.match(value)  # its other words name kinds of places: -T1 a port, -S1 a part of one
+        for word in [location[1]] if location else _WORD.findall(value):
             self._add(word, kind)
 
     def _add(self, word: str, kind: str) -> None:

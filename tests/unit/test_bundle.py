@@ -27,7 +27,7 @@ def unpacked(archive: Path, folder: Path) -> list[Path]:
 
 
 def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
-    """What names do not change of what `parse` prints of a file."""
+    """What `parse` prints of a file, without what depends on names."""
     rows = map(json.loads, CliRunner().invoke(cli, ["parse", *options, str(file)]).stdout.splitlines())
     return [
         (row.get("dataset"), row.get("reject"), row.get("ts"), *(v for v in row.values() if not isinstance(v, str)))
@@ -45,13 +45,13 @@ def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
     text += "UARG,T0001,4000000,4000000,0,payroll,1,payroll,payroll --password hunter2\n"
     source.write_text(text)
     out = tmp_path / "b.tgz"
-    told = bundle(source, "--out", out, "--json")
-    assert told.exit_code == 0, told.output
+    result = bundle(source, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
     [file] = unpacked(out, tmp_path / "unpacked")
     sent = file.read_text()
     for secret in secrets:
         assert secret not in sent.lower() + file.name
-        assert secret not in told.output
+        assert secret not in result.output
     assert [len(line) for line in sent.splitlines()] == [len(line) for line in text.splitlines()]
     assert figures(file) == figures(source)
     assert len(figures(file)) > 1_000
@@ -97,7 +97,7 @@ def test_words_of_the_user_are_replaced_or_kept(tmp_path: Path) -> None:
 
 
 def test_no_name_stands_for_another(tmp_path: Path) -> None:
-    """Slots and ports have names of two characters, of which a random one is soon that of another port."""
+    """Slots and ports have names of two characters, so a random name is soon that of another port."""
     slots = {f"{letter}{digit}" for letter in "CDPT" for digit in range(1, 10)}
     source = tmp_path / "ports.nmon"
     rows = [f"BBBP,{number:03},lscfg,U78D2.001.WZS0001-{slot}" for number, slot in enumerate(sorted(slots))]
@@ -108,12 +108,31 @@ def test_no_name_stands_for_another(tmp_path: Path) -> None:
     assert not slots & set(re.findall(r"\w+", file.read_text()))
 
 
+def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) -> None:
+    """Its other words name kinds of places: -T1 is a port, -S1 a part of one."""
+    [source] = (Path(__file__).parents[1] / "golden/hmc_lshwres/physical_ports").glob("input*")
+    assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
+    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    places = re.findall(r"U78D2\.001\.(\w{7})(-P1-C8-T[12])", file.read_text())
+    assert [place for _, place in places] == ["-P1-C8-T1", "-P1-C8-T2"]
+    assert "WZS0001" not in {serial for serial, _ in places}
+
+
+def test_a_device_that_a_driver_named_keeps_its_name(tmp_path: Path) -> None:
+    """The sample lists sda, and in a path its partition sda1, whose figures are not added to those of the disk."""
+    [source] = (Path(__file__).parents[1] / "golden/sysstat/all_activities").glob("input*")
+    assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
+    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    assert "/dev/sda1" in file.read_text()
+    assert "appsrv01" not in file.read_text()
+
+
 def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     ebcdic = tmp_path / "spool"
     ebcdic.write_bytes("WORK WITH DISK STATUS   BANKPROD  10/10/26\n".encode("cp037") * 9)
-    told = bundle(ebcdic, "--out", tmp_path / "b.tgz")
-    assert told.exit_code != 0
-    assert "no text whose names could be found" in str(told.exception)
+    result = bundle(ebcdic, "--out", tmp_path / "b.tgz")
+    assert result.exit_code != 0
+    assert "no text whose names could be found" in str(result.exception)
     assert not (tmp_path / "b.tgz").exists()
 
 
@@ -124,14 +143,14 @@ SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.nam
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
 def test_whatever_the_layout_it_gives_the_same_figures(case: Case, tmp_path: Path) -> None:
-    """Whatever the layout: an archive is written after its check, or refused in one sentence."""
+    """An archive is written after its check, or refused in one sentence."""
     options = ["--zone", case.given["zone"]]
     for name in ("system", "date_order"):
         options += [f"--{name.replace('_', '-')}", case.given[name]] if name in case.given else []
     out = tmp_path / "b.tgz"
-    told = bundle(*(file for file in case.folder.iterdir() if file.name != "expected.jsonl"), *options, "--out", out)
-    if told.exit_code:
-        assert "no text whose names" in str(told.exception), told.exception
+    result = bundle(*(file for file in case.folder.iterdir() if file.name != "expected.jsonl"), *options, "--out", out)
+    if result.exit_code:
+        assert "no text whose names" in str(result.exception), result.exception
         return
     [file] = [file for file in unpacked(out, tmp_path / "unpacked") if file.name.endswith(case.input.name)]
     assert figures(file, *options) == figures(case.input, *options)
