@@ -1,10 +1,12 @@
-"""Real servers for the tests that need them, each on free ports, in a home of its own, and stopped whatever happens."""
+"""Real servers for the tests that need them, each on free ports, in its own home, and stopped whatever happens."""
 
 from __future__ import annotations
 
 import os
 import random
 import socket
+import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,9 +22,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave out Java's optimising compiler, which would take a third of all time: servers live for minutes here.
+    """Disable Java's optimising compiler, which would take a third of the time: servers live for minutes here.
 
-    What an interrupted run of this checkout left behind ends now, and this run marks what it starts.
+    End what an interrupted run of this checkout left behind, and mark what this run starts.
     """
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     if not hasattr(config, "workerinput"):
@@ -31,16 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End what the tests started and did not stop, for one because their own process was killed."""
+    """End what the tests started and did not stop, for example because their own process was killed."""
     if not hasattr(config, "workerinput"):
         left_over.end_left_over(os.environ.get(left_over.VARIABLE))
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process where there are several, and those of the whole stack: see `make test`.
+    """Keep the tests of a file in one process, and those of the whole stack in one, when `make test` runs several.
 
-    Those of the whole stack come first, since they take longest, then those with servers of their own.
+    Tests of the whole stack come first, since they take longest; then those with their own servers.
     """
     items.sort(key=lambda item: -len({"stack", "new_stack"}.intersection(getattr(item, "fixturenames", ()))))
     for item in items:
@@ -73,7 +75,7 @@ def printed_at_start() -> list[str]:
 
 @pytest.fixture(scope="session")
 def before_start() -> Callable[[StackSettings], None]:
-    """What is done to the home of `stack` first: nothing; `make faults` makes disks of its folders."""
+    """Prepare the home of `stack` before it starts: nothing here; `make faults` turns its folders into disks."""
     return lambda _: None
 
 
@@ -82,17 +84,20 @@ def stack(
     new_stack: Callable[[], StackSettings],
     printed_at_start: list[str],
     before_start: Callable[[StackSettings], None],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> StackSettings:
-    """The whole stack: topics, tables, lander and jobs."""
+    """The whole stack: topics, tables, lander and jobs. It starts with another Python first on PATH."""
     settings = new_stack()
     before_start(settings)
-    lifecycle.up(settings, say=printed_at_start.append)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PATH", f"{another_python(tmp_path_factory.mktemp('python'))}{os.pathsep}{os.environ['PATH']}")
+        lifecycle.up(settings, say=printed_at_start.append)
     return settings
 
 
 @pytest.fixture(scope="session")
 def bare(new_stack: Callable[[], StackSettings]) -> StackSettings:
-    """A stack of which `kafka` and `clickhouse` start only themselves: no topics, no tables, nobody else at work."""
+    """A stack in which `kafka` and `clickhouse` start their own part only: no topics, no tables, no other part."""
     return new_stack()
 
 
@@ -121,9 +126,23 @@ def flink(kafka: StackSettings) -> Iterator[StackSettings]:
 
 @pytest.fixture(scope="session")
 def driver(bare: StackSettings) -> Iterator[Driver]:
-    """What plans the jobs that tests give to `flink`."""
+    """The driver that plans the jobs which tests submit to `flink`."""
     with cluster(bare).driver() as kept:
         yield kept
+
+
+def another_python(folder: Path) -> Path:
+    """Make a Python whose standard library breaks any other one, since it lacks `struct`; return its `bin`."""
+    library = folder / "lib/python{}.{}".format(*sys.version_info)
+    library.mkdir(parents=True)
+    for entry in Path(sysconfig.get_path("stdlib")).iterdir():
+        if entry.name != "struct.py":
+            (library / entry.name).symlink_to(entry)
+    program = folder / "bin/python3"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    return program.parent
 
 
 def free_settings(home: Path, parts: Path) -> StackSettings:
@@ -134,7 +153,7 @@ def free_settings(home: Path, parts: Path) -> StackSettings:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports nobody listens on, below those the kernel gives to outgoing connections: such a one may be gone at once."""
+    """Free ports below the kernel's ephemeral range: an outgoing connection may take one of those at any time."""
     candidates = random.sample(range(20_000, 32_000), 40 + count)
     return [port for port in candidates if _is_free(port)][:count]
 

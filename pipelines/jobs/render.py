@@ -33,11 +33,10 @@ _SETTINGS = {
     "execution.checkpointing.incremental": "true",
     "execution.state-recovery.claim-mode": "CLAIM",  # Flink deletes the restored checkpoint once newer ones replace it
     # A back-fill of months keeps the state of every row that arrives within the TTL: on disk, not in the heap.
-    # RocksDB's share of the managed memory would be a twelfth, with which it reaches a third of the speed.
+    # Its share of the managed memory would be a twelfth, with which it reaches a third of the speed; so all jobs of a
+    # TaskManager share what its own configuration gives (`fixed-per-tm`), and one that is busy has most of it.
     "state.backend.type": "rocksdb",
-    "state.backend.rocksdb.memory.fixed-per-slot": "128mb",
-    # An unpartitioned filter is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md.
-    "state.backend.rocksdb.memory.partitioned-index-filters": "true",
+    "state.backend.rocksdb.memory.managed": "false",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
     # Each task of a job that has nothing to do would wake as often as this, and each source five times a second for

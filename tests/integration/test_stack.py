@@ -93,6 +93,13 @@ def test_a_healthy_start_prints_nothing_that_reads_like_a_failure(
     assert not [line for line in printed_at_start if re.search(r"\b(not|no|fail\w*|error|cannot)\b", line)]
 
 
+def test_the_state_of_all_jobs_shares_one_bound(stack: StackSettings) -> None:
+    """Jobs have no bound of their own, so without that of the TaskManager there would be none."""
+    log = (stack.logs / "taskmanager.log").read_text()
+    assert set(re.findall(r"Getting shared memory for RocksDB: (\S+),", log)) == {"shareScope=TM"}
+    assert set(re.findall(r"Obtained shared RocksDB cache of size (\d+) bytes", log)) == {str(384 << 20)}
+
+
 def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings, tmp_path: Path) -> None:
     config = stack.home / "agent.yaml"
     checked = counterflow(stack, "check-config", str(config))
@@ -106,25 +113,25 @@ def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings
         agent.stop()
 
 
-def test_the_exporter_tells_jobs_and_their_checkpoints(stack: StackSettings) -> None:
+def test_the_exporter_reports_jobs_and_their_checkpoints(stack: StackSettings) -> None:
     url = f"http://127.0.0.1:{stack.verdicts_metrics_port}/metrics"
     checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + 60
-    told: dict[str, dict[str, float]] = {}
-    while len(told.get(checkpoint, {})) < len(all_jobs()):  # each makes its first within seconds
-        assert time.monotonic() < end, told
+    metrics: dict[str, dict[str, float]] = {}
+    while len(metrics.get(checkpoint, {})) < len(all_jobs()):  # each makes its first within seconds
+        assert time.monotonic() < end, metrics
         text = httpx.get(url, timeout=20, trust_env=False).raise_for_status().text
-        told = {
+        metrics = {
             family.name: {sample.labels.get("flink_job", ""): sample.value for sample in family.samples}
             for family in text_string_to_metric_families(text)
         }
-    assert told["counterflow_flink_up"] == {"": 1}
-    assert told["counterflow_exporter_kafka_up"] == {"": 1}
-    assert told["counterflow_job_running"] == dict.fromkeys(all_jobs(), 1)
-    assert all(abs(moment - time.time()) < 300 for moment in told[checkpoint].values())
-    assert told["counterflow_job_failed_checkpoints"].keys() == all_jobs().keys()
+    assert metrics["counterflow_flink_up"] == {"": 1}
+    assert metrics["counterflow_exporter_kafka_up"] == {"": 1}
+    assert metrics["counterflow_job_running"] == dict.fromkeys(all_jobs(), 1)
+    assert all(abs(moment - time.time()) < 300 for moment in metrics[checkpoint].values())
+    assert metrics["counterflow_job_failed_checkpoints"].keys() == all_jobs().keys()
 
 
-def test_a_second_up_says_that_it_runs(stack: StackSettings) -> None:
+def test_a_second_up_reports_that_it_runs(stack: StackSettings) -> None:
     before = supervision.states(stack)
     result = counterflow(stack, "up")
     assert result.returncode == 0
@@ -251,27 +258,27 @@ def test_a_taken_port_is_one_sentence(new_stack: NewStack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("says", "sentence"),
+    ("printed", "sentence"),
     [
         (None, "error: JAVA_HOME is {home}, where there is no bin/java\nhint: unset JAVA_HOME\n"),
         (
             'openjdk version "11.0.2" 2019-01-15',
-            "error: Java 17 or newer is needed; {home}/bin/java says: {says}\nhint: unset JAVA_HOME\n",
+            "error: Java 17 or newer is needed; {home}/bin/java says: {printed}\nhint: unset JAVA_HOME\n",
         ),
     ],
 )
 def test_a_java_home_that_does_not_serve_is_one_sentence(
-    new_stack: NewStack, tmp_path: Path, says: str | None, sentence: str
+    new_stack: NewStack, tmp_path: Path, printed: str | None, sentence: str
 ) -> None:
     java = tmp_path / "bin/java"
     java.parent.mkdir()
-    if says:
-        java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    if printed:
+        java.write_text(f"#!/bin/sh\necho '{printed}' >&2\n")
         java.chmod(0o755)
     settings = new_stack()
     result = counterflow(settings, "up", JAVA_HOME=str(tmp_path))
     assert result.returncode == 1
-    assert result.stderr == sentence.format(home=tmp_path, says=says)
+    assert result.stderr == sentence.format(home=tmp_path, printed=printed)
     assert supervision.processes(settings) == []
 
 
@@ -295,19 +302,19 @@ def test_an_interrupted_installation_starts_again(
     broken.chmod(0o755)
     (broken.parent / "node").symlink_to(broken)
     settings = bare.model_copy(update={"parts": parts})
-    said: list[str] = []
+    messages: list[str] = []
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
         with pytest.raises(CounterflowError, match="npm ended with status 1: npm error network unreachable"):
-            install(settings, said.append)
-    install(settings, said.append)
-    assert [line.split()[:2] for line in said] == [
+            install(settings, messages.append)
+    install(settings, messages.append)
+    assert [line.split()[:2] for line in messages] == [
         ["installing", "clickhouse"],
         ["installing", "clickhouse"],
         ["installed", "clickhouse"],
         ["installing", "flink-library"],
         ["installed", "flink-library"],
     ]
-    said.clear()
-    install(settings, said.append)
-    assert said == []
+    messages.clear()
+    install(settings, messages.append)
+    assert messages == []
