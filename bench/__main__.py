@@ -83,7 +83,7 @@ def _machine() -> str:
 
 
 def _fixed_task_s() -> float:
-    """Return CPU seconds of work that never changes: a shared machine is not the same from one day to the next."""
+    """Return CPU seconds of work that never changes: a shared machine is not equally fast every day."""
     document = json.dumps([{"system": f"lpar{n:05}", "reads": n / 7, "writes": n * n} for n in range(20_000)])
     begin = time.process_time()
     for _ in range(10):

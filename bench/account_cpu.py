@@ -1,4 +1,4 @@
-"""Rows a second that `account_cpu` brings together, and a year of 200 Db2 members through `log_load`."""
+"""Rows a second that `account_cpu` joins, and a year of 200 Db2 members through `log_load`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def emit(rows: int, figures: dict[str, Took], plain: float) -> None:
 
 
 def peer(kafka: Kafka, rows: int) -> float:
-    """Return rows/s of the shortest Python program that brings the same rows together."""
+    """Return rows/s of the shortest Python program that joins the same rows."""
     consumer = Consumer(
         {
             **kafka.client,

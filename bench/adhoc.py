@@ -1,4 +1,4 @@
-"""Questions nobody prepared for, in SQL: ClickHouse as it is landed in, beside DuckDB over Parquet files."""
+"""Ad-hoc questions in SQL: ClickHouse with the tables of the lander, beside DuckDB over Parquet files."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ print(json.dumps(found))
 
 
 class Answer(NamedTuple):
-    """Milliseconds of a question, the middle of some rounds, and the rows that it gave."""
+    """Median milliseconds of a question over some rounds, and the number of its rows."""
 
     ms: float
     rows: int
 
 
 def main() -> None:
-    """Ask both the same, on the same processors, one after the other."""
+    """Run the same questions in both, on the same processors, one after the other."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-adhoc-") as name:
         settings = free_settings(Path(name) / "home", parts)
@@ -76,7 +76,7 @@ def main() -> None:
                 _fill(client, parquet)
                 rows = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
                 stored = _stored(client)
-                ours = [_ask(client, sql) for sql in _questions("quantileExact(0.95)(busy_pct)")]
+                ours = [_timed(client, sql) for sql in _questions("quantileExact(0.95)(busy_pct)")]
         finally:
             lifecycle.down(settings)
         if shutil.which(PEER[0]) is None:
@@ -90,7 +90,7 @@ def main() -> None:
     method = (
         f"{len(QUESTIONS)} questions of {rows:,} disk rows of {DAYS} days, answered over HTTP by the engine "
         f"({stored / 2**20:.0f} MiB), and by DuckDB 2.0.0 in its own process from a Parquet file a day "
-        f"({files / 2**20:.0f} MiB): the middle of {ROUNDS} after a first, wall, {os.cpu_count()} cores; the sum."
+        f"({files / 2**20:.0f} MiB): sum of the medians of {ROUNDS} runs after a first, wall, {os.cpu_count()} cores."
     )
     mine_ms, other_ms = (round(sum(one.ms for one in side)) for side in (ours, theirs))
     Figure("ad-hoc SQL", mine_ms, "ms", f"<= {other_ms}", method, "DuckDB over Parquet", other_ms).emit()
@@ -117,7 +117,7 @@ def _questions(p95: str) -> list[str]:
     return [question.format(p95=p95, **period) for question in QUESTIONS.values()]
 
 
-def _ask(client: ClickHouse, sql: str) -> Answer:
+def _timed(client: ClickHouse, sql: str) -> Answer:
     took = []
     for _ in range(ROUNDS + 1):
         begin = time.perf_counter()
@@ -128,8 +128,8 @@ def _ask(client: ClickHouse, sql: str) -> Answer:
 
 def _peer(parquet: Path) -> list[Answer]:
     questions = _questions("quantile_disc(busy_pct, 0.95)")
-    asked = {"folder": str(parquet), "threads": os.cpu_count(), "rounds": ROUNDS, "questions": questions}
-    run = subprocess.run([*PEER, _DUCKDB], input=json.dumps(asked), capture_output=True, text=True, check=False)
+    given = {"folder": str(parquet), "threads": os.cpu_count(), "rounds": ROUNDS, "questions": questions}
+    run = subprocess.run([*PEER, _DUCKDB], input=json.dumps(given), capture_output=True, text=True, check=False)
     if run.returncode:
         raise AssertionError(run.stderr)
     return [Answer(1000 * statistics.median(one["took"]), one["rows"]) for one in json.loads(run.stdout)]

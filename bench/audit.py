@@ -1,4 +1,4 @@
-"""`counterflow audit` of a hundred million records: how long it takes, and how much of that are records and results."""
+"""`counterflow audit` of a hundred million records: how long it takes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILL = {"max_insert_block_size": 2_000_000, "min_insert_block_size_rows": 2_000
 
 
 def main() -> None:
-    """Fill the tables, say in Kafka what agents committed, and ask the command."""
+    """Fill the tables, write the checkpoints of the agents to Kafka, and run the command."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-audit-") as home:
         settings = free_settings(Path(home), parts)
@@ -44,16 +44,16 @@ def main() -> None:
                 migrate(client)
                 _fill(client)
             _commit(settings)
-            seconds, said = _audit(settings)
+            seconds, report = _audit(settings)
         finally:
             lifecycle.down(settings)
     wanted = AGENTS * A_DAY * DAYS
-    if said["landed"] != wanted or said["lost"] or said["duplicates"] or said["results_wrong"]:
-        raise AssertionError({name: value for name, value in said.items() if name not in ("agents", "results")})
+    if report["landed"] != wanted or report["lost"] or report["duplicates"] or report["results_wrong"]:
+        raise AssertionError({name: value for name, value in report.items() if name not in ("agents", "results")})
     method = (
-        f"{said['landed']:,} disk records of {AGENTS} agents over {DAYS} days in ClickHouse and its ledger, and "
-        f"{said['results_checked']:,} results of `disk_load` of the last day, recomputed and compared; `counterflow "
-        f"audit --json` with its start, wall, {os.cpu_count()} cores shared with the engine."
+        f"{report['landed']:,} disk records of {AGENTS} agents over {DAYS} days in ClickHouse and its ledger, and "
+        f"{report['results_checked']:,} results of `disk_load` of the last day, recomputed and compared; `counterflow "
+        f"audit --json`, start-up included, wall, {os.cpu_count()} cores shared with the engine."
     )
     Figure("audit of 100 million records", round(seconds, 1), "s", "<= 60", method).emit()
 
@@ -67,10 +67,10 @@ def _fill(client: ClickHouse) -> None:
         for number in range(DAYS):
             days = [day(agent, number, begin) for agent in range(AGENTS)]
             list(pool.map(lambda statement: client.post(statement, settings=_FILL), days))
-    # What is measured is the price of comparing; that the audit finds what differs is a test (test_audit.py).
+    # This measures the cost of comparing; test_audit.py tests that the audit finds what differs.
     query = (FOLDER / "disk_load/audit.sql").read_text()
     named = client.rows(f"DESCRIBE TABLE ({query})", _period(begin, begin))
-    columns = ", ".join(row["name"] for row in named if row["name"] != "landed_at")  # the table's own says when
+    columns = ", ".join(row["name"] for row in named if row["name"] != "landed_at")  # a default of the table
     for hour in range(24):
         first = midnight() - timedelta(hours=24 - hour)
         statement = f"INSERT INTO counterflow.disk_total ({columns}) SELECT {columns} FROM ({query})"
@@ -78,7 +78,7 @@ def _fill(client: ClickHouse) -> None:
 
 
 def day(agent: int, number: int, begin: datetime) -> str:
-    """Return the statement that inserts the disk records of an agent, of a day counted from the one that begins."""
+    """Return the statement that inserts the disk records of an agent on a day, `number` days after `begin`."""
     at = int((begin + timedelta(days=number)).timestamp())
     things = SYSTEMS_OF_EACH * DISKS
     return f"""
@@ -104,7 +104,7 @@ def _commit(settings: StackSettings) -> None:
 
 
 def _audit(settings: StackSettings) -> tuple[float, dict[str, int]]:
-    """Return the seconds of the command, and what it said."""
+    """Return the seconds of the command, and its report."""
     command = [sys.executable, "-m", "counterflow", "audit", "--to", f"{midnight().astimezone(UTC):%FT%TZ}", "--json"]
     begin = time.monotonic()
     run = subprocess.run(

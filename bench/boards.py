@@ -1,6 +1,6 @@
-"""How long what boards ask takes, as Grafana asks it: each query alone, and all of a board as it opens.
+"""How long the queries of boards take, sent as Grafana sends them: each alone, and all of a board as it opens.
 
-Thirty days of a fleet of 50 systems. What the browser takes to draw the answers is not in it: there is no Grafana here.
+Thirty days of a fleet of 50 systems. Drawing in the browser is not included: there is no Grafana here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from counterflow.dashboards.statement import statement
 
 REPEATS = 3
 AT_ONCE = 6
-"""A browser asks a server so many questions at once over HTTP/1.1."""
+"""A browser sends a server so many requests at once over HTTP/1.1."""
 
 
 class Took(NamedTuple):
-    """What a board asks, and how long the answer took: the middle of several, wall seconds."""
+    """A query of a board, and its median of several runs, wall seconds."""
 
     board: str
     name: str
@@ -38,9 +38,9 @@ class Took(NamedTuple):
 
 
 def main() -> None:
-    """Generate the fleet, ask all that the boards ask as they open, and print the slowest."""
+    """Generate the fleet, run every query that boards send as they open, and print the slowest."""
     with fleet.engine("fleet", fleet.fill) as engine, engine.reader() as reader:
-        taken = sorted(_asked(reader, engine.end), key=lambda took: -took.seconds)
+        taken = sorted(_timed(reader, engine.end), key=lambda took: -took.seconds)
         opened = sorted(((_opened(reader, board, engine.end), board.uid) for board in boards().values()), reverse=True)
         rows = sum(engine.rows.values())
     for took in taken[:15]:
@@ -49,21 +49,21 @@ def main() -> None:
     method = (
         f"the slowest of {len(taken)} queries ({slowest.name} of {slowest.board}), those of panels, figures, variables "
         f"and annotations as boards open and Grafana sends them, {fleet.DAYS} days of {fleet.SYSTEMS} systems, "
-        f"{rows:,} generated rows; the middle of {REPEATS} runs after a first, so from the cache, wall, "
+        f"{rows:,} generated rows; median of {REPEATS} runs after a first, so from the cache, wall, "
         f"as `reader`, {os.cpu_count()} cores."
     )
     Figure("a query of a board over 30 days", round(slowest.seconds * 1000), "ms", "<= 500", method).emit()
     seconds, uid = opened[0]
     print("  opened: " + ", ".join(f"{name} {took:.2f} s" for took, name in opened))
     method = (
-        f"all that the slowest board ({uid}) asks as it opens, {AT_ONCE} queries at a time, until the last is "
-        f"answered; {len(opened)} boards, the same rows, the middle of {REPEATS} runs, wall; without what Grafana "
-        f"takes to draw it."
+        f"every query that the slowest board ({uid}) sends as it opens, {AT_ONCE} at a time, until the last is "
+        f"answered; {len(opened)} boards, the same rows, median of {REPEATS} runs, wall; drawing in Grafana not "
+        f"included."
     )
     Figure("a board over 30 days, answered", round(seconds, 2), "s", "<= 2", method).emit()
 
 
-def _asked(reader: ClickHouse, end: datetime) -> Iterator[Took]:
+def _timed(reader: ClickHouse, end: datetime) -> Iterator[Took]:
     """Yield how long each statement takes, each once."""
     known = set[str]()
     for board in boards().values():
@@ -74,18 +74,18 @@ def _asked(reader: ClickHouse, end: datetime) -> Iterator[Took]:
             sent = _sent(reader, board, sql, least_s, end)
             seconds = []
             for _ in range(1 + REPEATS):
-                asked = time.monotonic()
+                began = time.monotonic()
                 try:
                     ask(reader, sent)
                 except ClickHouseError as error:
                     error.add_note(f"{name} of {board.uid}")
                     raise
-                seconds.append(time.monotonic() - asked)
+                seconds.append(time.monotonic() - began)
             yield Took(board.uid, name, statistics.median(seconds[1:]))
 
 
 def _opened(reader: ClickHouse, board: Board, end: datetime) -> float:
-    """Return how long it takes until all is answered that a board asks as it opens."""
+    """Return how long it takes until every query that a board sends as it opens is answered."""
     sent = [_sent(reader, board, sql, least_s, end) for _, sql, least_s in _statements(board)]
     seconds = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -104,7 +104,7 @@ def _sent(reader: ClickHouse, board: Board, sql: str, least_s: int, end: datetim
 
 
 def _statements(board: Board) -> Iterator[tuple[str, str, int]]:
-    """Yield what a board sends: its name, the statement, and the shortest bucket, seconds."""
+    """Yield what a board sends: a name, the statement, and the shortest bucket, seconds."""
     for name in board.drawings:
         if chart := charts().get(name):
             yield name, statement(chart), 1 if chart.usual_s else chart.interval_s

@@ -47,7 +47,7 @@ def main() -> None:
     print(f"CPU s of this process: {of_plain} and {of_packed}")
     method = (
         f"{FILES:,} AIX recordings of {kb[0]} KB (gzip: {kb[1]} KB) "
-        "published by one process, CPU seconds of that process as they are, divided by those of the same in gzip, "
+        "published by one process, its CPU seconds for the uncompressed files divided by those for the same in gzip, "
         f"least of {ROUNDS} each: {min(of_plain):.1f} and {min(of_packed):.1f} s."
     )
     speed = round(100 * min(of_plain) / min(of_packed), 1)

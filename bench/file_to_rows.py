@@ -54,8 +54,8 @@ def main() -> None:
     )
     method = (
         f"generated AIX recording of {size:.0f} MB, {SNAPSHOTS} snapshots of 1,200 disks, {published:,} records: "
-        f"`counterflow publish` (done after {published_s:.0f} s) with its start, broker, lander and engine with ledger "
-        f"and rollups on {os.cpu_count()} cores, wall; CPU us a record: {shares}."
+        f"`counterflow publish` with its start-up (done after {published_s:.0f} s), broker, lander and engine with "
+        f"ledger and rollups on {os.cpu_count()} cores, wall; CPU us a record: {shares}."
     )
     Figure("nmon file to rows", round(size / seconds, 1), "MB/s", ">= 12", method).emit()
 

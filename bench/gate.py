@@ -94,7 +94,7 @@ def _encode(records: list[Record]) -> None:
 def _fixed_task() -> None:
     """Do what parsing does, with nothing of ours: split lines, make numbers, keep them by name, write JSON.
 
-    Rows are kept, so that it waits for memory as the paths do where others have the caches.
+    Rows are kept, so that it waits for memory as the paths do while other processes use the caches.
     """
     line = ",".join(str(number / 10) for number in range(20)).encode()
     rows = [{f"c{n}": float(value) for n, value in enumerate(line.split(b","))} for _ in range(6_000)]

@@ -196,7 +196,7 @@ def engine(name: str, fill: Callable[[ClickHouse], dict[str, int]]) -> Iterator[
 
 def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> dict[str, int]:
     """Fill migrated, empty tables with the days before the last midnight; return the rows of each."""
-    _roll_nothing_up(client)
+    _drop_rollup_views(client)
     end = midnight()
     _send(client, (_anomalies(end), _runs(end), _counters(end)))
     for day in (end - timedelta(days=back) for back in range(days, 0, -1)):
@@ -208,7 +208,7 @@ def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> 
 
 def fill_year(client: ClickHouse) -> dict[str, int]:
     """Fill the rollups with a year of many systems before the last midnight, and the results of its last day."""
-    _roll_nothing_up(client)
+    _drop_rollup_views(client)
     end = midnight()
     begin_s = int((end - timedelta(days=365)).timestamp())
     _send(client, (_rollup("metric_1h", 3600, 365, end),))
@@ -235,8 +235,8 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
     return rows(client)
 
 
-def _roll_nothing_up(client: ClickHouse) -> None:
-    """Take away the views that roll counters up by minute and hour: at this size they would take most of the time.
+def _drop_rollup_views(client: ClickHouse) -> None:
+    """Drop the views that roll counters up by minute and hour: at this size they would take most of the time.
 
     Those that list systems and arrivals stay.
     """
@@ -340,7 +340,7 @@ def _runs(end: datetime) -> str:
 
 
 def _counters(end: datetime) -> str:
-    """Return the statement that says which systems have which counters, as manifests of all datasets would."""
+    """Return the statement that records which systems have which counters, as manifests of all datasets would."""
     has = {"wait": _IBMI, "pool": _IBMI, "link": (0, 10), "db_log": _ZOS}
     has |= dict.fromkeys(("workload", "replication"), _REPLICATING)
     there = [(dataset, number) for dataset, systems in has.items() for number in range(*systems)]

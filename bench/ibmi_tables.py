@@ -55,7 +55,7 @@ def main(intervals: int = 96) -> None:
     method = (
         f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with QAPMJOBOS, "
         f"{size:.0f} MB, joined into {rows:,} rows, those of `counter` among them, as tables; CPU seconds of one "
-        "process, user and system, without its start"
+        "process, user and system, start-up not included"
     )
     Figure(
         "Collection Services parse",

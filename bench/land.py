@@ -152,7 +152,7 @@ def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
 
 
 def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
-    """Return rows a second; print the CPU seconds of everybody."""
+    """Return rows a second; print the CPU seconds of every part."""
     pids = {part: state.pid for part, state in supervision.states(settings).items() if state.pid}
     before = {part: cpu_s(psutil.Process(pid)) for part, pid in pids.items()}
     children = os.times()
@@ -171,7 +171,7 @@ def cpu_s(process: psutil.Process) -> float:
 
 
 def command(settings: StackSettings) -> tuple[str, ...]:
-    """Return what lands all that there is, and ends."""
+    """Return the command that lands all that there is, and ends."""
     password = str(settings.secrets / "clickhouse-lander")
     words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
     return (sys.executable, "-m", *words, "--password-file", password)
@@ -207,7 +207,7 @@ def _loop(settings: StackSettings) -> float:
 
 
 def _connect(settings: StackSettings) -> float:
-    """Land by what the documentation of clickhouse-connect shows, in a process of its own."""
+    """Land as the documentation of clickhouse-connect shows, in a process of its own."""
     given = {
         "kafka": {**settings.kafka("admin").client, "group.id": "connect", "isolation.level": "read_committed",
                   "auto.offset.reset": "earliest", "enable.auto.commit": False},
@@ -255,7 +255,7 @@ def _stored_bytes(client: ClickHouse, table: str) -> int:
 
 
 def empty(client: ClickHouse) -> None:
-    """Take out what has landed."""
+    """Empty the tables."""
     for table in TABLES:
         client.post(f"TRUNCATE TABLE counterflow.{table}")
 

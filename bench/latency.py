@@ -37,7 +37,7 @@ def main() -> None:
     print(f"p50 {p50:.2f} s, p95 {p95:.2f} s, max {delays[-1]:.2f} s of {len(delays)} snapshots")
     method = (
         f"{len(delays)} snapshots written {INTERVAL_S} s apart to a followed nmon file; from the write until "
-        "`system_cpu` returns the row, polled every 50 ms, wall, stack otherwise idle, all at their defaults."
+        "`system_cpu` returns the row, polled every 50 ms, wall, stack otherwise idle, all settings at their defaults."
     )
     Figure("counter read to queryable, p95", round(p95, 2), "s", "<= 3", method).emit()
 

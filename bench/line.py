@@ -22,7 +22,7 @@ LONGEST_S = 1800
 
 
 def main() -> None:
-    """Publish as many recordings twice, all at once, with the command users have: the first warm the JVMs."""
+    """Publish two folders of recordings, each at once, with the command users have: the first warms the JVMs."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-line-") as name:
         folders = [Path(name) / which for which in ("first", "second")]
@@ -34,7 +34,7 @@ def main() -> None:
         f"{RECORDINGS} generated AIX recordings of {DISKS} disks, {SNAPSHOTS} snapshots each, {sizes[1]:.1f} MB, "
         f"{warm.records:,} records, by `counterflow publish`, all jobs running, {os.cpu_count()} cores, after as many "
         f"that warmed the JVMs (then {1e6 * sum(cold.cpu_s.values()) / cold.records:.0f} us); CPU s of all parts until "
-        f"the last result is complete, their own while they wait included: {together:.0f} ({shares}); published after "
+        f"the last result is complete, their idle load included: {together:.0f} ({shares}); published after "
         f"{warm.published_s:.0f} s, computed after {warm.seconds:.0f} s."
     )
     Figure("the whole line, a record", round(1e6 * together / warm.records, 1), "us of CPU", "<= 15", method).emit()

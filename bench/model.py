@@ -1,7 +1,7 @@
 """What a fleet needs, from what was measured: `python -m bench.model 100 10000 1000000`.
 
-No figure is made here: rows and rates are those of bench/results.json and of the pages named, and what is assumed is
-an assumption by name. docs/scale.md shows the result, and says where each part's limit is.
+Nothing is measured here: rows and rates are those of bench/results.json and of the pages named, and assumptions are
+named as such. docs/scale.md shows the result and the limit of each part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BEGIN, _END = "<!-- made by `make bench` -->", "<!-- end -->"
 
 @dataclass(frozen=True)
 class Measured:
-    """What one core does, and what a row weighs; each says which figure it comes from."""
+    """What one core does, and what a row weighs; each names the figure it comes from."""
 
     rows_a_system_s: float
     """bench/panels.py: 150,494,997 rows of 50 systems in 30 days, at one interval in 15 s."""
@@ -71,7 +71,7 @@ class Plan:
 
 
 def measured(figures: dict[str, float]) -> Measured:
-    """Take from the figures by their names what the model needs."""
+    """Return what the model needs, from the figures by their names."""
     return Measured(
         rows_a_system_s=150_494_997 / (50 * 30 * 86_400),
         job_rows_core_s=figures["disk_load"] / 2,
@@ -85,7 +85,7 @@ def measured(figures: dict[str, float]) -> Measured:
 
 
 def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
-    """Say what so many systems need."""
+    """Return what so many systems need."""
     rows_s = systems * m.rows_a_system_s
 
     def cores(of: float) -> int:
@@ -136,5 +136,5 @@ def page(text: str) -> str:
 
 
 if __name__ == "__main__":
-    asked = tuple(int(word.replace(",", "")) for word in sys.argv[1:]) or FLEETS
-    print(table(asked))
+    fleets = tuple(int(word.replace(",", "")) for word in sys.argv[1:]) or FLEETS
+    print(table(fleets))

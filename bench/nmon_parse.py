@@ -41,9 +41,9 @@ def measure(path: Path, to: str = "records") -> tuple[float, float]:
 
 
 def peer(path: Path, folder: Path) -> float | None:
-    """Return MB a CPU second of pyNmonAnalyzer writing its CSV files, or None where it cannot be had.
+    """Return MB a CPU second of pyNmonAnalyzer writing its CSV files, or None where it is not available.
 
-    Its own exit status says nothing: it is 1 when all went well.
+    Its exit status means nothing: it is 1 after a success.
     """
     if shutil.which(PEER[0]) is None:
         return None
@@ -76,7 +76,7 @@ def main() -> None:
         size = whole.stat().st_size / 1e6
     recording = (
         f"generated AIX recording of {size:.0f} MB, 1,440 snapshots, 1,200 disks, 28 processors; CPU seconds of one "
-        "process, user and system, without its start"
+        "process, user and system, start-up not included"
     )
     Figure(
         "nmon parse to encoded frames",

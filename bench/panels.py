@@ -25,7 +25,7 @@ Asked = tuple[Board, Chart]
 
 
 class Took(NamedTuple):
-    """What one query took: the middle of several runs, wall, and the CPU seconds of one."""
+    """What one query took: the median of several runs, wall, and the CPU seconds of one."""
 
     name: str
     seconds: float
@@ -33,7 +33,7 @@ class Took(NamedTuple):
 
 
 def main() -> None:
-    """Generate the fleet and ask all panels; then the year and the boards that show it."""
+    """Generate the fleet and run the queries of all panels; then the year and the boards that show it."""
     with fleet.engine("fleet", fleet.fill) as engine:
         month = engine.rows, measure(engine, of_boards(boards()), timedelta(days=fleet.DAYS))
     with fleet.engine("year", fleet.fill_year) as engine:
@@ -43,7 +43,7 @@ def main() -> None:
 
 def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str, int], year: Sequence[Took]) -> None:
     """Print the figures."""
-    how = f"the middle of {REPEATS} runs after a first, so from the cache, wall, as `reader`, {os.cpu_count()} cores"
+    how = f"median of {REPEATS} runs after a first, so from the cache, wall, as `reader`, {os.cpu_count()} cores"
     method = (
         f"{len(month)} queries, those of every panel as its board opens, of one system or all, {fleet.DAYS} days of "
         f"{fleet.SYSTEMS} generated systems at {fleet.INTERVAL_S} s, {sum(rows.values()):,} rows; {how}; together "
@@ -60,7 +60,7 @@ def emit(rows: Mapping[str, int], month: Sequence[Took], year_rows: Mapping[str,
 
 
 def percentile_95(taken: Sequence[Took]) -> float:
-    """Return the seconds that 95 % of the queries keep."""
+    """Return the seconds within which 95 % of the queries end."""
     return statistics.quantiles((took.seconds for took in taken), n=20, method="inclusive")[-1]
 
 
@@ -74,7 +74,7 @@ def of_boards(uids: Iterable[str]) -> list[Asked]:
 
 
 def measure(engine: fleet.Engine, asked: Sequence[Asked], shown: timedelta) -> list[Took]:
-    """Ask each chart's query for the time up to the end of the rows; print the ten slowest."""
+    """Run each chart's query over the time up to the end of the rows; print the ten slowest."""
     listed = ", ".join(f"{table} {count:,}" for table, count in sorted(engine.rows.items(), key=lambda row: -row[1]))
     print(f"{sum(engine.rows.values()):,} rows: {listed}")
     process = psutil.Process(supervision.states(engine.settings)["clickhouse"].pid)

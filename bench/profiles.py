@@ -64,7 +64,7 @@ def main() -> None:
 def _sampled(
     title: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, within: str = ""
 ) -> None:
-    """Print the share of each function in what was sampled of a command, of stacks that have `within` in them."""
+    """Print the share of each function in the samples of a command, of stacks that contain `within`."""
     stacks = folder / "stacks"
     subprocess.run(
         (*SAMPLER, "--output", str(stacks), "--", *command),

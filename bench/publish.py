@@ -56,7 +56,7 @@ class AtLeastOnce(Publisher):
         return cast(Producer, self._producer)
 
     def commit(self, checkpoints: Iterable[AnyCheckpoint], forgotten: Iterable[FileId], seq: int) -> None:
-        """Wait until all is acknowledged, then write down how far it was."""
+        """Wait until all is acknowledged, then write the checkpoints."""
         producer = self._begun()
         producer.flush(60)
         for checkpoint in checkpoints:
@@ -65,7 +65,7 @@ class AtLeastOnce(Publisher):
             raise TimeoutError("not all was acknowledged within 60 s")
 
     def close(self) -> None:
-        """Let go."""
+        """Drop the producer."""
         self._producer = None
 
 
@@ -75,7 +75,7 @@ class Parsed:
     name = "parsed"
 
     def recognises(self, head: bytes) -> bool:
-        """Say no: the bench names it."""
+        """Return False: the bench names the format."""
         return False
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -37,7 +37,7 @@ def main() -> None:
                 migrate(admin)
                 rows = sum(fleet.fill(admin, 1, INTERVAL_S).values())
             of = (
-                f"with its start; {fleet.SYSTEMS} generated systems, a day at {INTERVAL_S} s, {rows:,} rows,"
+                f"start-up included; {fleet.SYSTEMS} generated systems, a day at {INTERVAL_S} s, {rows:,} rows,"
                 f" {os.cpu_count()} cores, wall."
             )
             check_s = _seconds(settings, "dashboards", "check")
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _six_hours() -> list[str]:
-    """Return the options that say the last six hours of what is generated."""
+    """Return the options that select the last six hours of what is generated."""
     end = fleet.midnight()
     return ["--from", f"{end - timedelta(hours=6):%FT%T}", "--to", f"{end:%FT%T}"]
 

@@ -16,7 +16,7 @@ from counterflow.stack.settings import StackSettings
 CORES = os.cpu_count() or 1
 """Partitions of a topic and subtasks of a job: one a core."""
 METHOD = (
-    f"in bounded mode at parallelism {CORES}, duration of the Flink job with its start (wall), second run on the same "
+    f"in bounded mode at parallelism {CORES}, wall time of the Flink job, start-up included, second run on the same "
     f"TaskManager; broker on the same {CORES} cores"
 )
 
@@ -29,7 +29,7 @@ class Took(NamedTuple):
     results: int
 
     def __str__(self) -> str:
-        """Say it."""
+        """Return the figures as text."""
         return f"{self.seconds:.1f} s, {self.cpu_s:.1f} CPU s, {self.results:,} results"
 
 

@@ -122,7 +122,7 @@ def measure(name: str, given: list[dict[str, Any]], made: str) -> None:
         round(INTERVALS / seconds),
         "intervals/s",
         LIMIT,
-        f"{made}; `rules replay --json` from a file to nothing, wall, with its start.",
+        f"{made}; `rules replay --json` from a file to /dev/null, wall, start-up included.",
     ).emit()
 
 

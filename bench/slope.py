@@ -41,14 +41,14 @@ def main() -> None:
         finally:
             lifecycle.down(settings)
     print({"parallelism 1, by partitions": by_partitions, "one core": on_one, f"{CORES} cores": on_all})
-    rows = f"{ROWS:,} rows through `disk_load` in bounded mode, duration of the Flink job with its start, wall"
+    rows = f"{ROWS:,} rows through `disk_load` in bounded mode, wall time of the Flink job, start-up included"
     method = (
         f"{rows}: broker, JobManager and TaskManager pinned to one core, parallelism 1, {on_one:,.0f} rows/s; on "
         f"{CORES} cores, parallelism {CORES}, {on_all:,.0f} rows/s; four partitions."
     )
     Figure(f"{CORES} cores over one", round(on_all / on_one, 2), "x the rows/s", ">= 1.6", method).emit()
-    said = ", ".join(f"{count}: {rate:,.0f}" for count, rate in by_partitions.items())
-    method = f"{rows}: rows/s at parallelism 1 on {CORES} cores by partitions, {said}."
+    rates = ", ".join(f"{count}: {rate:,.0f}" for count, rate in by_partitions.items())
+    method = f"{rows}: rows/s at parallelism 1 on {CORES} cores by partitions, {rates}."
     ratio = by_partitions[16] / by_partitions[1]
     Figure("16 partitions over one", round(ratio, 2), "x the rows/s", ">= 0.8", method).emit()
 
@@ -59,7 +59,7 @@ def _rows_a_second(settings: StackSettings, given: Input, parallelism: int) -> f
 
 
 def _pin(settings: StackSettings, cores: Iterable[int]) -> None:
-    """Have every thread of every part run on these cores alone; threads that they start do, too."""
+    """Pin every thread of every part to these cores; threads that they start inherit it."""
     for state in supervision.states(settings).values():
         for thread in Path(f"/proc/{state.pid}/task").iterdir() if state.pid else ():
             os.sched_setaffinity(int(thread.name), cores)

@@ -1,6 +1,6 @@
 """Half the full rate for a while: does memory of any part grow, or its open files, and is every record there?
 
-SOAK_MINUTES says how long (`make soak`: 30; without it 3). The full rate is measured first, with the same files
+SOAK_MINUTES sets how long (`make soak`: 30; without it 3). The full rate is measured first, with the same files
 published at once. A part is judged by the straight line through its samples after the first third, in which caches and
 heaps fill.
 """
@@ -35,10 +35,10 @@ from tests.conftest import free_settings
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 DISKS = 50
-"""Of a system: so many records of disks a snapshot, and one of its processors."""
+"""Records of disks of a system in a snapshot; one more is of its processors."""
 FULL_SNAPSHOTS = 3_000
 EVERY_S = 2.0
-"""From sample to sample."""
+"""Seconds from sample to sample."""
 ROTATED_S = 60.0
 """A recording ends, and the next begins, as recorders do at midnight."""
 AGENT = "soak"
@@ -137,7 +137,7 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
 
 
 def _write(folder: Path, rate: float, done: threading.Event) -> None:
-    """Append snapshots of one system, so many records a second, a second of its time each, whatever the clock says."""
+    """Append snapshots of one system, so many records a second; each is a second of its own time later."""
     began, number = time.monotonic(), 0
     for part in _numbers():
         path = folder / f"soak-{part:04d}.nmon"

@@ -119,8 +119,7 @@ def measured(run: Run, rows: Rows) -> Measured:
     if all(figure.value is None for figure in figures.values()):
         raise RunError(
             f"nothing is recorded of run `{run.name}`, {run.seconds:g} s on {', '.join(run.systems)}",
-            "check its systems, begin and end: counterflow sql 'SELECT system, min(ts), max(ts) "
-            "FROM counterflow.manifest GROUP BY system'",
+            "check its systems, begin and end: the stored question `systems` lists what is recorded",
         )
     users = mean(((row["users"], row["seconds"]) for row in whole), "users").value
     return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, whole)))

@@ -171,13 +171,14 @@ def _reasons(rejects: dict[str, int]) -> str:
 
 def _farewell(out: Console, *, kept: bool) -> None:
     out.print("[bold]Three queries to try[/bold]" + ("" if kept else " (start the stack again with: make up)"))
+    checkout = Path(".venv/bin/counterflow")
     for line in (
-        "counterflow sql cpu",
-        "counterflow sql data_quality",
-        'counterflow sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_load FINAL '
+        "sql cpu",
+        "sql data_quality",
+        'sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_load FINAL '
         "WHERE system = 'aix_generated' AND disk = '*' ORDER BY ts LIMIT 10\"",
     ):
-        out.print(f"  .venv/bin/{line}", markup=False, soft_wrap=True)
+        out.print(f"  {checkout if checkout.exists() else 'counterflow'} {line}", markup=False, soft_wrap=True)
 
 
 @contextmanager

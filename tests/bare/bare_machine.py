@@ -1,4 +1,4 @@
-"""`make demo` on a machine with Python, make and git, and nothing else: a container of Debian's.
+"""`make demo` on a machine with Python, make and git, and nothing else: a Debian container.
 
 `make bare-test` runs this file; it takes minutes and downloads everything, so `make test` does not.
 """
@@ -31,14 +31,14 @@ for program in java mvn node npm go uv curl gcc; do
 done
 cd && git clone --quiet /counterflow.bundle counterflow && cd counterflow && make demo
 """
-CLIENTS = (  # how the clients of the registries are told the way
+CLIENTS = (  # what configures the clients of the registries
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
     *("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "NPM_CONFIG_REGISTRY"),
 )
 
 
-def ask(*command: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def run(*command: str, given: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 
@@ -49,8 +49,8 @@ def engine() -> str:
     for name in ("docker", "podman"):
         if not shutil.which(name):
             reasons.append(f"there is no {name}")
-        elif (answer := ask(name, "info")).returncode:
-            reasons.append(f"{name} info says: {(answer.stdout + answer.stderr).strip().splitlines()[-1]}")
+        elif (answer := run(name, "info")).returncode:
+            reasons.append(f"{name} info reports: {(answer.stdout + answer.stderr).strip().splitlines()[-1]}")
         else:
             return name
     pytest.skip("no container engine answers: " + "; ".join(reasons))
@@ -59,19 +59,19 @@ def engine() -> str:
 @pytest.fixture(scope="module")
 def machine(engine: str) -> str:
     """An image of Debian with Python, make and git."""
-    if ask(engine, "image", "inspect", DEBIAN).returncode and (pulled := ask(engine, "pull", DEBIAN)).returncode:
+    if run(engine, "image", "inspect", DEBIAN).returncode and (pulled := run(engine, "pull", DEBIAN)).returncode:
         pytest.skip(f"no image {DEBIAN}, BARE_IMAGE may name another: {pulled.stderr.strip().splitlines()[-1]}")
-    built = ask(engine, "build", "--network", "host", "--tag", "counterflow-bare", "-", given=MACHINE)
+    built = run(engine, "build", "--network", "host", "--tag", "counterflow-bare", "-", given=MACHINE)
     assert built.returncode == 0, built.stdout + built.stderr
     return "counterflow-bare"
 
 
 @pytest.fixture
 def container(engine: str) -> Iterator[str]:
-    """The name of a container, which is gone afterwards."""
+    """The name of a container, removed afterwards."""
     name = f"counterflow-bare-{uuid.uuid4().hex[:8]}"
     yield name
-    ask(engine, "rm", "--force", name)
+    run(engine, "rm", "--force", name)
 
 
 def test_the_demo_runs_on_a_bare_machine(engine: str, machine: str, container: str, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_demo_runs_on_a_bare_machine(engine: str, machine: str, container: s
                 options.append(f"--volume={value}:{value}:ro")
     options += ["--network=host", "--user=somebody", "--init", "--rm", f"--name={container}"]
     options.append(f"--volume={bundle}:/counterflow.bundle:ro")
-    done = ask(engine, "run", *dict.fromkeys(options), machine, "sh", "-euc", DEMO)
+    done = run(engine, "run", *dict.fromkeys(options), machine, "sh", "-euc", DEMO)
     sys.stdout.write(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {"java", "maven", "node", "libpython"} == set(re.findall(r"^installing (\w+) \(", done.stdout, re.M))

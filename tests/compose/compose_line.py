@@ -25,6 +25,7 @@ from tests.conftest import free_settings
 REPOSITORY = Path(__file__).resolve().parents[2]
 RECORDING = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_text()
 PARTS = Path(os.environ.get("COUNTERFLOW_PARTS", REPOSITORY / ".counterflow/parts"))
+RECORDED = ("--from", "2026-11-21", "--to", "2026-11-22")
 STANDINS = {
     "PROMETHEUS_IMAGE": "counterflow-standin-prometheus",
     "ALERTMANAGER_IMAGE": "counterflow-standin-alertmanager",
@@ -34,17 +35,17 @@ ENDING = {"configure", "topics", "migrate"}
 ALONE = {"services": {"network": {"network_mode": "none", "hostname": "localhost", "ports": "RESET"}}}
 PATIENCE_S = 300
 DEMO = ("demo", "--json", "--start", "2026-01-15T06:00")
-"""Stories of one time, so that answers can be compared."""
+"""Stories of the same time, so that results can be compared."""
 
 
-def ask(*command: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def execute(*command: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **(environment or {})}
     return subprocess.run(command, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=False)
 
 
 def done(*command: str | Path, environment: dict[str, str] | None = None) -> str:
     """The output of a command that has to succeed."""
-    result = ask(*command, environment=environment)
+    result = execute(*command, environment=environment)
     assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}\n{result.stderr}"
     return result.stdout
 
@@ -61,19 +62,19 @@ def images() -> list[str]:
     """The images, built."""
     if not shutil.which("docker"):
         pytest.skip("there is no docker, which builds and runs the images")
-    if (answer := ask("docker", "info")).returncode:
+    if (answer := execute("docker", "info")).returncode:
         pytest.skip(f"docker does not answer: {(answer.stdout + answer.stderr).strip().splitlines()[-1]}")
     return done("make", "--no-print-directory", "images").split()
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `counterflow demo` on this machine itself answers."""
+    """What `counterflow demo` reports on the machine itself."""
     settings = free_settings(tmp_path_factory.mktemp("home"), PARTS)
     ports = {f"COUNTERFLOW_{name.upper()}": str(port) for name, port in settings.ports.items()}
     home = {"COUNTERFLOW_HOME": str(settings.home), "COUNTERFLOW_PARTS": str(PARTS), "COUNTERFLOW_GRAFANA": "none"}
-    said = done(REPOSITORY / ".venv/bin/counterflow", *DEMO, environment=ports | home)
-    return dict(json.loads(said))
+    output = done(REPOSITORY / ".venv/bin/counterflow", *DEMO, environment=ports | home)
+    return dict(json.loads(output))
 
 
 def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -127,7 +128,7 @@ class Compose:
         self.recordings.mkdir()
         self.environment = {"COUNTERFLOW_RECORDINGS": str(self.recordings)}
         for name, standin in STANDINS.items():
-            if ask("docker", "image", "inspect", standin).returncode == 0:
+            if execute("docker", "image", "inspect", standin).returncode == 0:
                 self.environment[name] = standin
 
     def command(self, *words: str) -> tuple[str, ...]:
@@ -150,16 +151,16 @@ class Compose:
             return False  # the lander or ClickHouse is away
 
     def services(self) -> list[str]:
-        """All services but those whose image is neither here nor to be had."""
+        """All services but those whose image is neither here nor available."""
         loaded = json.loads(self("config", "--format", "json"))["services"]
         missing = {
             name
             for name, one in loaded.items()
-            if ask("docker", "image", "inspect", one["image"]).returncode
-            and ask("docker", "pull", one["image"]).returncode
+            if execute("docker", "image", "inspect", one["image"]).returncode
+            and execute("docker", "pull", one["image"]).returncode
         }
         for name in sorted(missing):
-            print(f"not tried: {name}, whose image {loaded[name]['image']} cannot be had here")
+            print(f"not tried: {name}, whose image {loaded[name]['image']} is not available here")
         return sorted(loaded.keys() - missing)
 
     def containers(self) -> list[Container]:
@@ -178,30 +179,30 @@ def line(images: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterato
         compose("up", "--detach", "--no-build", *compose.services())
         yield compose
     finally:
-        print(ask(*compose.command("ps", "--all"), environment=compose.environment).stdout)
-        ask(*compose.command("down", "--volumes", "--timeout", "30"), environment=compose.environment)
+        print(execute(*compose.command("ps", "--all"), environment=compose.environment).stdout)
+        execute(*compose.command("down", "--volumes", "--timeout", "30"), environment=compose.environment)
 
 
 def settle(compose: Compose) -> None:
-    """Wait until every container is well and every job runs."""
+    """Wait until every container is healthy and every job runs."""
     until(
         lambda: all(one.well for one in compose.containers()), lambda: [c for c in compose.containers() if not c.well]
     )
     until(
-        lambda: set(ask_jobs(compose).values()) == {"RUNNING"},
+        lambda: set(job_states(compose).values()) == {"RUNNING"},
         lambda: compose("logs", "--tail", "30", "jobs", "jobmanager"),
     )
 
 
-def ask_jobs(compose: Compose) -> dict[str, str]:
-    """The jobs; none while the JobManager, or its container, is just starting."""
+def job_states(compose: Compose) -> dict[str, str]:
+    """The state of each job; empty while the JobManager, or its container, is starting."""
     try:
         return compose.jobs()
     except AssertionError:
         return {}
 
 
-def test_compose_answers_as_the_machine_does(expected: dict[str, Any], line: Compose) -> None:
+def test_compose_gives_the_results_of_the_machine(expected: dict[str, Any], line: Compose) -> None:
     settle(line)
     same(json.loads(line.run("demo", *DEMO, "--running")), expected)
 
@@ -209,11 +210,11 @@ def test_compose_answers_as_the_machine_does(expected: dict[str, Any], line: Com
 def test_every_target_of_prometheus_answers(line: Compose) -> None:
     if not any(one.service == "prometheus" for one in line.containers()):
         pytest.skip("there is no image of Prometheus")
-    asking = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9090/api/v1/targets').read().decode())"
+    request = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9090/api/v1/targets').read().decode())"
 
     def targets() -> dict[str, str]:
-        said = json.loads(line("exec", "-T", "lander", "python", "-c", asking))
-        return {one["labels"]["job"]: one["health"] for one in said["data"]["activeTargets"]}
+        reply = json.loads(line("exec", "-T", "lander", "python", "-c", request))
+        return {one["labels"]["job"]: one["health"] for one in reply["data"]["activeTargets"]}
 
     until(lambda: set(targets().values()) == {"up"}, targets)
     assert targets().keys() == {"counterflow-agent", "counterflow-lander", "counterflow-verdicts"}
@@ -223,21 +224,27 @@ def test_nothing_is_lost_whichever_container_is_killed(line: Compose) -> None:
     settle(line)
     for container in line.containers():
         survive(line, container)
-    assert "lost 0   duplicates 0   results checked" in line.within("audit")
+    found: dict[str, Any] = {}
+
+    def complete() -> bool:
+        found.update(json.loads(line.within("audit", *RECORDED, "--json")))
+        return not found["pending"] and not found["results_pending"]
+
+    until(complete, lambda: found)
+    assert (found["lost"], found["duplicates"], found["sample_missing"]) == (0, 0, 0)
+    assert found["results_checked"] > found["results_wrong"] == 0
     lost = line.within("sql", "--json", "SELECT agent_id, lost, duplicates FROM counterflow.loss").splitlines()
     assert "compose" in {json.loads(one)["agent_id"] for one in lost}
     assert [one for one in map(json.loads, lost) if one["lost"] or one["duplicates"]] == []
 
 
 def survive(line: Compose, container: Container) -> None:
-    """Kill a container, record something right then, and wait until it has landed and everything is well again."""
+    """Kill a container, record something right then, and wait until it has landed and everything is healthy again."""
     kill(container)
     system = f"after-{container.service}"
     (line.recordings / f"{system}.nmon").write_text(RECORDING.replace("AAA,host,vm", f"AAA,host,{system}"))
-    asked = f"SELECT count() AS n FROM counterflow.system_cpu WHERE system = '{system}'"
-    until(
-        lambda: line.landed(asked), lambda: f"nothing landed of what was recorded after {container.service} was killed"
-    )
+    count = f"SELECT count() AS n FROM counterflow.system_cpu WHERE system = '{system}'"
+    until(lambda: line.landed(count), lambda: f"no row recorded after {container.service} was killed has landed")
     until(lambda: inspect([container.name])[0].pid not in (0, container.pid), line.containers)
     settle(line)
 
@@ -252,9 +259,9 @@ def one_container(images: list[str]) -> Iterator[str]:
         done("docker", "run", "--detach", "--name", name, *alone, *confined, "--volume", f"{name}:/data", "counterflow")
         yield name
     finally:
-        print(ask("docker", "logs", "--tail", "30", name).stdout)
-        ask("docker", "rm", "--force", "--volumes", name)
-        ask("docker", "volume", "rm", name)
+        print(execute("docker", "logs", "--tail", "30", name).stdout)
+        execute("docker", "rm", "--force", "--volumes", name)
+        execute("docker", "volume", "rm", name)
 
 
 def test_the_whole_line_in_one_container(expected: dict[str, Any], one_container: str) -> None:

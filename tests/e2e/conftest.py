@@ -46,7 +46,7 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 
 @pytest.fixture(scope="session")
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
-    """What `counterflow demo --json` said; its data stays in the stack.
+    """What `counterflow demo --json` reported; its data stays in the stack.
 
     Its stories begin when those of `published` do: other tests compare what the line has of their systems.
     """

@@ -1,4 +1,4 @@
-"""The case studies as counter files through the whole line: SQL gives back what the document prints."""
+"""The case studies as counter files through the whole line: SQL returns what the document prints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINKS = "SELECT sum({what} * interval_s) / {seconds} AS figure FROM counterflow.
 
 
 def figure(reader: ClickHouse, run: Case, sql: str, where: str, **names: object) -> float:
-    """Return what one SELECT over the intervals of a run answers."""
+    """Return the figure of one SELECT over the intervals of a run."""
     during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
     rows = reader.rows(f"{sql.format(seconds=seconds(run), **names)} WHERE {during} AND {where}")
     return float(rows[0]["figure"])
@@ -80,14 +80,14 @@ def link_cell(reader: ClickHouse, run: Case, name: str) -> float:
 
 
 @pytest.mark.parametrize(("name", "cells"), [("case1", 36), ("case2", 15), ("case3", 36), ("case5", 88)])
-def test_sql_gives_back_every_published_cell(
+def test_sql_returns_every_published_cell(
     published: Callable[[str], Case], reader: ClickHouse, name: str, cells: int
 ) -> None:
-    asked = link_cell if name == "case5" else cell
+    stored = link_cell if name == "case5" else cell
     checked = 0
     for run in published(name)["runs"]:
         for what, printed in run["published"].items():
-            assert as_printed(asked(reader, run, what), printed) == printed, (run["run"], what)
+            assert as_printed(stored(reader, run, what), printed) == printed, (run["run"], what)
             checked += 1
     assert checked == cells
 
@@ -123,12 +123,12 @@ def test_capped_in_the_four_capped_runs_and_in_no_other(
     """CAPPED is raised in the third interval of a drop; until then the state before holds."""
     for run in published("case5")["runs"]:
         for entity_type in ("nrg", "rdma_link"):
-            said = verdicts(reader, run, system, entity_type)
-            states = [row["state"] for row in said]
+            rows_found = verdicts(reader, run, system, entity_type)
+            states = [row["state"] for row in rows_found]
             assert len(states) == 12, (run["run"], entity_type)
             expected = "CAPPED" if run["run"].endswith(("10 threads", "11 threads")) else "OK"
-            assert set(states[2:]) == {expected}, (run["run"], entity_type, said)
-            assert set(states[:2]) <= {"OK", expected}, (run["run"], entity_type, said)
+            assert set(states[2:]) == {expected}, (run["run"], entity_type, rows_found)
+            assert set(states[:2]) <= {"OK", expected}, (run["run"], entity_type, rows_found)
 
 
 def test_the_interfering_pair_is_never_capped(published: Callable[[str], Case], reader: ClickHouse) -> None:

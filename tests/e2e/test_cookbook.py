@@ -1,4 +1,4 @@
-"""The cookbook on stories of links, logs, jobs and replication that went through the line, asked as a user asks."""
+"""The cookbook, run as a user runs it, on landed stories of links, logs, jobs and replication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.pages import Block, agrees, sessions, words
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STORIES = ("sriov-story", "log-ceiling-story", "figure2-1", "q-replication")
-NOT_TOLD = {
+WITHOUT_DATA = {
     # no anomaly, no refusal, nothing lacking
     *("data_quality", "data_quality_by_file", "dead_letters", "provisional_results", "slow_disk_intervals"),
     # no waits, no response-time buckets, no memory pools and no physical I/O of IBM i
@@ -30,23 +30,23 @@ NOT_TOLD = {
     # no pages moved, no processor taken away
     *("cpu_taken_away", "paging"),
 }
-"""Questions of which the stories have nothing; every other has an answer."""
+"""Questions for which the stories hold no data; every other returns rows."""
 
 
 @pytest.fixture(scope="module")
-def told(published: Callable[[str], Any]) -> None:
+def stories(published: Callable[[str], Any]) -> None:
     for story in STORIES:
         published(story)
 
 
-@pytest.mark.usefixtures("told")
-def test_what_the_stories_tell_is_answered(reader: ClickHouse) -> None:
+@pytest.mark.usefixtures("stories")
+def test_every_question_about_the_stories_returns_rows(reader: ClickHouse) -> None:
     empty = {name for name, query in queries().items() if not ask(reader, query)}
-    assert empty - NOT_TOLD == set()
+    assert empty - WITHOUT_DATA == set()
 
 
-@pytest.mark.usefixtures("told")
-def test_a_period_of_one_system_is_asked_for_by_its_times(counterflow: Run) -> None:
+@pytest.mark.usefixtures("stories")
+def test_a_period_of_one_system_is_selected_by_its_times(counterflow: Run) -> None:
     hour = ("--from", "2026-03-02 08:00:00", "--to", "2026-03-02 08:30:00")
     run = counterflow("sql", "modify_ratio", "--system", "FIG21", *hour, "--json")
     assert run.returncode == 0, run.stderr
@@ -63,10 +63,8 @@ SHOWN = [
 ]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("stories")
 @pytest.mark.parametrize(("block", "command", "printed"), SHOWN, ids=[str(block) for block, *_ in SHOWN])
-def test_what_a_page_shows_of_a_story_is_what_comes_out(
-    counterflow: Run, block: Block, command: str, printed: str
-) -> None:
+def test_a_command_prints_what_its_page_shows(counterflow: Run, block: Block, command: str, printed: str) -> None:
     run = counterflow(*words(command)[1:])
     assert agrees(printed, run.stdout), f"{block}\n{run.stdout}{run.stderr}"

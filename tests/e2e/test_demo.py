@@ -1,4 +1,4 @@
-"""The demo as whoever tries the product first sees it: what it says, what the boards show of it, and its report."""
+"""The demo as its first user sees it: what it prints, what the boards show of it, and its report."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def outcome(demo: Demo) -> dict[str, Any]:
     return dict(json.loads(demo.stdout))
 
 
-def test_the_demo_loses_and_doubles_nothing(outcome: dict[str, Any]) -> None:
-    told = {"results", "answers", "report", "stories"}
-    expected = {"published", "landed", "deadletter", "lost", "duplicates", "seconds", *told}
+def test_the_demo_loses_and_duplicates_nothing(outcome: dict[str, Any]) -> None:
+    details = {"results", "answers", "report", "stories"}
+    expected = {"published", "landed", "deadletter", "lost", "duplicates", "seconds", *details}
     assert outcome.keys() == expected
     assert outcome["lost"] == outcome["duplicates"] == 0
     assert outcome["landed"] + outcome["deadletter"] == outcome["published"] > 30_000
@@ -38,9 +38,9 @@ def test_the_demo_loses_and_doubles_nothing(outcome: dict[str, Any]) -> None:
 
 
 def test_the_last_lines_lead_to_the_stories_with_their_times(demo: Demo, outcome: dict[str, Any]) -> None:
-    told = {story["case"]: story for story in outcome["stories"]}
-    assert told.keys() == {*STORIES}
-    for case, story in told.items():
+    stories = {story["case"]: story for story in outcome["stories"]}
+    assert stories.keys() == {*STORIES}
+    for case, story in stories.items():
         begin, end = (datetime.fromisoformat(story[at]) for at in ("begin", "end"))
         assert START <= begin < end < START + timedelta(days=1)
         assert f"{case}, {begin:%Y-%m-%d %H:%M} to {end:%H:%M} UTC: " in demo.stderr
@@ -70,7 +70,7 @@ def test_no_panel_is_empty(counterflow: Run) -> None:
     assert sum(found["thing"] == "panel" for found in findings) > 80
 
 
-def test_the_report_opens_and_tells_every_story(demo: Demo, outcome: dict[str, Any], tmp_path: Path) -> None:
+def test_the_report_opens_and_shows_every_story(demo: Demo, outcome: dict[str, Any], tmp_path: Path) -> None:
     report = Path(outcome["report"])
     assert report.as_uri() in demo.stderr
     with browser(tmp_path) as page:

@@ -1,4 +1,4 @@
-"""Recordings through the whole line: what ClickHouse answers is what a calculation on the file gives."""
+"""Recordings through the whole line: ClickHouse returns what a calculation on the file gives."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def test_what_cannot_be_read_does_not_hold_up_the_rest(counterflow: Run, reader:
     assert rows[0]["n"] == 30
     kept = reader.rows("SELECT reason FROM counterflow.deadletter FINAL WHERE agent_id = 'bad'")
     assert "not_this_format" in {row["reason"] for row in kept}
-    asked = counterflow("sql", "cpu", "--json", "--system", system)
-    assert json.loads(asked.stdout)["system"] == system
+    query = counterflow("sql", "cpu", "--json", "--system", system)
+    assert json.loads(query.stdout)["system"] == system
 
 
 def test_the_account_sees_what_is_missing(reader: ClickHouse) -> None:

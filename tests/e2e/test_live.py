@@ -29,7 +29,7 @@ SYSTEM = "live-nmon"
 
 @pytest.fixture(scope="module")
 def nmon() -> str:
-    """The recorder; a machine without it fails here and not by a skip."""
+    """The recorder; a machine without it fails these tests instead of skipping them."""
     found = shutil.which("nmon")
     assert found, "these tests record with nmon: sudo apt-get install nmon"
     return found
@@ -58,8 +58,8 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
         time.sleep(3)
     finally:
         agent.send_signal(signal.SIGTERM)
-        _, said = agent.communicate(timeout=30)
-    assert agent.returncode == 0, said
+        _, log = agent.communicate(timeout=30)
+    assert agent.returncode == 0, log
 
     whole = Counter(item.dataset for item in read_file(recording, ZoneInfo("UTC"), SYSTEM) if isinstance(item, Record))
     published = sum(whole.values()) + _count(reader, "quality") + _count(reader, "deadletter")

@@ -1,4 +1,4 @@
-"""The z/OS, AIX and Linux studies as files through the whole line: `study compare` gives back what they print."""
+"""The z/OS, AIX and Linux studies as files through the whole line: `study compare` returns what they print."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ MEASURED = ("z16-zhl-ds8950", "z16-zhl-ds8a50", "z17-zhpf-ds8a50", "z17-zhl-ds8a
 
 
 def compared(counterflow: Run, baseline: str, *scenarios: str) -> tuple[dict[str, Any], dict[str, Figures]]:
-    """Return what `study compare` says, and its figures by run, table, system, what of, and name."""
+    """Return the report of `study compare`, and its figures by run, table, system, what of, and name."""
     named = [argument for scenario in scenarios for argument in ("--scenario", scenario)]
     run = counterflow("study", "compare", "--baseline", baseline, *named, "--format", "json")
     assert run.returncode == 0, run.stderr
-    said = json.loads(run.stdout)
+    report = json.loads(run.stdout)
     figures: dict[str, Figures] = {name: {} for name in (baseline, *scenarios)}
-    for row in said["rows"]:
+    for row in report["rows"]:
         for of_run in row["runs"]:
             figures[of_run["run"]][row["table"], row["system"], row["of"], row["name"]] = of_run
-    return said, figures
+    return report, figures
 
 
 def same(value: float, printed: str) -> bool:
-    """Say whether a figure rounds to what is printed."""
+    """Whether a figure rounds to what is printed."""
     wanted = Decimal(printed)
     return Decimal(repr(round(value, 9))).quantize(wanted, ROUND_HALF_UP) == wanted
 
 
 def states(reader: ClickHouse, run: Case) -> list[str]:
-    """Return what the rule said after each interval of a run."""
+    """Return the state of the rule after each interval of a run."""
     (system,) = run["systems"]
     during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
     where = f"rule = 'log_ceiling' AND system = '{system}' AND entity = 'DBP1' AND NOT stale"
@@ -76,14 +76,14 @@ def test_the_log_study_gives_its_published_table(published: Publish, counterflow
 
 def test_what_zhyperlink_changes_is_computed_from_unrounded_values(published: Publish, counterflow: Run) -> None:
     published("zhyperlink")
-    said, _ = compared(counterflow, "z17-zhpf-ds8a50", "z17-zhl-ds8a50")
-    changes = {(row["table"], row["of"], row["name"]): row["differences"][0]["pct"] for row in said["rows"]}
+    report, _ = compared(counterflow, "z17-zhpf-ds8a50", "z17-zhl-ds8a50")
+    changes = {(row["table"], row["of"], row["name"]): row["differences"][0]["pct"] for row in report["rows"]}
     assert changes["log", "DBP1", "written_mb_s"] == pytest.approx(100 * (594 / 214 - 1), abs=0.01)
     assert changes["throughput", "", "units_per_h"] == pytest.approx(100 * (47.75 / 17.29 - 1), abs=0.01)
     assert changes["cpu", "gcp", "busy_pct"] == pytest.approx(100 * (69.4 / 27.2 - 1), abs=0.01)
     assert changes["cpu", "ziip", "busy_pct"] == pytest.approx(100 * (65.3 / 23.3 - 1), abs=0.01)
     assert changes["cpu", "gcp", "lpar_ms_per_unit"] == pytest.approx(-7.6, abs=0.05), "8.8 in print, of rounded ms"
-    assert said["warnings"] == []
+    assert report["warnings"] == []
 
 
 def test_the_measured_runs_are_critical_at_their_ceiling_and_ok_at_70_percent(
@@ -92,12 +92,12 @@ def test_the_measured_runs_are_critical_at_their_ceiling_and_ok_at_70_percent(
     at_ceiling = {run["run"]: run for run in published("zhyperlink")["runs"]}
     below = {run["run"]: run for run in published("zhyperlink-70")["runs"]}
     for name in MEASURED:
-        said = states(reader, at_ceiling[name])
-        assert len(said) == 60
-        assert set(said[2:]) == {"CRITICAL"}, (name, said)
-        said = states(reader, below[f"{name}-70"])
-        assert len(said) == 20
-        assert set(said) == {"OK"}, (name, said)
+        shown = states(reader, at_ceiling[name])
+        assert len(shown) == 60
+        assert set(shown[2:]) == {"CRITICAL"}, (name, shown)
+        shown = states(reader, below[f"{name}-70"])
+        assert len(shown) == 20
+        assert set(shown) == {"OK"}, (name, shown)
 
 
 def page_figures(figures: Figures, system: str) -> dict[str, float]:
@@ -128,7 +128,7 @@ def page_figures(figures: Figures, system: str) -> dict[str, float]:
 
 def test_every_row_of_the_replication_page_comes_out_of_the_raw_files(published: Publish, counterflow: Run) -> None:
     runs = published("q-replication")["runs"]
-    said, figures = compared(counterflow, "without", "with")
+    report, figures = compared(counterflow, "without", "with")
     checked = 0
     for run in runs:
         nodes = dict(zip(("source", "target"), run["systems"], strict=False))
@@ -139,7 +139,9 @@ def test_every_row_of_the_replication_page_comes_out_of_the_raw_files(published:
             checked += 1
     assert checked == 13 + 16 + 19
     cost = next(
-        row for row in said["rows"] if (row["table"], row["system"], row["name"]) == ("cpu", "QSRC", "lpar_ms_per_unit")
+        row
+        for row in report["rows"]
+        if (row["table"], row["system"], row["name"]) == ("cpu", "QSRC", "lpar_ms_per_unit")
     )
     assert cost["differences"][0]["pct"] == pytest.approx(30.5, abs=0.05), "core time of a transaction of the workload"
 
@@ -153,12 +155,12 @@ def test_every_row_of_the_replication_page_comes_out_of_the_raw_files(published:
 )
 def test_the_linuxone_paper_gives_its_ratios(published: Publish, counterflow: Run, other: str, nvme: str) -> None:
     (run,) = (run for run in published("linuxone")["runs"] if run["run"] == nvme)
-    said, figures = compared(counterflow, other, nvme)
+    report, figures = compared(counterflow, other, nvme)
     rates = [figures[name]["throughput", "", "", "units_per_s"]["value"] for name in (other, nvme)]
     assert same(rates[1] / rates[0], run["published"]["throughput_ratio"])
     advantage = figures[nvme]["price", "", "", "price_performance_pct"]["value"]
     assert same(advantage, run["published"]["price_performance_pct"])
-    assert "1 -" in said["formulas"][0]
+    assert "1 -" in report["formulas"][0]
     if "update" in nvme:
         written = [figures[name]["io", "", "", "written_mb"]["value"] for name in (other, nvme)]
         assert written[1] == pytest.approx(2 * written[0], rel=0.02), "RAID-10 writes twice"

@@ -1,7 +1,7 @@
-"""`make faults`: do every fault of faults.yaml to a stack under load, and write down what it cost.
+"""`make faults`: cause every fault of faults.yaml in a stack under load, and record what it cost.
 
-What `make test` runs of them is left out, unless it is to be recorded, or named by the number of its fault. Runs in a
-mount namespace of its own, where disks can be made that become full.
+The tests that `make test` runs are left out, unless results are recorded or their fault is named by its number. Runs
+in a mount namespace of its own, where disks of a limited size can be mounted.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def main() -> int:
         "--record", action="store_true", help=f"write {RESULTS.name} and the table of docs/guarantees.md"
     )
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="of faults; all of them by default")
-    asked = parser.parse_args()
-    chosen = [fault for fault in faults() if not asked.numbers or fault.number in asked.numbers]
+    arguments = parser.parse_args()
+    chosen = [fault for fault in faults() if not arguments.numbers or fault.number in arguments.numbers]
     tests = list(dict.fromkeys(test for fault in chosen for test in fault.tests))
-    if not (asked.numbers or asked.record):
+    if not (arguments.numbers or arguments.record):
         tests = [test for test in tests if test.startswith("tests/faults/fault_")]
-    if not asked.numbers:
+    if not arguments.numbers:
         tests += [f"tests/faults/fault_killed.py::{name}" for name in _OF_ALL]
     if subprocess.run([*_OWN, "true"], check=False).returncode:
         sys.exit(
-            "error: this user may make no namespaces, which the faults of full disks need\nhint: run as root, or allow"
-            " unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1"
+            "error: this user may not create namespaces, which the faults of full disks need\nhint: run as root, or "
+            "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1"
         )
     with tempfile.TemporaryDirectory() as folder:
         xml = Path(folder) / "faults.xml"
@@ -49,10 +49,10 @@ def main() -> int:
             "junit_family=xunit1",
             f"--junitxml={xml}",
         )
-        command = [*_OWN, sys.executable, "-m", "pytest", *options, f"--kills={100 if asked.long else 10}", *tests]
+        command = [*_OWN, sys.executable, "-m", "pytest", *options, f"--kills={100 if arguments.long else 10}", *tests]
         status = subprocess.run(command, check=False, env={**os.environ}).returncode
-        if asked.record and xml.exists():
-            write(read(xml), whole=not asked.numbers)
+        if arguments.record and xml.exists():
+            write(read(xml), whole=not arguments.numbers)
     return status
 
 

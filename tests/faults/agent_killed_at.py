@@ -25,11 +25,11 @@ POINTS: dict[str, tuple[str, bool, tuple[int, ...]]] = {
     "the broker has answered": ("_until", True, (1, 2, 3, 4, 5, 8)),
     "a commit is done, nobody knows yet": ("_commit", True, (2, 5)),
 }
-"""Methods of the publisher, whether the end comes behind them, and at which call."""
+"""Methods of the publisher, whether the process ends after them, and at which call."""
 
 
 def killed(call: Callable[..., Any], nth: int, behind: bool) -> Callable[..., Any]:
-    """Return `call` that ends the process at its n-th time."""
+    """Return `call`, which ends the process when it is called for the n-th time."""
     times = iter(range(nth - 1, -1, -1))
 
     def wrapper(*arguments: Any, **named: Any) -> Any:

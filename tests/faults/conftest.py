@@ -38,7 +38,7 @@ def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
 
 @pytest.fixture
 def report(record_property: Callable[[str, object], None]) -> Callable[..., None]:
-    """Write down what a fault cost, by its number; it must have cost nothing but time."""
+    """Record what a fault cost, by its number; it must have cost nothing but time."""
 
     def write(number: int, seconds: float, verdict: Verdict, expected: int = 0) -> None:
         counts = {"lost": verdict.lost, "duplicates": verdict.duplicates, "results_wrong": verdict.results_wrong}

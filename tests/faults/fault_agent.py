@@ -1,4 +1,4 @@
-"""Faults 1 and 23: an agent that is killed at each named point, and a record that no broker would take."""
+"""Faults 1 and 23: an agent that is killed at each named point, and a record that no broker accepts."""
 
 from __future__ import annotations
 

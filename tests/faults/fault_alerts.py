@@ -14,7 +14,7 @@ from counterflow.dashboards import alerting
 from counterflow.stack import supervision
 from counterflow.stack.settings import HOST, StackSettings
 from tests.conftest import _free_ports
-from tests.integration.test_alerts import get, hook, running, say, until
+from tests.integration.test_alerts import get, hook, running, until, write_verdict
 from tests.support.prometheus import folder, program
 
 __all__ = ["hook"]
@@ -66,18 +66,18 @@ def test_an_alert_outlives_its_tellers(
         command = (program(name), *programs[name])
         runs[name].enter_context(running(tmp_path / f"{name}.log", *command, cwd=folder(name)))
 
-    def told(status: str) -> int:
+    def notified(status: str) -> int:
         labels = {"alertname": "CounterflowLinkCapped", "system": SYSTEM}
         return sum(alert["status"] == status and labels.items() <= alert["labels"].items() for alert in sent)
 
     def fires() -> bool:
-        before = told("firing")
-        return bool(until(lambda: told("firing") > before, "further word of the alert"))
+        before = notified("firing")
+        return bool(until(lambda: notified("firing") > before, "further notification of the alert"))
 
     try:
         for name in programs:
             start(name)
-        say(stack, "CAPPED", SYSTEM)
+        write_verdict(stack, "CAPPED", SYSTEM)
         assert fires()
         pid = supervision.states(stack)["exporter"].pid
         supervision.stop(stack, "exporter")
@@ -91,9 +91,9 @@ def test_an_alert_outlives_its_tellers(
             time.sleep(2)
             start(name)
             assert fires()
-        assert not told("resolved")
-        say(stack, "OK", SYSTEM)
-        until(lambda: told("resolved"), "end of the alert", 200)
+        assert not notified("resolved")
+        write_verdict(stack, "OK", SYSTEM)
+        until(lambda: notified("resolved"), "end of the alert", 200)
     finally:
         for run in runs.values():
             run.close()

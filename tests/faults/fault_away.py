@@ -1,4 +1,4 @@
-"""Faults 7 and 15: Kafka and ClickHouse are away for long, or do not move, while more and more is to be read."""
+"""Faults 7 and 15: Kafka and ClickHouse are down for long, or frozen, while input grows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def away(line: Line, part: str, burst: int) -> Iterator[None]:
 
 
 def watch(line: Line, seconds: float) -> None:
-    """Let the load go on, and see to it that nobody fills the memory with what he cannot pass on."""
+    """Let the load go on, and check that no process fills its memory with what it cannot send."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for name, found in resident(line).items():
@@ -48,7 +48,7 @@ def test_broker_away_while_input_grows(line: Line, report: Callable[..., None]) 
         watch(line, AWAY_S)
         assert line.agent.process.poll() is None
         assert "nothing is committed since" in line.health(line.metrics_port)
-        lander = line.health(line.stack.lander_metrics_port)  # it may be within a commit, and look at nothing else
+        lander = line.health(line.stack.lander_metrics_port)  # within a commit it checks nothing else
         assert "Kafka does not answer" in lander or "nothing was read for" in lander
         assert "Kafka does not answer" in line.health(line.stack.verdicts_metrics_port)
         assert "kafka is stopped" in line.health(line.stack.health_port)
@@ -65,7 +65,7 @@ def test_clickhouse_away_and_then_frozen(line: Line, report: Callable[..., None]
     began = time.monotonic()
     line.back()
     pid = supervision.states(line.stack)["clickhouse"].pid
-    for _ in range(3):  # it takes a request, and answers so much later
+    for _ in range(3):  # it accepts a request, and answers when it goes on
         os.kill(pid, signal.SIGSTOP)
         watch(line, 6)
         os.kill(pid, signal.SIGCONT)

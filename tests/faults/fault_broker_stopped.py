@@ -1,4 +1,4 @@
-"""Fault 6, told to stop instead of killed: what a broker acknowledged while it was stopping is there afterwards."""
+"""Fault 6, the broker stopped instead of killed: what it acknowledged while it was stopping is there afterwards."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tests.support.agents import until
 
 AGENTS, STOPS = 10, 3
 AWAY_S = 16.0
-"""Longer than a message waits: every agent loses the transaction it is in, and asks what is committed."""
+"""Longer than a message waits: every agent loses its open transaction, and reads what is committed."""
 BACK_S = 90
-"""An agent waits for the broker to end the transaction that it was in, 15 to 25 s, before it begins another."""
+"""An agent waits 15 to 25 s for the broker to end its open transaction before it begins another."""
 
 
 class Committing(Thread):
-    """An agent that commits one position after another: `acknowledged` is the last, `asked` counts its recalls."""
+    """An agent that commits one position after another: `acknowledged` is the last, `recalls` counts rereads."""
 
     def __init__(self, stack: StackSettings, name: str) -> None:
         super().__init__(daemon=True)
-        self.acknowledged, self.asked, self.forgotten = 0, 0, list[tuple[int, int]]()
+        self.acknowledged, self.recalls, self.forgotten = 0, 0, list[tuple[int, int]]()
         self.stop = Event()
         self._place = StreamId("faults", name, "stream")
         self._publisher = Publisher(stack.kafka("agent"), name, self.stop)
@@ -42,7 +42,7 @@ class Committing(Thread):
                     committed = known.position["n"] if known else 0
                     if committed < self.acknowledged:
                         self.forgotten.append((self.acknowledged, committed))
-                    self.acknowledged, self.asked = committed, self.asked + 1
+                    self.acknowledged, self.recalls = committed, self.recalls + 1
         except Stopped:
             pass
         finally:
@@ -73,7 +73,9 @@ def _stopped_and_started(kafka: StackSettings, agents: Sequence[Committing]) -> 
     running = [agent.acknowledged for agent in agents]
     until(lambda: all(agent.acknowledged > n for agent, n in zip(agents, running, strict=True)), BACK_S)
     supervision.stop(kafka, "kafka")
-    stopped = [agent.acknowledged + agent.asked for agent in agents]
+    stopped = [agent.acknowledged + agent.recalls for agent in agents]
     time.sleep(AWAY_S)
     lifecycle.start(kafka, "kafka")
-    until(lambda: all(agent.acknowledged + agent.asked != n for agent, n in zip(agents, stopped, strict=True)), BACK_S)
+    until(
+        lambda: all(agent.acknowledged + agent.recalls != n for agent, n in zip(agents, stopped, strict=True)), BACK_S
+    )

@@ -22,8 +22,8 @@ def test_full_under_the_broker(line: Line, report: Callable[..., None]) -> None:
     with full(line.stack.kafka_home / "data"):
         until(lambda: supervision.states(line.stack)["kafka"].failures > 0 or not answers(line, "kafka"), 90)
         time.sleep(15)
-        said = next(part for part in lifecycle.status(line.stack) if part.name == "kafka")
-        print(said)
+        kafka = next(part for part in lifecycle.status(line.stack) if part.name == "kafka")
+        print(kafka)
     line.burst = 1
     began = time.monotonic()
     line.back()
@@ -53,7 +53,7 @@ def test_full_under_the_checkpoints(line: Line, report: Callable[..., None]) -> 
 
 
 def test_full_under_logs_and_agent(line: Line, report: Callable[..., None]) -> None:
-    """Nobody ends because he cannot write his log."""
+    """No part ends because it cannot write its log."""
     parts = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
     logs = [line.stack.logs / f"{part}.log" for part in parts]
     for log in logs:
@@ -69,7 +69,7 @@ def test_full_under_logs_and_agent(line: Line, report: Callable[..., None]) -> N
         began = time.monotonic()
         seconds = line.back()
         until(lambda: answers(line, *parts), 120)
-        supervision.stop(line.stack, "clickhouse")  # so that the others have much to say
+        supervision.stop(line.stack, "clickhouse")  # so that the others log much
         time.sleep(5)
         lifecycle.start(line.stack, "clickhouse")
         line.back()

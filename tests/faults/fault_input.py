@@ -36,7 +36,7 @@ def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
 
 
 def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None]) -> None:
-    """What no producer of ours writes: no JSON, no object, no frame, other types; columns of a version to come."""
+    """What no producer of ours writes: no JSON, no object, no frame, other types; columns of a later version."""
     # Of a time that is not audited: jobs take a field of another type for null, where the lander refuses the row.
     good = record(f"{line.name}-poison", 1, ts="2026-07-01T12:00:00Z")
     whole = frame("disk", [good])
@@ -72,7 +72,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
 
 
 def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -> None:
-    """A column comes and goes: agents of before do not send it; frames that have it wait for a lander that knows it."""
+    """A column is added and dropped: older agents do not send it; frames with it wait for a lander that knows it."""
     # Of a time that is not audited: jobs count the frame that the lander keeps for one that knows its column.
     older = record(f"{line.name}-newer", 1, ts="2026-07-02T12:00:00Z")
     newer = {**frame("disk", [{**older, "seq": 2, "disk": "hdisk9"}]), "of_tomorrow": [7.5]}
@@ -98,7 +98,7 @@ def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -
 
 
 def test_retention_overtakes_a_stopped_lander(line: Line, report: Callable[..., None]) -> None:
-    """What Kafka deleted before it landed is lost: it is counted exactly, and said aloud."""
+    """What Kafka deleted before it landed is lost: it is counted exactly, and reported."""
     line.oracle()
     supervision.stop(line.stack, "lander")
     before = line.landed()

@@ -45,7 +45,7 @@ def test_supervisor_killed_and_taken_over(line: Line) -> None:
 
 
 def test_killed_at_random(line: Line, request: pytest.FixtureRequest) -> None:
-    """As many as `--kills` says, over all parts, with anything between no time and that of a whole recovery between."""
+    """As many kills as `--kills` sets, over all parts, between them a pause from none to a whole recovery."""
     seed = random.randrange(10**9)
     print(f"seed {seed}")
     chance = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Fault 7, where a system is asked: it is asked on while the broker is away, and the agent killed meanwhile."""
+"""Fault 7 with a polled system: polling goes on while the broker is down and the agent is killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.ibmi_database import System
 EVERY_S = 0.2
 
 
-def test_systems_are_asked_on_while_the_broker_is_away(
+def test_systems_are_polled_while_the_broker_is_away(
     stack: StackSettings, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     system, name = System(tmp_path / "prod01"), "faults-spool"
@@ -50,7 +50,7 @@ def test_systems_are_asked_on_while_the_broker_is_away(
         agent.stop()
     rows = published(stack, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
-    asked = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
-    assert len(asked) > 20
+    sampled = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
+    assert len(sampled) > 20
     cost = {"seconds": round(seconds, 1), "lost": 0, "duplicates": 0, "results_wrong": 0}
     record_property("fault 7", orjson.dumps(cost).decode())

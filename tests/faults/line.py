@@ -1,7 +1,7 @@
-"""The stack under load, and what must be true of it whatever was done to it.
+"""The stack under load, and what must be true of it after every fault.
 
-Recordings grow, an agent publishes them, jobs compute, the lander lands. `counterflow audit` says at the end whether
-every record arrived once and every result is right; a parse of the files beside it says how many there are.
+Recordings grow, an agent publishes them, jobs compute, the lander lands. `counterflow audit` reports at the end whether
+every record arrived once and every result is right; a parse of the files beside it gives their number.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _lines = itertools.count()
 
 
 class Verdict(NamedTuple):
-    """What the oracle says of the records of one agent, and of the results of its time."""
+    """The verdict of the oracle on the records of one agent, and on the results of its time."""
 
     landed: int
     deadletter: int
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether nothing is lost, duplicated or wrong, of something."""
+        """Whether there is something, and none of it lost, duplicated or wrong."""
         return min(self.landed, self.results_checked) > 0 and not (self.lost or self.duplicates or self.results_wrong)
 
 
@@ -94,7 +94,7 @@ class Line:
         return self.agent.process.pid if part == "agent" else supervision.states(self.stack)[part].pid
 
     def kill(self, part: str) -> int:
-        """SIGKILL a part as it is, in the middle of whatever it does; returns the process that it was."""
+        """SIGKILL a part in the middle of whatever it does; returns the id of its process."""
         if pid := self.pid(part):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -123,12 +123,12 @@ class Line:
         until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
-        """Rest the load, let everything come through, and say what is lost, duplicated or wrong; then go on."""
+        """Pause the load, let everything come through, return what is lost, duplicated or wrong, and go on."""
         with self.resting():
             self.wait_committed()
             end = time.monotonic() + timeout_s
             while (found := self._audit()) is None or not (found.right or time.monotonic() > end):
-                assert found or time.monotonic() < end, "the audit cannot ask Kafka and ClickHouse, or much is pending"
+                assert found or time.monotonic() < end, "the audit cannot reach Kafka or ClickHouse, or much is pending"
                 time.sleep(1)
             if not found.lost:
                 assert self.landed() == self.written()
@@ -136,7 +136,7 @@ class Line:
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Write nothing meanwhile."""
+        """Pause the load until the block ends."""
         self._write.clear()
         time.sleep(2 * EVERY_S)
         try:
@@ -150,13 +150,11 @@ class Line:
         return collections.Counter(item.dataset for item in items if isinstance(item, Record))
 
     def landed(self) -> collections.Counter[str]:
-        """Count the records that came to the tables, by dataset; what stands for lines that are none is left out."""
+        """Count the landed records by dataset, without those that report unreadable input."""
         sql = "SELECT dataset, sum(rows) AS n FROM counterflow.ledger WHERE agent_id = {agent:String} GROUP BY dataset"
         rows = self.reader.rows(sql, {"param_agent": self.name})
-        said_of_them = ("quality", "deadletter")
-        return collections.Counter(
-            {row["dataset"]: int(row["n"]) for row in rows if row["dataset"] not in said_of_them}
-        )
+        about_input = ("quality", "deadletter")
+        return collections.Counter({row["dataset"]: int(row["n"]) for row in rows if row["dataset"] not in about_input})
 
     def counterflow(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command against the stack."""
@@ -165,14 +163,14 @@ class Line:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s)
 
     def health(self, port: int) -> str:
-        """What a process says is wrong; nothing while it does not answer."""
-        asked = self.answers(lambda: httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text)
-        return asked or ""
+        """What a process reports as wrong; empty while it does not answer."""
+        reply = self.answers(lambda: httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text)
+        return reply or ""
 
-    def answers(self, ask: Callable[[], Any]) -> Any:
-        """Ask a server that may be away."""
+    def answers(self, request: Callable[[], Any]) -> Any:
+        """The response of a server; None while it is down."""
         with suppress(ClickHouseError, httpx.TransportError):
-            return ask()
+            return request()
         return None
 
     def new_agent(self) -> Agent:
@@ -199,16 +197,16 @@ class Line:
         run = self.counterflow("audit", *times, "--grace", "0", "--json")
         if run.returncode not in (0, 1) or not run.stdout:
             return None
-        said = json.loads(run.stdout)
-        [ours] = [agent for agent in said["agents"] if agent["agent_id"] == self.name]
+        report = json.loads(run.stdout)
+        [ours] = [agent for agent in report["agents"] if agent["agent_id"] == self.name]
         if ours["pending"]:
             return None
         of_records = (ours[name] for name in ("landed", "deadletter", "lost", "duplicates"))
-        return Verdict(*of_records, said["results_checked"], said["results_wrong"])
+        return Verdict(*of_records, report["results_checked"], report["results_wrong"])
 
 
 def kafka(stack: StackSettings) -> dict[str, Any]:
-    """What a client of Kafka needs that may do everything."""
+    """The settings of a Kafka client that may do everything."""
     return stack.kafka("admin").client
 
 

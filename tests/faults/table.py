@@ -36,7 +36,7 @@ def faults() -> list[Fault]:
 
 
 def read(xml: Path) -> dict[str, Any]:
-    """Return what a run says: each test's outcome, and what each fault cost (pytest's JUnit file)."""
+    """Return what a run reports: each test's outcome, and what each fault cost (pytest's JUnit file)."""
     outcomes: dict[str, str] = {}
     costs: dict[str, list[dict[str, float]]] = {}
     for case in ElementTree.parse(xml).iterfind(".//testcase[@file]"):  # one that was interrupted has none
@@ -50,7 +50,7 @@ def read(xml: Path) -> dict[str, Any]:
 
 
 def write(results: Mapping[str, Any], *, whole: bool) -> None:
-    """Keep the results of a run, and write the page's table; what one that is not `whole` left out stays as it was."""
+    """Keep the results of a run, and write the page's table; a run that is not `whole` leaves the other results."""
     if not whole:
         before = json.loads(RESULTS.read_text())
         results = {**results, **{name: {**before[name], **results[name]} for name in ("costs", "tests")}}
@@ -84,7 +84,7 @@ def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
 
 
 def _passed(test: str, outcomes: Mapping[str, str]) -> bool:
-    """Say whether a test was run and passed, with each of its parameters."""
+    """Whether a test was run and passed, with each of its parameters."""
     found = {outcome for name, outcome in outcomes.items() if name == test or name.startswith(f"{test}[")}
     return found == {"passed"}
 

@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of every format: `make fuzz ARGS="--seconds 600 --format nmon"`.
 
-An input is one byte that says which format reads it, then the bytes. What fails is kept in `tests/fuzz/corpus/FORMAT/`,
-as is what reaches lines of the formats that no golden case reaches: `pytest tests/fuzz` reads them ever after.
+An input is one byte that selects the format, then the bytes. What fails is kept in `tests/fuzz/corpus/FORMAT/`,
+as is what reaches lines of the formats that no golden case reaches: `pytest tests/fuzz` reads them from then on.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _split(names: Sequence[str], data: bytes) -> tuple[str, bytes]:
 
 
 def _fails(names: Sequence[str], path: Path) -> bool:
-    """Say whether an input that failed still does; one that was slow, or took too much memory, is believed."""
+    """Return whether an input that failed still fails; one that was slow or took too much memory counts as failing."""
     try:
         check(*_split(names, path.read_bytes()))
     except Exception:
@@ -96,7 +96,7 @@ def _keep(name: str, content: bytes) -> Path:
 
 
 def _keep_new_lines(names: Sequence[str], found: Path) -> None:
-    """Keep the shortest inputs that reach lines which no input before them reached."""
+    """Keep the shortest inputs that reach lines which no earlier input reached."""
     known: set[Line] = set()
     for name in names:
         for content in seeds(name).values():

@@ -22,7 +22,7 @@ from tests.support.streams import Trickle, found, newest_position
 ORIGIN = Origin("input", "fuzz")
 HEAD = 65_536
 CORPUS = Path(__file__).parent / "corpus"
-"""A folder a format: inputs that once failed, and those that reach lines of it which no golden case reaches."""
+"""One folder for each format: inputs that once failed, and inputs that reach lines which no golden case reaches."""
 
 
 def seeds(name: str) -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def check(name: str, content: bytes) -> None:
     assert formats()[name].recognises(content[:HEAD]) in (True, False)
     whole = parse(name, content)
     _judge(whole, len(content))
-    # Where it is cut follows from the bytes, so that an input that fails fails again.
+    # The bytes decide where the input is cut, so that a failure repeats.
     digest = hashlib.blake2b(content, digest_size=8).digest()
     cut = int.from_bytes(digest[:4]) % (len(content) + 1)
     first = parse(name, content[:cut], complete=False, size=1 + digest[4])
@@ -71,7 +71,7 @@ def _judge(items: list[Item], size: int) -> None:
                     assert None not in record.fields.values()
                 _publish(frames, [item])
     for one in frames.drain():
-        if isinstance(one, Broken):  # a dead letter then, which cannot be refused
+        if isinstance(one, Broken):  # it becomes a dead letter, which must be valid
             kept: Frames[None] = Frames("fuzz")
             _publish(kept, [*invalid(one.record, one.why, Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
             assert not [other for other in kept.drain() if isinstance(other, Broken)]

@@ -1,6 +1,6 @@
 """Inputs that fill the memory of a careless parser: `python -m tests.fuzz.hostile MIB [FORMAT]...`
 
-They are made as they are read. Each begins as a real input of the format does, so that it comes as far as it can.
+They are generated as they are read. Each begins like a real input of its format, to get as far as it can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_MEMORY = 350 * MIB
 
 
 class Made(io.RawIOBase):
-    """A stream of pieces that are made when they are read, and again after a seek; what was read is gone."""
+    """A stream of pieces that are generated when they are read, and again after a seek; none is kept."""
 
     def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
         self._make = make
@@ -40,7 +40,7 @@ class Made(io.RawIOBase):
         return out
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        assert whence == 0, "nobody knows where it ends"
+        assert whence == 0, "its end is unknown"
         self._pieces, self._rest = self._make(), b""
         left = offset
         while left and (piece := self.read(left)):
@@ -60,7 +60,7 @@ def repeated(piece: bytes, size: int) -> Iterator[bytes]:
 
 
 def long_line(head: bytes, size: int) -> Iterator[bytes]:
-    """A line as long as may be, and then the real input again."""
+    """One line of the whole size, then the real input again."""
     yield head
     yield from repeated(b"1,", size)
     yield b"\n" + head
@@ -86,7 +86,7 @@ def deep(head: bytes, size: int) -> Iterator[bytes]:
 
 
 def long_text(head: bytes, size: int) -> Iterator[bytes]:
-    """A text in JSON that never ends."""
+    """A string in JSON that never ends."""
     yield head + b'{"a":"'
     yield from repeated(b"a", size // 4)
 
@@ -98,7 +98,7 @@ def nothing(head: bytes, size: int) -> Iterator[bytes]:
 
 
 def lines(head: bytes, size: int) -> Iterator[bytes]:
-    """Lines that say nothing."""
+    """Empty lines."""
     yield head
     yield from repeated(b"\n", size // 4096)
 
@@ -107,13 +107,13 @@ HOSTILE = (long_line, columns, deep, long_text, nothing, lines)
 
 
 def peak_bytes() -> int:
-    """Most that this process held resident; getrusage() counts what held the process before its exec, too."""
+    """Peak resident memory of this process; getrusage() also counts what the process held before its exec."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) * 1024 if found else 0
 
 
 def read(name: str, size: int) -> bool:
-    """Read every hostile input as one format and print a line each; says whether all took little memory."""
+    """Read every hostile input as one format and print a line each; return whether all took little memory."""
     head = max(seeds(name).values(), key=len)
     good = True
     for make in HOSTILE:

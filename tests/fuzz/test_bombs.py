@@ -1,4 +1,4 @@
-"""An answer that is small on the wire and huge when it is unpacked: packed bytes come over HTTP alone."""
+"""An answer that is small on the wire and huge once unpacked; only HTTP delivers packed bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterflow.collectors.sources.http.session import LONGEST_ANSWER, Session,
 MIB = 2**20
 
 
-def test_a_packed_answer_is_unpacked_as_far_as_an_answer_may_be_long() -> None:
+def test_a_packed_answer_is_unpacked_up_to_the_limit_of_an_answer() -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = b"".join(packer.compress(bytes(MIB)) for _ in range(512)) + packer.flush()
     assert len(bomb) < MIB
@@ -33,7 +33,7 @@ def test_a_packed_answer_is_unpacked_as_far_as_an_answer_may_be_long() -> None:
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            """The client goes away in the middle."""
+            """The client hangs up midway."""
 
     with Server(("127.0.0.1", 0), Bomb) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Every format under bytes that nobody would write: a new one is tried without a line here."""
+"""Every format under bytes that nobody would write; a new format needs no change here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_pieces_of_real_inputs_in_any_order_hold(name: str, data: st.DataObject)
 
 
 def test_hostile_input_of_any_size_takes_little_memory() -> None:
-    """Lines and texts without end, a million columns, JSON as deep as it is long: 70 MiB, in a process of their own.
+    """Endless lines and strings, a million columns, JSON as deep as it is long: 70 MiB, in their own process.
 
     `python -m tests.fuzz.hostile 1024` makes them a gigabyte long.
     """

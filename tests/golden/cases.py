@@ -1,13 +1,13 @@
 """Golden cases: `<format>/<case>/{input*, expected.jsonl}`, and `<format>/context.yaml`.
 
-`expected.jsonl` has what the input gives, a line each: a record as `dataset` and `fields`, a reject by its `reason`.
-The rows of one frame are in order, and so are the rejects. A case that gives nothing has no such file.
+`expected.jsonl` has a line for each item of the input: a record as `dataset` and `fields`, a reject by its `reason`.
+The rows of one frame are in order, and so are the rejects. A case that yields nothing has no such file.
 
 `context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
 `at`, `complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences
 of single cases by their names; null takes a value away.
 
-Cases of `unrecognised` are files that no format reads: they give the reject with the advice.
+Cases of `unrecognised` are files that no format reads: they yield the reject with the advice.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """Return what is expected, nothing where there is no file."""
+        """Return what is expected; empty when there is no file."""
         return self.file.read_text(encoding="utf-8") if self.file.exists() else ""
 
     @property
@@ -91,7 +91,7 @@ def cases() -> list[Case]:
 
 
 def frames(lines: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    """Return rows by what the rows of one frame have in common, in their order; rejects stand under the empty key."""
+    """Group rows, in order, by what the rows of one frame share; rejects are under the empty key."""
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for line in lines.split("\n")[:-1]:
         row = orjson.loads(line)

@@ -1,10 +1,10 @@
 """`make golden` writes the tables of docs/formats/index.md.
 
-One has a golden case of each format in every dress, the other the exports that people of each trade make most, and
-what becomes of them.
+One has a golden case of each format in every dress: an encoding or a packing. The other has the exports that people of
+each trade make most, and what becomes of them.
 
-A dress that gives the records of the case is `read`; one that gives none, and its reason, is `advice`. Anything else is
-a mistake, which the test reports.
+A dress that yields the records of the case is `read`; one that yields none, but its reason, is `advice`. Anything else
+is a mistake, which the test reports.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ EXPORTS = {
 
 
 def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:
-    """Return what files of a format come in, by the heading of its column."""
+    """Return the dresses in which files of a format come, by the heading of the column."""
     found = dict(_ANY)
     if format in TABLES:
         found |= _TABLE
@@ -156,7 +156,7 @@ def table() -> str:
 
 
 def answer(name: str) -> str:
-    """Return what a golden case gives: the datasets, or the sentence of what is refused where it gives none."""
+    """Return what a golden case yields: its datasets, or the sentence of its reject when it yields none."""
     rows = [json.loads(line) for line in Case(FOLDER / name).expected.split("\n") if line]
     datasets = sorted({row["dataset"] for row in rows if "dataset" in row} - {"manifest", "quality"})
     if datasets:
@@ -217,7 +217,7 @@ def _rows(content: bytes) -> list[list[str]]:
 
 
 def _typed(value: str) -> Any:
-    """Return a value as exports type it: numbers as such, but for those that a number would not give back."""
+    """Return a value as exports type it: a number, unless the number would print as another text."""
     return float(value) if re.fullmatch(r"-?(?:0|[1-9]\d{0,14})\.\d*[1-9]|0|-?[1-9]\d{0,14}", value) else value
 
 
@@ -234,7 +234,7 @@ def _objects(content: bytes) -> list[dict[str, Any]]:
 
 
 def _xlsx(content: bytes) -> bytes:
-    """Return a workbook as the standard of Office Open XML has it, with one sheet."""
+    """Return an Office Open XML workbook with one sheet."""
 
     def cell(value: str) -> str:
         typed = _typed(value)

@@ -1,4 +1,4 @@
-"""`make golden`: write what the formats give now into the golden cases, and report each case that is new or differs.
+"""`make golden`: write what the formats yield now into the golden cases, and report each case that is new or differs.
 
 Read the difference before you commit it: an expected value comes from a document or a calculation of its own.
 """

@@ -21,7 +21,7 @@ GIVEN = [
     for line in case.expected.split("\n")
     if line
 ]
-"""What the cases are answered with."""
+"""The details of the rejects of all cases."""
 
 
 def sentences() -> Iterator[str]:

@@ -18,7 +18,7 @@ from tests.golden.cases import FOLDER, UNRECOGNISED, Case, cases, frames
 def test_case(case: Case) -> None:
     found, expected = frames(case.found()), frames(case.expected)
     for frame in expected | found:
-        # row by row, so that a failure shows the first that differs and not a wall of text
+        # row by row, so that a failure shows the first difference, not a wall of text
         for at, rows in enumerate(zip_longest(found.get(frame, ()), expected.get(frame, ())), 1):
             assert rows[0] == rows[1], f"{case.file}: {frame}, row {at}"
 
@@ -35,7 +35,7 @@ def test_a_file_without_content_is_refused_as_such(format: str) -> None:
     assert (found.reason, found.kept, found.line) == (Reason.EMPTY_FILE, "none", 0)
 
 
-def test_every_case_has_an_input_no_file_is_empty_and_no_context_is_of_a_case_that_is_gone() -> None:
+def test_every_case_has_an_input_no_file_is_empty_and_every_context_has_its_case() -> None:
     assert [case.name for case in cases() if not case.input.is_file()] == []
     assert [path for path in FOLDER.glob("*/*/expected.jsonl") if not path.stat().st_size] == []
     contexts = {path.parent.name: yaml.safe_load(path.read_text()) for path in FOLDER.glob("*/context.yaml")}

@@ -26,7 +26,7 @@ def test_the_exports_of_each_trade_are_answered_as_the_page_shows() -> None:
     assert matrix.exports() in matrix.PAGE.read_text(encoding="utf-8")
 
 
-def test_five_exports_of_each_trade_are_there() -> None:
+def test_each_trade_has_five_exports() -> None:
     assert {trade: len(exports) for trade, exports in matrix.EXPORTS.items() if len(exports) < 5} == {}
 
 

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("chart_files")
 
 APPLICATION = ("flink.mode=application", "flink.storage=s3://bucket/flink")
 CLAIMS = {"data", "home"}
-"""Volumes that a claim of the pods' owner is."""
+"""Volumes from the claim templates of the pods' owner."""
 
 
 def test_files_of_the_chart_are_replaced_and_those_of_no_use_removed(tmp_path: Path) -> None:
@@ -56,15 +56,15 @@ def test_a_chart_without_its_files_names_the_command_that_makes_them(example: st
 @pytest.mark.parametrize("example", EXAMPLES)
 class TestExample:
     def test_helm_has_no_warning(self, example: str) -> None:
-        said = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, "--values", values_of(example))
-        assert "1 chart(s) linted, 0 chart(s) failed" in said
-        assert not re.search(r"^\[(WARNING|ERROR)\]", said, re.MULTILINE), said
+        output = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, "--values", values_of(example))
+        assert "1 chart(s) linted, 0 chart(s) failed" in output
+        assert not re.search(r"^\[(WARNING|ERROR)\]", output, re.MULTILINE), output
 
     def test_every_object_is_valid_by_the_schema_of_its_kind(self, example: str) -> None:
         text = template(values_of(example))
-        said = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
-        assert f"{len(objects(text))} resources found" in said
-        assert "Invalid: 0, Errors: 0, Skipped: 0" in said
+        output = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
+        assert f"{len(objects(text))} resources found" in output
+        assert "Invalid: 0, Errors: 0, Skipped: 0" in output
 
     def test_fits_into_the_secret_that_helm_keeps_a_release_in(self, example: str) -> None:
         carried = [path.read_bytes() for path in CHART.rglob("*") if path.is_file() and "examples" not in path.parts]
@@ -102,8 +102,8 @@ class TestExample:
                 (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(certifi.where(), tmp_path / path)  # good for a certificate, and for a password too
             file.write_text(text.replace("/run/counterflow", str(tmp_path)))
-            said = CliRunner().invoke(cli, ["check-config", str(file)])
-            assert said.exit_code == 0, said.output or said.exception
+            result = CliRunner().invoke(cli, ["check-config", str(file)])
+            assert result.exit_code == 0, result.output or result.exception
 
     def test_no_secret_is_in_it(self, example: str) -> None:
         found = objects(template(values_of(example)))
@@ -160,8 +160,8 @@ def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: P
     assert found["spec"] == alerting.prometheus(site)
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump(found["spec"]))
-    said = prometheus.run("promtool", "check", "rules", file)
-    assert said.returncode == 0, said.stderr
+    check = prometheus.run("promtool", "check", "rules", file)
+    assert check.returncode == 0, check.stderr
 
 
 def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default() -> None:
@@ -223,11 +223,11 @@ def test_helm_unittest(chart: Path) -> None:
 
 
 def test_the_trial_needs_nothing_in_advance() -> None:
-    said = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, chart=TRIAL)
-    assert "1 chart(s) linted, 0 chart(s) failed" in said
+    output = run("helm", "lint", "--strict", ".", "--kube-version", KUBERNETES, chart=TRIAL)
+    assert "1 chart(s) linted, 0 chart(s) failed" in output
     text = run("helm", "template", "try", ".", "--kube-version", KUBERNETES, chart=TRIAL)
-    said = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
-    assert "Invalid: 0, Errors: 0, Skipped: 0" in said
+    output = run("kubeconform", "-strict", "-summary", "-schema-location", schema_location(), stdin=text)
+    assert "Invalid: 0, Errors: 0, Skipped: 0" in output
     assert {one["kind"] for one in objects(text)} == {"StatefulSet", "NetworkPolicy"}  # no operator's kind, no secret
     [pod] = [pod for one in objects(text) for pod in _pods(one)]
     [line] = pod["containers"]
@@ -248,7 +248,7 @@ def objects(text: str) -> list[Json]:
 
 
 def pods(example: str) -> list[Json]:
-    """Every pod that is made of what is rendered, by Kubernetes or an operator."""
+    """Every pod that Kubernetes or an operator makes from what is rendered."""
     return [pod for one in objects(template(values_of(example))) for pod in _pods(one)]
 
 

@@ -35,7 +35,7 @@ def services() -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_hadolint_has_nothing_to_say() -> None:
+def test_hadolint_reports_nothing() -> None:
     hadolint = Path(sys.executable).with_name("hadolint")
     result = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (0, "")
@@ -91,8 +91,8 @@ def test_configuration_is_written_for_those_who_start_the_parts(
     tmp_path: Path, services: dict[str, dict[str, Any]]
 ) -> None:
     home = tmp_path / "home"
-    said = CliRunner().invoke(cli, ["configure", "--home", str(home)])
-    assert said.exit_code == 0, said.output
+    result = CliRunner().invoke(cli, ["configure", "--home", str(home)])
+    assert result.exit_code == 0, result.output
     named = {word for one in services.values() for word in re.findall(r"/run/counterflow/[\w/.-]+", json.dumps(one))}
     made = {f"/run/counterflow/{path.relative_to(home)}" for path in home.rglob("*")}
     of_themselves = {
@@ -112,5 +112,5 @@ def test_the_agent_takes_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "kafka-agent").write_text("secret")
     text = (REPOSITORY / "docker/compose/agent.yaml").read_text().replace("/run/counterflow/secrets", str(tmp_path))
     (tmp_path / "agent.yaml").write_text(text)
-    said = CliRunner().invoke(cli, ["check-config", str(tmp_path / "agent.yaml")])
-    assert said.exit_code == 0, said.output or said.exception
+    checked = CliRunner().invoke(cli, ["check-config", str(tmp_path / "agent.yaml")])
+    assert checked.exit_code == 0, checked.output or checked.exception

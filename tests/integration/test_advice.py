@@ -37,7 +37,7 @@ def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def _rows() -> dict[str, list[dict[str, Any]]]:
-    """Two intervals of 100 s of a system, and one of another system that nobody asks for."""
+    """Two intervals of 100 s of a system, and one of another system that no command selects."""
     seq = iter(range(1000))
     rows: dict[str, list[dict[str, Any]]] = {t: [] for t in TABLES}
 
@@ -133,7 +133,7 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
-def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path) -> None:
+def test_a_checkup_warns_passes_and_reports_what_it_needs(run: Run, tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
     facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
     answer = run("checkup", *PERIOD, "--facts", str(facts), "--json")
@@ -168,7 +168,7 @@ def test_a_checkup_warns_passes_and_says_what_it_needs(run: Run, tmp_path: Path)
     assert "vios_memory" not in {check for check, _ in found}
 
 
-def test_journals_of_which_none_is_seen_are_not_known(run: Run) -> None:
+def test_journals_are_unknown_where_none_is_seen(run: Run) -> None:
     answer = run("checkup", "--system", "sees no journal", *PERIOD[2:], "--json")
     found = {r["check"]: r for r in map(orjson.loads, answer.stdout_bytes.splitlines())}
     assert found["journal_before_images"]["status"] == "needs input"

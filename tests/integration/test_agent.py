@@ -53,7 +53,7 @@ def broker(kafka: StackSettings) -> StackSettings:
 
 @pytest.fixture
 def name() -> str:
-    """An agent_id of the test's own, so that its records are told from those of other tests."""
+    """An agent_id of the test's own, so that its records are distinct from those of other tests."""
     return f"agent-test-{next(_names)}"
 
 
@@ -107,17 +107,17 @@ class Agent(AgentProcess):
 
 
 class Later(threading.Event):
-    """Set from the 4,000th question on, which is asked at each snapshot: within the second recording of 3,000."""
+    """Set after 4,000 calls, one a snapshot: within the second recording of 3,000."""
 
-    asked = 0
+    calls = 0
 
     def is_set(self) -> bool:
-        self.asked += 1
-        return self.asked > 4_000
+        self.calls += 1
+        return self.calls > 4_000
 
 
 def advised(file: Path) -> str:
-    """What is said of a file that no format reads."""
+    """The message about a file that no format reads."""
     return unrecognised(file.read_bytes()).detail
 
 
@@ -138,7 +138,7 @@ def _canonical(row: dict[str, Any]) -> frozenset[tuple[str, Any]]:
 
 
 def is_read(broker: StackSettings, name: str, *files: Path) -> Callable[[], bool]:
-    """Say when the checkpoints cover the files to their end."""
+    """Return a predicate: do the checkpoints cover the files to their end?"""
 
     def read() -> bool:
         found = committed(broker, name).files.values()
@@ -181,7 +181,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_record_lost_or_duplicated(
     assert len({row["ts"] for row in rows if row["dataset"] == "disk"}) == recording.written
 
 
-def test_a_second_agent_of_the_same_name_takes_over_and_the_first_says_so(
+def test_a_second_agent_of_the_same_name_takes_over_and_the_first_reports_it(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
     recording = Recording(tmp_path / "live.nmon")
@@ -220,7 +220,7 @@ def test_a_file_renamed_away_is_finished_and_a_file_emptied_starts_over(
         again.append(5)
         until(is_read(broker, name, old, fresh.path, again.path), log=agent.log)
         agent.stop()
-        # Renamed while nobody looks, and written to the end.
+        # Renamed while no agent runs, and written to the end.
         fresh.append(2)
         moved = fresh.path.rename(tmp_path / "a.nmon.2")
     with Agent(tmp_path, broker, name) as agent:
@@ -265,7 +265,7 @@ def test_sigterm_in_the_middle_of_a_file_stops_at_a_commit(broker: StackSettings
     assert_exactly_once(published(broker, name), recording.path)
 
 
-def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings, name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_and_the_others_go_on(broker: StackSettings, name: str, tmp_path: Path) -> None:
     good = Recording(tmp_path / "good.nmon")
     good.append(3)
     (tmp_path / "locked.nmon").write_bytes(b"AAA,progname,nmon\n")
@@ -276,8 +276,8 @@ def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings,
     bad = [tmp_path / entry for entry in ("locked.nmon", "locked", "not.nmon", "empty.nmon", "missing.nmon")]
     result = publish(broker, name, *bad, good.path)
     assert result.returncode == 1
-    said = orjson.loads(result.stdout)
-    assert said["failures"] == {
+    report = orjson.loads(result.stdout)
+    assert report["failures"] == {
         str(bad[0]): "Permission denied",
         str(bad[1]): "Permission denied",
         str(bad[2]): advised(bad[2]),
@@ -295,7 +295,7 @@ def test_what_cannot_be_read_is_said_and_the_others_go_on(broker: StackSettings,
     (tmp_path / "locked").chmod(0o700)
 
 
-def test_a_file_is_published_once_unless_told_again(broker: StackSettings, name: str, tmp_path: Path) -> None:
+def test_a_file_is_published_once_unless_again_is_requested(broker: StackSettings, name: str, tmp_path: Path) -> None:
     recording = Recording(tmp_path / "a.nmon")
     recording.append(5)
     first = orjson.loads(publish(broker, name, recording.path, "--run", "base").stdout)
@@ -380,7 +380,7 @@ def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str,
     job = {"JBNAME": "A", "JBUSER": "ANNA", "JBNBR": "000001", "JBTDE": "00000000000000A1"}
     rows = [{**when, **job, "INTNUM": 1, "JBCPU": 12.5, "JBLRD": 7, "JBSSYS": "QBATCH"}]
     files = {table: tmp_path / f"Q197_{table}.csv" for table in ("QAPMJOBMI", "QAPMJOBOS")}
-    told = ("--system", "SYSA")
+    options = ("--system", "SYSA")
 
     def jobs() -> list[tuple[str, float | None, float | None]]:
         found = [row for row in published(broker, name) if row["dataset"] == "job"]
@@ -389,7 +389,7 @@ def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str,
     for table, file in files.items():
         with file.open("wb") as out:
             write(out, table, rows)
-        result = publish(broker, name, file, *told)
+        result = publish(broker, name, file, *options)
         assert result.returncode == 0, result.stderr
     key = "000001/ANNA/A/00000000000000A1"
     assert jobs() == [(key, 12.5, None), (key, 12.5, 7)]
@@ -398,7 +398,7 @@ def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str,
         file.rename(other := file.with_name(f"Q198_{table}.csv"))
         other.write_bytes(other.read_bytes() + b"\r\n")
         files[table] = other.rename(file.with_name(f"Q199_{table}.csv"))
-    result = publish(broker, name, *files.values(), "--again", *told)
+    result = publish(broker, name, *files.values(), "--again", *options)
     assert result.returncode == 0, result.stderr
     assert jobs()[2:] == [(key, 12.5, 7)]
 
@@ -427,7 +427,7 @@ def test_a_format_that_fails_stops_its_file_only_and_nothing_is_duplicated(
     bad, good = Recording(tmp_path / "failing.nmon", host="bad"), Recording(tmp_path / "good.nmon")
     for recording in (good, bad):
         recording.append(6)
-    known = {"failing": Failing(), **formats()}  # asked before nmon
+    known = {"failing": Failing(), **formats()}  # tried before nmon
     monkeypatch.setattr("counterflow.collectors.formats.formats", lambda: known)
     kafka = broker.kafka("agent")
     result = publish_files([bad.path, good.path], kafka=kafka, agent_id=name)
@@ -440,7 +440,9 @@ def test_a_format_that_fails_stops_its_file_only_and_nothing_is_duplicated(
     assert_exactly_once(rows, begun, good.path)
 
 
-def test_metrics_say_what_was_committed_and_memory_is_bounded(broker: StackSettings, name: str, tmp_path: Path) -> None:
+def test_metrics_report_what_was_committed_and_memory_is_bounded(
+    broker: StackSettings, name: str, tmp_path: Path
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     recording = Recording(tmp_path / "wide.nmon", disks=26)

@@ -42,29 +42,30 @@ def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
-def test_what_panels_ask_is_promql(tmp_path: Path) -> None:
-    """As rules that record each expression: Prometheus' own tool reads those."""
-    asked = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
+def test_queries_of_panels_are_promql(tmp_path: Path) -> None:
+    """Each expression as a recording rule, which Prometheus' own tool reads."""
+    queries = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
     rules = [
-        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")} for place, text in enumerate(asked)
+        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")}
+        for place, text in enumerate(queries)
     ]
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
     checked = run("promtool", "check", "rules", tmp_path / "rules.yml")
     assert checked.returncode == 0, checked.stderr
-    assert f"{len(asked)} rules found" in checked.stdout
+    assert f"{len(queries)} rules found" in checked.stdout
 
 
 LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", "queue", "dataset", "agent_id", "rule")
 
 
 def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
-    """Every text of Grafana's rules by rule and annotation, put in by Prometheus, whose templates Grafana's are.
+    """Every text of Grafana's rules by rule and annotation, rendered by Prometheus, whose templates Grafana uses.
 
-    Grafana gives a template `$values`, which has nothing where a query has no rows, and then no labels.
+    Grafana gives a template `$values`. Where a query has no rows, it is empty, and there are no labels.
     """
     labels = ", ".join(f'{label}="a {label}"' for label in LABELS)
     values = "{{ $values := args 12.3456789 }}" if rows else "{{ $values := args }}"
-    told = {
+    templates = {
         rule["title"]: {
             name: values + text.replace("$values.A.Value", "$values.arg0") for name, text in rule["annotations"].items()
         }
@@ -73,17 +74,19 @@ def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
     }
     rules = [
         {"alert": title, "expr": "given" if rows else "vector(1)", "annotations": texts}
-        for title, texts in told.items()
+        for title, texts in templates.items()
     ]
     (folder / "texts.yml").write_text(yaml.safe_dump({"groups": [{"name": "texts", "rules": rules}]}))
-    wrong = [{"eval_time": "1m", "alertname": title, "exp_alerts": [{"exp_labels": {"none": "1"}}]} for title in told]
+    wrong = [
+        {"eval_time": "1m", "alertname": title, "exp_alerts": [{"exp_labels": {"none": "1"}}]} for title in templates
+    ]
     series = [{"series": f"given{{{labels}}}", "values": "1x5"}]
     test = {"interval": "1m", "input_series": series, "alert_rule_test": wrong}
     (folder / "test.yml").write_text(yaml.safe_dump({"rule_files": ["texts.yml"], "tests": [test]}))
-    said = run("promtool", "test", "rules", folder / "test.yml")
+    outcome = run("promtool", "test", "rules", folder / "test.yml")
     got = r'got:\[\s*0:\s*Labels:\{[^}]*alertname="(\w+)"[^}]*\}\s*Annotations:\{(.*?)\}\s*\]'
-    found = re.findall(got, said.stdout + said.stderr, re.DOTALL)
-    assert {title for title, _ in found} == told.keys(), said.stdout + said.stderr
+    found = re.findall(got, outcome.stdout + outcome.stderr, re.DOTALL)
+    assert {title for title, _ in found} == templates.keys(), outcome.stdout + outcome.stderr
     return {
         f"{title} {name}": json.loads(text)
         for title, annotations in found

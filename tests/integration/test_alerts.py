@@ -37,7 +37,7 @@ SYSTEM = "alerts 'A'"
 
 @contextmanager
 def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str) -> Iterator[None]:
-    """Run a program until the block ends; its words go to a file."""
+    """Run a program until the block ends; its output goes to a file."""
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd, env={**os.environ, **environment})
     try:
@@ -51,9 +51,9 @@ def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str
             process.wait()
 
 
-def until(said: Callable[[], Any], what: str, timeout_s: float = 90) -> Any:
+def until(condition: Callable[[], Any], what: str, timeout_s: float = 90) -> Any:
     end = time.monotonic() + timeout_s
-    while not (answer := said()):
+    while not (answer := condition()):
         assert time.monotonic() < end, f"no {what} after {timeout_s} s"
         time.sleep(0.2)
     return answer
@@ -89,8 +89,8 @@ def hook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         thread.join()
 
 
-def say(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: bool = False) -> None:
-    """Write a verdict of this moment, as the job does, or take it back before anybody may read it."""
+def write_verdict(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: bool = False) -> None:
+    """Write a verdict of this moment, as the job does; `abort` aborts its transaction."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     evidence = {"inputs": {"capacity_pct": 3}, "figures": {"share": 0.7004, "util": 0.898, "own_bytes_s": 470e6}}
     row = {"ts": now, "interval_s": 30, "system": system, "n": 2, "rule": "roce_cap", "entity_type": "nrg"}
@@ -108,7 +108,7 @@ def say(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: boo
 
 
 def quick(rules: str) -> str:
-    """Return the rules with every time to wait at a second."""
+    """Return the rules with every wait set to one second."""
     return re.sub(r"^( +(?:for|keep_firing_for)): .*$", r"\1: 1s", rules, flags=re.MULTILINE)
 
 
@@ -141,26 +141,26 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
             and alert["labels"]["system"] == SYSTEM
         ]
 
-    def told() -> str | None:
+    def metrics_page() -> str | None:
         return get(f"http://{metrics}/metrics")
 
     def states() -> set[str]:
-        return {line for line in (told() or "").splitlines() if line.startswith("counterflow_verdict_state{")}
+        return {line for line in (metrics_page() or "").splitlines() if line.startswith("counterflow_verdict_state{")}
 
     exporter = (
         *(sys.executable, "-m", "counterflow", "verdicts", "export"),
         *("--flink-url", "http://127.0.0.1:9", "--metrics-port", metrics.rpartition(":")[2]),
     )
-    say(kafka, "CAPPED", "alerts aborted", abort=True)
-    say(kafka, "CAPPED")
+    write_verdict(kafka, "CAPPED", "alerts aborted", abort=True)
+    write_verdict(kafka, "CAPPED")
     with ExitStack() as stack:
         with running(tmp_path / "exporter.log", *exporter, **kafka.environment):
-            until(told, f"exporter: {tmp_path / 'exporter.log'}")
+            until(metrics_page, f"exporter: {tmp_path / 'exporter.log'}")
             before = states()
         assert any(SYSTEM in line and 'state="CAPPED"' in line and line.endswith(" 1.0") for line in before)
         assert not any("alerts aborted" in line for line in before)
         stack.enter_context(running(tmp_path / "exporter.log", *exporter, **kafka.environment))
-        until(told, "exporter after its restart")
+        until(metrics_page, "exporter after its restart")
         assert states() == before
 
         stack.enter_context(
@@ -196,21 +196,21 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")
 
-        say(kafka, "OK")
+        write_verdict(kafka, "OK")
         until(lambda: of_the_link("resolved"), "end of the alert")
         assert not any("alerts aborted" in str(alert) for alert in sent)
 
 
 def statements() -> list[tuple[str, str]]:
-    """Every statement of a runbook, and every one that Grafana's rules ask, with its macro put in."""
+    """Every statement of a runbook, and every one of Grafana's rules with its macro expanded."""
     pages = sorted((REPOSITORY / "docs/runbooks").glob("*.md"))
     found = [
         (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)
     ]
     groups = yaml.safe_load(alerting.files()[alerting.GRAFANA])["groups"]
-    asked = [(rule["uid"], rule["data"][0]["model"]["rawSql"]) for group in groups for rule in group["rules"]]
+    of_grafana = [(rule["uid"], rule["data"][0]["model"]["rawSql"]) for group in groups for rule in group["rules"]]
     assert len(found) >= len(pages) / 2
-    return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in asked]
+    return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in of_grafana]
 
 
 def test_the_statements_of_runbooks_and_of_grafana_run(clickhouse: StackSettings) -> None:

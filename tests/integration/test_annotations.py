@@ -1,4 +1,4 @@
-"""What stands over the charts of a board: each spell by its gravity with its reason, and the time without data."""
+"""Annotations of a board: each spell with its reason in the colour of its state, and the time without data."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                 insert(admin, "manifest", *({**read, **took, **end} for end in ends))
         for minute, state in enumerate(looks().states, start=1):
             of = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": f"LINK{minute}", "n": 1}
-            said = {"state": state, "signal": state, "stale": False, "reason": f"because {state}", "evidence": "{}"}
+            judged = {"state": state, "signal": state, "stale": False, "reason": f"because {state}", "evidence": "{}"}
             when = {"ts": at(minute).isoformat(), "since": at(minute).isoformat(), "interval_s": 60, "parameters": "0"}
-            insert(admin, "verdict", {**of, **said, **when})
+            insert(admin, "verdict", {**of, **judged, **when})
         yield admin
 
 

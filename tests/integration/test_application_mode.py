@@ -48,16 +48,16 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
         producer.flush(30)
         verdict = _first(kafka, _topic("verdict"))
         with flink.client(kafka) as http:
-            said = http.get("/jobs/overview").json()["jobs"]
+            overview = http.get("/jobs/overview").json()["jobs"]
 
-    assert [(one["name"], one["state"]) for one in said] == [(JOB, "RUNNING")]
+    assert [(one["name"], one["state"]) for one in overview] == [(JOB, "RUNNING")]
     assert (verdict["rule"], verdict["system"], verdict["entity"], verdict["n"]) == (JOB, "APP1", LINK["link"], 1)
 
 
 def _run(*words: str) -> str:
-    said = CliRunner().invoke(cli, words)
-    assert said.exit_code == 0, said.output or said.exception
-    return said.stdout
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output or result.exception
+    return result.stdout
 
 
 def _topic(dataset: str) -> str:

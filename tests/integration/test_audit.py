@@ -1,7 +1,7 @@
-"""The oracle on a real engine: it agrees with what is right, and finds what was tampered with.
+"""The oracle on a real engine: it confirms right results, and finds those tampered with.
 
-What it agrees with are the recomputations in plain Python by which the tests of the jobs judge Flink, over the same
-input: two calculations that share no line.
+The right results are the recomputations in plain Python that the tests of the jobs compare with Flink, over the same
+input: the two calculations share no code.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
 
 
 def fill(client: ClickHouse, name: str) -> Results:
-    """Store the counters of a case and, of the jobs that are audited, the results they ought to have."""
+    """Store the counters of a case, and the right results of the audited jobs."""
     make, module = CASES[name]
     counters = as_tables_keep_them(make())
     results = {dataset: rows for dataset, rows in module.recompute(counters).items() if rows and dataset in audited()}
@@ -120,7 +120,7 @@ def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHou
     insert(client, "disk_total", [{**changed, "read_mb": changed["read_mb"] * (1 + 1e-8)}])
     insert(client, "disk_total", [{**removed, "system": "nobody's"}])
     late = datetime.now(UTC) - timedelta(hours=1)
-    assert compared(client, "disk_total", late)[1:5] == (len(rows) - 2, 0, 0, 3)  # too young to be judged
+    assert compared(client, "disk_total", late)[1:5] == (len(rows) - 2, 0, 0, 3)  # too recent to be judged
     outcome = compared(client, "disk_total")
     assert outcome[1:5] == (len(rows) + 1, 3, 1, 0)
     found = {(one.stored is None, one.recomputed is None): one for one in outcome.differences}
@@ -191,7 +191,7 @@ def test_a_ledger_that_has_forgotten_its_beginning_misses_nothing_before_it(clie
     assert accounts(client, {"old": 1000}, {}) == [Account("old", 900, 1000, 101, 101, 0, 0, 0, 0)]
 
 
-def test_every_job_is_audited_or_says_why_not() -> None:
+def test_every_job_is_audited_or_has_a_reason_not_to_be() -> None:
     jobs = {job.name for job in audited().values()}
     assert not jobs & set(NOT_AUDITED)
     assert jobs | set(NOT_AUDITED) == set(all_jobs())

@@ -105,10 +105,10 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
 def test_nothing_is_dropped_without_a_copy_or_a_yes(line: StackSettings) -> None:
     refused = counterflow(line, "restore", "first")
     assert refused.returncode == 1, refused.stdout
-    for name, said in (("second", "does not exist"), ("../secrets", "not a valid name"), ("a'b", "not a valid")):
+    for name, reason in (("second", "does not exist"), ("../secrets", "not a valid name"), ("a'b", "not a valid")):
         refused = counterflow(line, "restore", name, "--yes")
         assert refused.returncode == 2
-        assert said in refused.stderr
+        assert reason in refused.stderr
         assert "hint: " in refused.stderr
     again = counterflow(line, "backup", "first")
     assert again.returncode == 2

@@ -1,4 +1,4 @@
-"""Charts on what nobody wishes for: no rows, one point, nulls, names that are code, and far too many series."""
+"""Charts on awkward input: no rows, one point, nulls, names that are code, and far too many series."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """The user of the boards, over tables where an odd system has one interval, of which hardly anything is known."""
+    """The user of the boards, over tables where an odd system has one interval with hardly any figure."""
     with empty_tables(clickhouse) as admin:
         envelope = {"ts": END.isoformat(), "system": NAMES[0]}
         read = {"source": "nmon", "agent_id": "a", "seq": 1, "collected_at": END.isoformat()}
@@ -44,7 +44,7 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 def rows(client: ClickHouse, chart: Chart, end: datetime, *values: str) -> Result:
-    """Ask for a chart over six hours, with every variable that is not a list set to the values, or to the last."""
+    """Return the rows of a chart over six hours; each variable that is no list is set to the values, or to the last."""
     shown = Range(end - timedelta(hours=6), end, bucket_s(end - timedelta(hours=6), end, least_s=chart.interval_s))
     chosen: dict[str, str | tuple[str, ...]] = {}
     for name in chart.variables:

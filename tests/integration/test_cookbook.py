@@ -26,7 +26,7 @@ SEPARATE = {
 
 @pytest.fixture(scope="module")
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """The tables with rows of the systems `all` (no column is null) and `nothing` (each is that may be)."""
+    """The tables with rows of the systems `all` (no column is null) and `nothing` (every nullable one is)."""
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
@@ -39,7 +39,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 @pytest.fixture(scope="module")
 def reader(admin: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """The same tables, asked as the user who may only read."""
+    """The same tables, queried as the user who may only read."""
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
         yield client
 
@@ -51,9 +51,9 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
 
 def answer(client: ClickHouse, name: str, *systems: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the types of the columns, by name, and the rows."""
-    asked: dict[str, Any] = {"param_systems": list(systems), "param_since": BEGINNING, "param_until": END}
-    asked |= {"default_format": "JSON", "output_format_json_quote_denormals": 1}  # else nan and inf are null there
-    found = orjson.loads(client.post(queries()[name].sql, settings=asked))
+    settings: dict[str, Any] = {"param_systems": list(systems), "param_since": BEGINNING, "param_until": END}
+    settings |= {"default_format": "JSON", "output_format_json_quote_denormals": 1}  # else nan and inf are null there
+    found = orjson.loads(client.post(queries()[name].sql, settings=settings))
     return {column["name"]: column["type"] for column in found["meta"]}, found["data"]
 
 
@@ -77,7 +77,7 @@ def test_every_question_has_an_answer_where_everything_is_reported(reader: Click
     assert {name for name in queries() if not answer(reader, name)[1]} == SEPARATE
 
 
-def test_every_table_and_view_and_every_column_says_what_it_is(reader: ClickHouse) -> None:
+def test_every_table_view_and_column_has_a_comment(reader: ClickHouse) -> None:
     shown = "database = 'counterflow' AND engine != 'MaterializedView'"
     tables = reader.rows(f"SELECT name FROM system.tables WHERE {shown} AND comment = ''")
     assert tables == []
@@ -116,7 +116,7 @@ def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHous
     assert (row["logical_io_total"], row["modify_pct_avg"], row["modify_pct_max"]) == (400, 40, 50)
 
 
-def test_a_cost_is_told_of_both_sides_of_a_moment(admin: ClickHouse, reader: ClickHouse) -> None:
+def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: ClickHouse) -> None:
     def cost(ts: str, accounts: float, gcp_ms: float) -> dict[str, Any]:
         return result(ts, workload="W", basis="lpar", samples=1, accounts=accounts, gcp_ms_per_account=gcp_ms)
 
@@ -176,30 +176,30 @@ def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHous
         counts = {"PENDING_ENTRIES": pending, "FAILED_ENTRIES": failed}
         insert(admin, "counter", *({**sample, "counter": name, "value": value} for name, value in counts.items()))
 
-    def asked(until: str) -> list[Any]:
+    def progress(until: str) -> list[Any]:
         [row] = worked(reader, "resync_progress", "2026-06-01 00:00:00", f"2026-06-01 {until}")
         figures = ("pending_entries", "progress_pct", "processed_per_s", "ends_at", "tracked_per_s", "reason")
         return [row[name] for name in figures]
 
     state("08:00:00", "ACTIVE", "REPLICATING")
-    assert asked("08:00:30") == [None, None, None, None, None, "RESYNC_STATUS was not sampled since then"]
+    assert progress("08:00:30") == [None, None, None, None, None, "RESYNC_STATUS was not sampled since then"]
     listed("08:01:00", 0)
-    assert asked("08:01:30") == [0, None, None, None, None, "nothing is resynchronized"]
+    assert progress("08:01:30") == [0, None, None, None, None, "nothing is resynchronized"]
     state("09:00:00", "TRACKING", "SUSPENDED")
     listed("09:00:00.500", 0)
     listed("09:10:00", 600)
-    assert asked("09:10:00") == [600, None, None, None, 1.0, "suspended: changes are tracked"]
+    assert progress("09:10:00") == [600, None, None, None, 1.0, "suspended: changes are tracked"]
     listed("09:59:30", 1000)
     state("10:00:00", "ACTIVE", "SYNCHRONIZING")
-    assert asked("10:00:00")[-1] == "RESYNC_STATUS was not sampled since then"
+    assert progress("10:00:00")[-1] == "RESYNC_STATUS was not sampled since then"
     listed("10:00:10", 1000)
-    assert asked("10:00:30") == [1000, 0, None, None, None, "no entry was processed yet"]
+    assert progress("10:00:30") == [1000, 0, None, None, None, "no entry was processed yet"]
     listed("10:05:00", 250, failed=2)
     # 750 of 1,000 in 300 s: 250 more take 100 s
-    assert asked("10:05:00") == [250, 75, 2.5, "2026-06-01 10:06:40.000", None, ""]
+    assert progress("10:05:00") == [250, 75, 2.5, "2026-06-01 10:06:40.000", None, ""]
     state("10:07:00", "ACTIVE", "REPLICATING")
     listed("10:08:00", 0)
-    assert asked("10:08:30")[-1] == "nothing is resynchronized"
+    assert progress("10:08:30")[-1] == "nothing is resynchronized"
 
 
 def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: ClickHouse) -> None:
@@ -215,7 +215,7 @@ def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: 
     assert (row["put_pct_of_time"], row["commit_pct_of_time"], row["queue_full_errors_total"]) == (10, None, 2)
 
 
-def test_reads_and_writes_of_a_link_are_told_apart(admin: ClickHouse, reader: ClickHouse) -> None:
+def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: ClickHouse) -> None:
     common = {"source": "rmf_dds", "agent_id": "a", "collected_at": TIMES[2], "seq": 0, "interval_s": 60}
     link = {**common, "section": "PCIE_CPC", "instance": "0000000ABC12/00"}
     function = {**common, "section": "PCIE", "instance": "0018"}
@@ -237,7 +237,7 @@ def test_reads_and_writes_of_a_link_are_told_apart(admin: ClickHouse, reader: Cl
     assert (other["read_pct"], other["busy_pct_max"], other["request_rate_avg"]) == (50, 12.5, None)
 
 
-def test_disk_operations_are_told_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
+def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
     common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
     for ts, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
         at = {**result(f"2026-07-01T{ts}:00Z")}
@@ -259,7 +259,7 @@ def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -
 
     rows = [locks(ts, "1/ANN/BATCH", "HELD", value) for ts, value in zip(TIMES[:2], (3.0, 9.0), strict=True)]
     rows += [locks(TIMES[0], "2/JOE/WEB", "WAITING", 1.0), locks(TIMES[1], "3/JOE/WEB", "WAITING", 1.0)]
-    # waits for itself, and holds what nobody wants
+    # waits for itself, and holds what no other job waits for
     rows += [locks(TIMES[0], "1/ANN/BATCH", status, 1.0, "APP/OTHER") for status in ("HELD", "WAITING")]
     insert(admin, "counter", *rows)
     [row] = worked(reader, "lock_holders")

@@ -34,7 +34,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def line(kafka: StackSettings, clickhouse: StackSettings) -> Iterator[StackSettings]:
-    """Topics of which everything before has landed, and tables of the test's own."""
+    """Topics whose earlier records have landed, and tables of the test's own."""
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
         migrate(client)
@@ -64,12 +64,12 @@ def lines(run: subprocess.CompletedProcess[str], status: int = 0) -> list[dict[s
 
 
 def mend(client: ClickHouse) -> None:
-    """Take away what refused rows of the last century."""
+    """Drop the constraint that refuses rows of the last century."""
     client.post("ALTER TABLE counterflow.disk DROP CONSTRAINT ts_sane")
 
 
 def forget(client: ClickHouse) -> None:
-    """Be as a replay that was killed before it wrote down what it had published."""
+    """Leave the state of a replay that was killed before it recorded what it had published."""
     client.post("TRUNCATE TABLE counterflow.deadletter_handled")
 
 
@@ -132,7 +132,9 @@ def test_one_that_is_refused_again_is_a_new_letter_of_the_same_record(line: Stac
     assert_landed_once(line, agent, 4)
 
 
-def test_what_cannot_be_replayed_says_why_and_is_dropped_for_a_reason(line: StackSettings, deadletter: Run) -> None:
+def test_what_cannot_be_replayed_names_the_cause_and_is_dropped_for_a_reason(
+    line: StackSettings, deadletter: Run
+) -> None:
     agent = "dropped"
     huge = framed(record(agent, 1, ts="1999-12-31T00:00:00Z", disk="x" * 70_000))
     publish(line, agent, [b"\x1b[2J{\xff", huge])

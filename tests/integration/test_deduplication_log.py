@@ -1,4 +1,4 @@
-"""An insert that a kill left half done, on a real engine: written down as done, its part not in place."""
+"""An insert that a kill left half done, on a real engine: recorded as done, its part not in place."""
 
 from __future__ import annotations
 

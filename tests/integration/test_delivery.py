@@ -1,4 +1,4 @@
-"""Each receiver of the example is sent an alert by a real Alertmanager: mail, PagerDuty, Slack, Teams, webhook."""
+"""A real Alertmanager sends an alert to each receiver of the example: mail, PagerDuty, Slack, Teams, webhook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BOARD, RUNBOOK = "http://127.0.0.1:13000/d/cf-mirror", "https://docs.example/run
 
 
 class Sites:
-    """A mail server that wants TLS and a password, and a web server that keeps what it is sent."""
+    """A mail server that requires TLS and a password, and a web server that keeps what it is sent."""
 
     def __init__(self, authority: Authority) -> None:
         self.posts: list[tuple[str, str | None, dict[str, Any]]] = []
@@ -44,7 +44,7 @@ class Sites:
             tls_context=tls,
             require_starttls=True,
             auth_required=True,
-            auth_exclude_mechanism=["LOGIN"],  # whose challenge Go does not take
+            auth_exclude_mechanism=["LOGIN"],  # whose challenge Go does not accept
             authenticator=self._authenticate,
         )
         posts = self.posts

@@ -53,7 +53,7 @@ def verdicts(found: list[Finding], rule: str) -> dict[str, Finding]:
     return {one.system: one for one in found if (one.kind, one.subject) == ("verdict", rule) and one.status != "absent"}
 
 
-def test_each_input_that_a_cap_needs_is_missed_with_what_to_do(client: ClickHouse) -> None:
+def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse) -> None:
     unwired = {"physical_port": None, "phys_out_bytes_s": None, "phys_in_bytes_s": None, "capacity_pct": None}
     insert(
         client,
@@ -97,7 +97,7 @@ def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHo
     assert found["board", "cf-disks"].status == "absent"
 
 
-def test_each_input_that_a_ceiling_needs_is_missed(client: ClickHouse) -> None:
+def test_each_missing_input_of_a_ceiling_is_named(client: ClickHouse) -> None:
     known = {"path": "zhl", "rate_mb_s": 300.0, "ceiling_mb_s": 594.0, "gcp_pct": 50.0, "waits_delta": 0.0}
     log = {"subsystem": "DBP1", "interval_s": 60.0, "n": 1, **known}
     gone = {"OK": {}, "NOPATH": {"path": None}, "NOCEILING": {"ceiling_mb_s": None}, "NOWAITS": {"waits_delta": None}}

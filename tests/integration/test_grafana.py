@@ -1,4 +1,4 @@
-"""Grafana as a part of the stack. There is none to be had from a registry: a stand-in shows what one is given."""
+"""Grafana as a part of the stack. No registry offers it: a stand-in shows what it is given."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_grafana_is_started_told_everything_and_stopped(
-    new_stack: Callable[[], StackSettings], program: Path
-) -> None:
+def test_a_grafana_is_started_configured_and_stopped(new_stack: Callable[[], StackSettings], program: Path) -> None:
     settings = new_stack().model_copy(update={"grafana": program})
     lifecycle.start(settings, "grafana")
     part = next(part for part in lifecycle.status(settings) if part.name == "grafana")
@@ -95,13 +93,13 @@ def test_a_grafana_is_started_told_everything_and_stopped(
     assert supervision.processes(settings) == []
 
 
-def test_a_grafana_that_does_not_start_is_said(new_stack: Callable[[], StackSettings], program: Path) -> None:
+def test_a_grafana_that_does_not_start_is_reported(new_stack: Callable[[], StackSettings], program: Path) -> None:
     program.write_text("#!/bin/sh\necho 'Error: no plugins today'\nexit 1\n")
     settings = new_stack().model_copy(update={"grafana": program})
-    said: list[str] = []
-    lifecycle.show(settings, said.append)
-    assert said[-1].startswith("grafana ended while it started: Error: no plugins today (its log: ")
-    assert "COUNTERFLOW_GRAFANA=none" in said[-1]
+    messages: list[str] = []
+    lifecycle.show(settings, messages.append)
+    assert messages[-1].startswith("grafana ended while it started: Error: no plugins today (its log: ")
+    assert "COUNTERFLOW_GRAFANA=none" in messages[-1]
     lifecycle.down(settings)
 
 
@@ -136,7 +134,7 @@ def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, mo
         StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "/nowhere/grafana"})
 
 
-def test_the_plugins_driver_may_ask_as_the_reader(clickhouse: StackSettings) -> None:
+def test_the_plugins_driver_may_query_as_the_reader(clickhouse: StackSettings) -> None:
     """Its first statement, and the limit of time that it sets on each: its time-out and five seconds."""
     url, password = clickhouse.clickhouse_url, clickhouse.clickhouse_password("reader")
     with ClickHouse(url, "reader", password) as reader:

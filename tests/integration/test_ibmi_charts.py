@@ -37,7 +37,7 @@ def published(ts: datetime, **columns: Any) -> Row:
 
 
 def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
-    """Two threads of one job, and one of a job that has no logical I/O; `n` says how much they do."""
+    """Two threads of one job, and one of a job that has no logical I/O; `n` is how much they do."""
     ann = {"job_user": "ANN", "subsystem": "QBATCH", "job_pool": "2", "job_type": "B"}
     for task in ("0A", "0B"):
         yield published(
@@ -222,7 +222,7 @@ def test_one_goes_on_to_the_interval_before_and_after(client: ClickHouse) -> Non
     assert on_load == ["Most CPU", "All of the range, shown below"]
 
 
-def test_exposure_is_a_lower_bound_where_reads_are_not_told_apart(client: ClickHouse) -> None:
+def test_exposure_is_a_lower_bound_where_reads_for_update_are_not_counted(client: ClickHouse) -> None:
     [row] = drawn(client, "mirror_exposure", at=within(QUARTERS[0]))
     assert (row["Split"], row["Exposure"]) == ("4-way", pytest.approx(100 * 6300 / 20_700))
     for grouping in ("generic_job", "pool"):

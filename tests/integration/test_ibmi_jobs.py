@@ -328,7 +328,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 
 
 def recording(system: str, begin: datetime, seed: int) -> list[tuple[str, Record]]:
-    """Rows of a partition as the agent publishes them, and a few of a system that is none."""
+    """Rows of a partition as the agent publishes them, and a few of AIX, which the jobs leave out."""
     chance = random.Random(seed)
     rows: list[tuple[str, Record]] = []
     for number in range(1, INTERVALS + 1):

@@ -329,7 +329,7 @@ def test_a_watched_job_comes_back_by_its_plan_without_a_driver(flink: StackSetti
     working: list[set[psutil.Process]] = []
     others = drivers()
 
-    def say(found: jobs.Submission | CounterflowError) -> None:
+    def on_submission(found: jobs.Submission | CounterflowError) -> None:
         if isinstance(found, jobs.Submission):
             taken.append(found)
             working.append(drivers() - others)
@@ -338,7 +338,7 @@ def test_a_watched_job_comes_back_by_its_plan_without_a_driver(flink: StackSetti
                 raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        jobs.watch(line.cluster, say, jobs=line.jobs, every_s=0.1)
+        jobs.watch(line.cluster, on_submission, jobs=line.jobs, every_s=0.1)
     assert len({found.job_id for found in taken}) == 3
     assert [len(found) for found in working] == [1, 0, 0], "the first plans"
 

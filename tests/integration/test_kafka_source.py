@@ -83,7 +83,7 @@ def line_of(n: int, table: str = "mrptcls") -> bytes:
 
 
 def is_read(broker: StackSettings, name: str, *ends: tuple[str, int, int]) -> bool:
-    """Say whether what is committed covers (topic, partition, end)."""
+    """Whether what is committed covers (topic, partition, end)."""
     streams = committed(broker, name).streams
     places = {(topic, p): streams.get(StreamId("odp", "kafka", f"{topic}/{p}")) for topic, p, _ in ends}
     return all((at := places[topic, p]) and at.position.get("offset", 0) >= end for topic, p, end in ends)
@@ -105,7 +105,7 @@ def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
 def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
-    """Two topics, one made while the agent runs; what is in a transaction that is taken back was never there."""
+    """Two topics, one made while the agent runs; records of an aborted transaction are not read."""
     one, other = f"{name}.km5.mrptcls", f"{name}.km5.later"
     make_topic(broker, one, 3)
     chance, done, lines = random.Random(7), threading.Event(), list[bytes]()
@@ -143,7 +143,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     produce(broker, other, [b"\n".join(several[:5]), *several[5:]])
     with Agent(tmp_path, broker, name, [one, other]) as agent:
         until(lambda: is_read(broker, name, (other, 0, 6)), log=agent.log)
-        # The last offsets of the other are those of transaction markers, which nobody reads: the lines are counted.
+        # The last offsets of the other are transaction markers, which no consumer reads: the lines are counted.
         wanted = len(FIGURES) * len(lines + several)
         until(lambda: sum(row["dataset"] == "counter" for row in published(broker, name)) >= wanted, log=agent.log)
         agent.stop()
@@ -152,7 +152,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     assert {row["run"] for row in rows} == {"r"}
 
 
-def test_what_was_deleted_or_is_missing_is_told_once_and_the_rest_is_read(
+def test_what_was_deleted_or_is_missing_is_reported_once_and_the_rest_is_read(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
     topic, missing = f"{name}.statlogs", f"{name}.missing"
@@ -169,9 +169,11 @@ def test_what_was_deleted_or_is_missing_is_told_once_and_the_rest_is_read(
         agent.stop()
     rows = published(broker, name)
     assert_exactly_once(rows, lines[:10] + lines[20:])
-    told = {row["file"]: (row["reason"], row["line"], row["detail"]) for row in rows if row["dataset"] == "quality"}
-    assert told.pop(missing)[2] == f"the cluster has no topic {missing}, or none that this user may describe"
-    assert told.pop(f"{topic}/0")[2] == f"{topic}/0: offsets 11 to 20 were deleted before they were read (10)"
-    ((file, (reason, line, _)),) = told.items()
+    anomalies = {
+        row["file"]: (row["reason"], row["line"], row["detail"]) for row in rows if row["dataset"] == "quality"
+    }
+    assert anomalies.pop(missing)[2] == f"the cluster has no topic {missing}, or none that this user may describe"
+    assert anomalies.pop(f"{topic}/0")[2] == f"{topic}/0: offsets 11 to 20 were deleted before they were read (10)"
+    ((file, (reason, line, _)),) = anomalies.items()
     assert (file, reason, line) == (f"{topic}/0 from offset 0", "unknown_line", 11)
     assert len([row for row in rows if row["dataset"] == "quality"]) == 3

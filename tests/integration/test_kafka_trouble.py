@@ -1,4 +1,4 @@
-"""Who cannot talk to Kafka names what is wrong at the first failure: password, user, mechanism, protocol, topic."""
+"""A process that Kafka refuses names the cause at the first failure: password, user, mechanism, protocol, topic."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def test_an_agent_names_it_in_its_log(kafka: StackSettings, tmp_path: Path, case
 @pytest.mark.parametrize("case", ["password", "mechanism", "tls", "plaintext"])
 def test_publish_ends_with_it_at_once(kafka: StackSettings, tmp_path: Path, case: str) -> None:
     connection, words = refused(kafka, tmp_path, case)
-    with pytest.raises(CounterflowError) as told:
+    with pytest.raises(CounterflowError) as raised:
         publish_files([SAMPLE], kafka=connection, agent_id=f"publish-{case}")
-    assert words in told.value.message
-    assert told.value.hint
+    assert words in raised.value.message
+    assert raised.value.hint
 
 
-def test_jobs_name_it_where_they_ask_for_the_ends_of_topics(kafka: StackSettings, tmp_path: Path) -> None:
+def test_jobs_name_it_where_they_request_the_ends_of_topics(kafka: StackSettings, tmp_path: Path) -> None:
     connection, words = refused(kafka, tmp_path, "password")
-    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v2") as told:
+    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v2") as raised:
         ends(connection, "counterflow.disk.v2")
-    assert words in told.value.message
+    assert words in raised.value.message
 
 
 def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path: Path) -> None:

@@ -88,10 +88,10 @@ def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackS
 
 
 ELSEWHERE = ("docs/cookbook.md", "docs/runbooks/")
-"""Pages whose statements tests of their own ask: stored questions, and what confirms an alert."""
+"""Pages whose statements other tests run: stored questions, and what confirms an alert."""
 
 
-def test_every_statement_of_the_pages_is_taken_and_gives_what_the_page_shows(clickhouse: StackSettings) -> None:
+def test_every_statement_of_the_pages_runs_and_returns_what_the_page_shows(clickhouse: StackSettings) -> None:
     results = {one.text: two.text for one, two in shown("sql")}
     with empty_tables(clickhouse) as admin:
         for block in blocks("sql"):

@@ -48,7 +48,7 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
 
 @pytest.fixture
 def agent() -> str:
-    """An agent of the test's own, so that its rows are told from those of other tests."""
+    """An agent of the test's own, so that its rows are distinct from those of other tests."""
     return f"agent-{next(_agents)}"
 
 
@@ -169,7 +169,7 @@ def assert_landed_once(
 
 
 class Gate(http.server.ThreadingHTTPServer):
-    """Stands before the engine; `on_insert(number, forward)` decides what becomes of each insert."""
+    """A proxy before the engine; `on_insert(number, forward)` decides what happens to each insert."""
 
     daemon_threads = True
 
@@ -182,7 +182,7 @@ class Gate(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: the client was killed on purpose."""
+        """Print nothing: the client was killed on purpose."""
 
 
 class _Forward(http.server.BaseHTTPRequestHandler):
@@ -211,7 +211,7 @@ class _Forward(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager
@@ -366,7 +366,7 @@ def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None
 
 @pytest.mark.parametrize("rows", [3, 1_000_000, 0])
 def test_a_malformed_frame_is_kept_whole_and_accounts_for_its_rows(line: StackSettings, agent: str, rows: int) -> None:
-    """What is no frame of so many rows stays out of the tables; with a number of rows that can be, each is counted."""
+    """A frame whose columns differ in length stays out of the tables; a plausible number of rows is counted."""
     whole = frame("disk", disks(agent, 3))
     unequal = orjson.dumps({**whole, "frame_rows": rows, "reads": [1]})
     publish(line, agent, [unequal, framed(*(record(agent, seq) for seq in range(3, 6)))])
@@ -420,7 +420,7 @@ def test_a_wrong_value_of_any_type_holds_up_nobody(line: StackSettings, agent: s
     rows = [(dataset, {**row_of(dataset, agent), name: value}) for dataset, name in columns.values() for value in wrong]
     values = defaultdict(list)
     for seq, (dataset, row) in enumerate(rows):
-        # orjson takes no number so great
+        # orjson accepts no number so large
         values[dataset.topic].append(json.dumps(frame(dataset.dataset, [{**row, "seq": seq}])).encode())
     for topic, of_topic in values.items():
         publish(line, agent, of_topic, topic=topic)
@@ -483,7 +483,7 @@ def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> N
     assert_landed_once(line, agent, 200)
 
 
-def test_metrics_say_what_landed_and_no_secret(line: StackSettings, agent: str) -> None:
+def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with running(line, "--metrics-port", str(port)) as process:
@@ -526,7 +526,7 @@ def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
     assert_landed_once(line, agent, 20_000)
 
 
-def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSettings, agent: str) -> None:
+def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
     good = records(agent, 0, 2_000)
     publish(line, agent, [*[b"?"] * 24_000, *good[:1_000]])
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -537,15 +537,15 @@ def test_a_topic_of_which_too_much_is_refused_is_landed_no_further(line: StackSe
     counted = {name: value for name, value in envelope.items() if name not in own}
     other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
     with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
-        cleanup.callback(process.kill)  # where something is not as it should be: the block waits for its end
+        cleanup.callback(process.kill)  # if an assertion fails: the block waits for its end
         metrics = f"http://127.0.0.1:{port}/metrics"
 
-        def stopped() -> bool:
+        def paused() -> bool:
             with suppress(httpx.TransportError):
                 return f'counterflow_lander_stopped{{topic="{TOPIC}"}} 1.0' in httpx.get(metrics, trust_env=False).text
             return False
 
-        until(stopped, "the topic is stopped")
+        until(paused, "landing of the topic is paused")
         health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         assert health.status_code == 503
         assert health.text.startswith(f"landing of {TOPIC} is paused, too many messages are rejected: ")

@@ -58,12 +58,17 @@ def test_links_and_skew(admin: ClickHouse) -> None:
 
 
 def test_the_newest_verdict_is_shown_the_alarming_first(admin: ClickHouse) -> None:
-    def said(entity: str, second: int, state: str, since: int, n: int = 3) -> dict[str, Any]:
+    def verdict(entity: str, second: int, state: str, since: int, n: int = 3) -> dict[str, Any]:
         text = {"reason": f"because {second}", "evidence": "{}", "parameters": "p", "stale": False, "signal": state}
         entity_of = {"rule": "roce_cap", "system": "ANSC", "entity_type": "nrg", "entity": entity}
         return {"ts": at(second), "interval_s": 15.0, "n": n, **entity_of, "state": state, "since": at(since), **text}
 
-    rows = [said("a", 15, "OK", 15), said("b", 15, "OK", 15), said("b", 30, "OK", 15, n=1), said("b", 30, "CAPPED", 30)]
+    rows = [
+        verdict("a", 15, "OK", 15),
+        verdict("b", 15, "OK", 15),
+        verdict("b", 30, "OK", 15, n=1),
+        verdict("b", 30, "CAPPED", 30),
+    ]
     insert(admin, "verdict", rows)
     found = ask(admin, queries()["verdicts"], ["ANSC"])
     shown = [

@@ -56,7 +56,7 @@ def plus(*values: float | None) -> float | None:
 
 
 def own(row: Record) -> Record:
-    """What a row says by itself."""
+    """The figures of a row by itself."""
     running = ("out_bytes", "in_bytes", "out_messages", "in_messages", "dropped", "rnr_naks", "failures")
     apart = seconds(row["ts"]) - seconds(row["prev_ts"]) if row.get("prev_ts") else None
     steps = {c: row[c] - row[f"prev_{c}"] for c in running if None not in (row.get(c), row.get(f"prev_{c}"))}
@@ -184,14 +184,14 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     for (system, kind, link), rows in links.items():
         state, shown, since = State(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, said = judge(Parameters(), state, RULE.interval(row))
-            shown, since = str(said.state), since if str(said.state) == shown else row["ts"]
+            state, outcome = judge(Parameters(), state, RULE.interval(row))
+            shown, since = str(outcome.state), since if str(outcome.state) == shown else row["ts"]
             results["roce_cap", system, kind, link, row["ts"]] = {
                 "n": row["n"],
                 "interval_s": row["interval_s"],
                 "state": shown,
-                "signal": said.signal and str(said.signal),
-                "stale": said.stale,
+                "signal": outcome.signal and str(outcome.signal),
+                "stale": outcome.stale,
                 "since": since,
             }
     return results

@@ -96,7 +96,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
 
 
 def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
-    """A sample of nimon without a time has that of its arrival; what is none is answered with 400."""
+    """A sample of nimon without a time has that of its arrival; what is no sample is answered with 400."""
     port, name = free_port(), "listening-nimon"
     untimed = (GOLDEN / "nimon_without_time/input.txt").read_bytes()
     with Listening(tmp_path, broker, name, port) as agent:

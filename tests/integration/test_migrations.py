@@ -144,7 +144,7 @@ def test_a_baseline_that_was_interrupted_is_completed(admin: ClickHouse, tmp_pat
     assert migrate(admin) == [f"baseline/{name}" for name in later]
 
 
-def test_a_refused_statement_is_said_and_tried_again(admin: ClickHouse, tmp_path: Path) -> None:
+def test_a_refused_statement_is_reported_and_retried(admin: ClickHouse, tmp_path: Path) -> None:
     path = tmp_path / "0001_a.sql"
     path.write_text("CREATE TABLE IF NOT EXISTS counterflow.a (x UInt8) ENGINE = MergeTree ORDER BY x; SELECT nothing")
     with pytest.raises(ClickHouseError):
@@ -179,7 +179,7 @@ def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
     assert one(lander, "SELECT lost, duplicates FROM counterflow.loss") == {"lost": 0, "duplicates": 0}
 
 
-def test_the_ledger_tells_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
+def test_the_ledger_reports_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
     insert(lander, "disk", "d", disk(1), disk(2), disk(3))
     insert(lander, "disk", "again", disk(2), disk(3))
     insert(lander, "counter", "c", published(5, section="VM", instance="", counter="pgfault", value=7))
@@ -197,7 +197,7 @@ def deadletter(seq: int) -> dict[str, Any]:
 
 
 def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> None:
-    """A row that came twice counts once, a null not at all; a dot in either part of a name is no harm."""
+    """A row that came twice counts once, a null not at all; a dot in either part of a name does no harm."""
     times = {"2026-11-20T10:00:00.001Z": 1, "2026-11-20T10:00:30Z": 2, "2026-11-20T10:01:00Z": 6}
     rows = [disk(seq, number=0, busy_pct=busy) | {"ts": ts} for seq, (ts, busy) in enumerate(times.items(), 1)]
     insert(lander, "disk", "d", *rows, disk(4, number=0, busy_pct=None) | {"ts": "2026-11-20T10:01:01Z"})

@@ -30,7 +30,7 @@ def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
     assert any(isinstance(item, Record) and item.dataset == "manifest" for item in grown), "nothing while it grew"
     grown += _read(path, position, complete=True)
-    assert _said(grown) == _said(_read(path, None, complete=True))
+    assert _without_positions(grown) == _without_positions(_read(path, None, complete=True))
     cpu = [
         i.fields for i in grown if isinstance(i, Record) and i.dataset == "system_cpu" and i.fields["engine"] == "all"
     ]
@@ -46,5 +46,5 @@ def _read(path: Path, position: Position | None, *, complete: bool) -> list[Item
         return list(singly(FORMAT.parse(stream, Context(str(path), UTC, complete=complete), position)))
 
 
-def _said(items: list[Item]) -> list[Item]:
+def _without_positions(items: list[Item]) -> list[Item]:
     return [item for item in items if not isinstance(item, Position)]

@@ -94,9 +94,9 @@ def test_an_interrupted_copy_goes_on_and_a_whole_one_is_left_alone(store: dict[s
         had = stopped.value.args[0]
         assert 0 < had < 20 << 20
         assert not list(tmp_path.rglob("large.bin"))
-        told: list[int] = []
-        [path] = mirror("s3://perf/large.bin", tmp_path, lambda _, done, __: told.append(done))
-        assert told[0] > had
+        progress: list[int] = []
+        [path] = mirror("s3://perf/large.bin", tmp_path, lambda _, done, __: progress.append(done))
+        assert progress[0] > had
         assert path.read_bytes() == bytes(20 << 20)
         before = path.stat()
         assert mirror("s3://perf/large.bin", tmp_path) == [path]
@@ -117,7 +117,7 @@ def sshd() -> Iterator[Server]:
     unpacked = REPOSITORY / ".counterflow/openssh"
     program = shutil.which("sshd") or shutil.which("/usr/sbin/sshd") or str(unpacked / "usr/sbin/sshd")
     assert Path(program).exists(), "there is no sshd: make openssh"
-    # root would need an account for privilege separation; systemd calls nobody locked
+    # root would need an account for privilege separation; under systemd the account `nobody` is locked
     user = pwd.getpwnam("daemon") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
     folder = Path(tempfile.mkdtemp(prefix="counterflow-sshd-"))
     folder.chmod(0o755)

@@ -15,7 +15,7 @@ import pytest
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import HOST, StackSettings
-from tests.integration.test_alerts import get, running, say, until
+from tests.integration.test_alerts import get, running, until, write_verdict
 from tests.support.prometheus import program
 
 SYSTEM = "sends 'elsewhere'"
@@ -30,7 +30,7 @@ def exporter(metrics: str, *options: str) -> tuple[str, ...]:
 def line(kafka: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[StackSettings, list[str]]:
     """A broker with a verdict, and free addresses."""
     create_topics(kafka, topics())
-    say(kafka, "CAPPED", SYSTEM)
+    write_verdict(kafka, "CAPPED", SYSTEM)
     return kafka, [f"{HOST}:{port}" for port in new_stack().ports.values()]
 
 
@@ -44,7 +44,7 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
         *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
     )
 
-    def asked(query: str) -> list[dict[str, Any]]:
+    def samples(query: str) -> list[dict[str, Any]]:
         answer = httpx.get(f"http://{prometheus}/api/v1/query", params={"query": query}, trust_env=False)
         found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
         return found
@@ -56,18 +56,18 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
     ):
         until(lambda: get(f"http://{prometheus}/-/ready"), "Prometheus")
         state = f'counterflow_verdict_state{{system="{SYSTEM}"}}'
-        found = until(lambda: asked(state), f"verdict: {(tmp_path / 'exporter.log').read_text()}")
+        found = until(lambda: samples(state), f"verdict: {(tmp_path / 'exporter.log').read_text()}")
         of = {one["metric"]["state"]: one["value"][1] for one in found}
         assert of["CAPPED"] == "1"
         assert set(of.values()) == {"0", "1"}
-        [share] = asked(f'counterflow_verdict_figure{{system="{SYSTEM}", figure="share"}}')
+        [share] = samples(f'counterflow_verdict_figure{{system="{SYSTEM}", figure="share"}}')
         assert share["value"][1] == "0.7004"
-        [end] = asked(f'counterflow_verdict_timestamp_seconds{{system="{SYSTEM}"}}')
-        [written] = asked(f'timestamp(counterflow_verdict_state{{system="{SYSTEM}", state="CAPPED"}})')
+        [end] = samples(f'counterflow_verdict_timestamp_seconds{{system="{SYSTEM}"}}')
+        [written] = samples(f'timestamp(counterflow_verdict_state{{system="{SYSTEM}", state="CAPPED"}})')
         assert abs(float(written["value"][1]) - float(end["value"][1])) < 0.002
-        say(kafka, "OK", SYSTEM)
+        write_verdict(kafka, "OK", SYSTEM)
         until(
-            lambda: asked(f'counterflow_verdict_state{{system="{SYSTEM}", state="OK"}} == 1'),
+            lambda: samples(f'counterflow_verdict_state{{system="{SYSTEM}", state="OK"}} == 1'),
             "the next verdict",
         )
 

@@ -1,4 +1,4 @@
-"""`counterflow report` over rows in a real ClickHouse: what stands in it, and what it says where there is nothing."""
+"""`counterflow report` over rows in a real ClickHouse: what it shows, and what it reports where there is no data."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def io_mix(ts: datetime, n: int, grouping: str, name: str) -> dict[str, Any]:
 def verdict(ts: datetime, state: str, since: datetime) -> dict[str, Any]:
     evidence = json.dumps({"share_pct": 24.8, "adapter": {EVIL: [1, 2]}, "full": True})
     about = {"rule": "roce_cap", "entity_type": "nrg", "entity": "NRG1", "n": 2, "parameters": "0123"}
-    said = {"state": state, "signal": state, "stale": False, "since": since.isoformat(), "evidence": evidence}
-    return stamped(ts, **about, **said, reason=f"the link gets 24.8 % of its adapter {EVIL}")
+    judged = {"state": state, "signal": state, "stale": False, "since": since.isoformat(), "evidence": evidence}
+    return stamped(ts, **about, **judged, reason=f"the link gets 24.8 % of its adapter {EVIL}")
 
 
 @pytest.fixture(scope="module")
 def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
-    """An engine with four hours of one system whose name is not what it seems."""
+    """An engine with four hours of one system whose name is markup."""
     with empty_tables(clickhouse) as admin:
         quarters = list(enumerate(QUARTERS, 1))
         insert(admin, "manifest", *(published(ts, counted="job", row_count=n) for n, ts in quarters))
@@ -89,14 +89,14 @@ def charts_of(folder: Path) -> dict[str, Any]:
     return charts
 
 
-def test_a_report_says_what_was_measured_judged_and_met(report: Run, tmp_path: Path) -> None:
+def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: Path) -> None:
     outcome = report(*RANGE, "--out", tmp_path / "made")
     assert (outcome.exit_code, outcome.stderr) == (0, "")
     assert outcome.stdout.strip() == str(tmp_path / "made" / "report.html")
     text = text_of(tmp_path / "made")
     assert "2026-05-04 08:00 to 2026-05-04 12:00 UTC" in text
-    for said in (plain(SYSTEM), "CAPPED", "share pct", "24.8", "torn_line", "Logical database I/O", "io_mix"):
-        assert said in text, said
+    for words in (plain(SYSTEM), "CAPPED", "share pct", "24.8", "torn_line", "Logical database I/O", "io_mix"):
+        assert words in text, words
     assert "\x07" not in text
     charts = charts_of(tmp_path / "made")
     assert {"logical_io", "logical_io_by_group", "cpu_busy", "verdict_states"} <= charts.keys()
@@ -112,11 +112,11 @@ def test_a_report_says_what_was_measured_judged_and_met(report: Run, tmp_path: P
     assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
 
 
-@pytest.mark.parametrize("asked", [("--from", "2020-01-01", "--to", "2020-01-02"), ("--system", "NOBODY")])
+@pytest.mark.parametrize("options", [("--from", "2020-01-01", "--to", "2020-01-02"), ("--system", "NOBODY")])
 def test_what_has_no_data_is_refused_and_what_there_is_named(
-    asked: tuple[str, ...], report: Run, tmp_path: Path
+    options: tuple[str, ...], report: Run, tmp_path: Path
 ) -> None:
-    outcome = report(*asked, "--out", tmp_path)
+    outcome = report(*options, "--out", tmp_path)
     assert isinstance(outcome.exception, CounterflowError)
     assert outcome.exception.exit_code == 2
     assert "nothing was recorded" in outcome.exception.message
@@ -127,9 +127,9 @@ def test_what_has_no_data_is_refused_and_what_there_is_named(
 def test_without_a_range_all_that_was_recorded_is_reported(report: Run, tmp_path: Path) -> None:
     outcome = report("--system", SYSTEM, "--out", tmp_path, "--no-pictures", "--json")
     assert outcome.exit_code == 0
-    told = json.loads(outcome.stdout)
-    assert (told["page"], told["pictures"], told["failed"]) == (str(tmp_path / "report.html"), 0, [])
-    assert told["from"] < told["to"]
+    summary = json.loads(outcome.stdout)
+    assert (summary["page"], summary["pictures"], summary["failed"]) == (str(tmp_path / "report.html"), 0, [])
+    assert summary["from"] < summary["to"]
     assert "logical_io" in charts_of(tmp_path)
 
 
@@ -153,14 +153,14 @@ def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--from", "2026-05-05", "--to", "2026-05-04"), "--from must be before --to"),
         (("--study", "one"), "needs at least two different runs"),
         ((*RANGE, "--set", "nobody=1"), "--set accepts system"),
     ],
 )
-def test_what_is_asked_for_wrongly(report: Run, arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_options_are_refused(report: Run, arguments: tuple[str, ...], message: str) -> None:
     outcome = report(*arguments)
     assert outcome.exit_code == 2
-    assert said in outcome.stderr
+    assert message in outcome.stderr

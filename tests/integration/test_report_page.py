@@ -42,7 +42,7 @@ def opened(chromium: Page, path: Path) -> Page:
 
 @pytest.fixture
 def page(opened: Page) -> Page:
-    """The report on a screen 1,600 pixels wide, as nobody has touched it."""
+    """The report on a screen 1,600 pixels wide, before any click."""
     opened.call("Emulation.setEmulatedMedia", media="", features=[])
     opened.size(1600)
     opened.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = false; })")
@@ -98,7 +98,7 @@ def test_a_legend_shows_one_series_alone(page: Page) -> None:
 
 def test_pointing_at_a_chart_reads_every_series_and_marks_the_moment_in_the_others(page: Page) -> None:
     """The made-up series have one value an interval of a quarter of an hour; the fifth ends at 09:15."""
-    told = page.evaluate("""(() => {
+    shown = page.evaluate("""(() => {
       const place = document.querySelector('#chart-logical_io .drawing');
       place.scrollIntoView({ block: 'center', behavior: 'instant' });
       return new Promise((go) => setTimeout(() => {
@@ -108,10 +108,10 @@ def test_pointing_at_a_chart_reads_every_series_and_marks_the_moment_in_the_othe
         go([document.getElementById('at').innerText, document.querySelectorAll('.moment').length]);
       }, 300));
     })()""")
-    assert "2026-05-04 09:15 UTC" in told[0]
+    assert "2026-05-04 09:15 UTC" in shown[0]
     for name in ("Read only", "Read for update", "Inserts", "Other"):
-        assert name in told[0]
-    assert told[1] >= 2
+        assert name in shown[0]
+    assert shown[1] >= 2
 
 
 def test_a_stretch_that_is_chosen_in_one_chart_is_shown_in_all(page: Page) -> None:

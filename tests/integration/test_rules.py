@@ -58,7 +58,7 @@ def series(link: str = "roce0", **more: Any) -> list[dict[str, Any]]:
     return [*lines[:4], line(5, FREE, link, **{**more, **RESET}), *lines[4:]]
 
 
-SAID = [
+EXPECTED = [
     *[("OK", "OK", False)] * 4,
     ("OK", None, True),
     *[("OK", "CAPPED", False)] * 2,
@@ -76,12 +76,12 @@ def intervals(tmp_path: Path) -> Path:
 def test_a_file_is_replayed_line_by_line(intervals: Path) -> None:
     run = rules_("replay", "roce_cap", "--input", intervals, "--json")
     assert run.returncode == 0, run.stderr
-    said = [json.loads(text) for text in run.stdout.splitlines()]
-    assert [list(verdict) for verdict in said] == [KEYS] * 9
-    assert [(v["state"], v["signal"], v["stale"]) for v in said] == SAID
-    assert [v["ts"] for v in said] == [row["ts"] for row in series()]
-    assert "restarted" in said[4]["reason"]
-    assert "0.7004" in said[-1]["reason"]
+    verdicts = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [list(verdict) for verdict in verdicts] == [KEYS] * 9
+    assert [(v["state"], v["signal"], v["stale"]) for v in verdicts] == EXPECTED
+    assert [v["ts"] for v in verdicts] == [row["ts"] for row in series()]
+    assert "restarted" in verdicts[4]["reason"]
+    assert "0.7004" in verdicts[-1]["reason"]
 
 
 def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
@@ -91,11 +91,11 @@ def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
         for row in rows
     ]
     run = rules_("replay", "roce_cap", "--input", "-", "--json", stdin="\n".join(map(json.dumps, both)))
-    said = [json.loads(text) for text in run.stdout.splitlines()]
-    assert [v["link"] for v in said[:3]] == ["roce0", "roce1", "roce0"]
+    verdicts = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [v["link"] for v in verdicts[:3]] == ["roce0", "roce1", "roce0"]
     for first in (0, 2):
-        assert [(v["state"], v["signal"], v["stale"]) for v in said[first::3]] == SAID
-    assert {v["state"] for v in said[1::3]} == {"OK"}
+        assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[first::3]] == EXPECTED
+    assert {v["state"] for v in verdicts[1::3]} == {"OK"}
 
 
 def test_a_file_judged_by_several_processes_is_answered_as_a_stream_is(tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_a_file_judged_by_several_processes_is_answered_as_a_stream_is(tmp_path:
     of_file = rules_("replay", "roce_cap", "--input", path, "--json")
     of_stream = rules_("replay", "roce_cap", "--input", "-", "--json", stdin=text)
     assert of_file.stdout == of_stream.stdout
-    assert [json.loads(said)["link"] for said in of_file.stdout.splitlines()] == [
+    assert [json.loads(answer)["link"] for answer in of_file.stdout.splitlines()] == [
         f"roce{n // 2}" for n in range(12)
     ] * 9
-    assert {json.loads(said)["state"] for said in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
+    assert {json.loads(answer)["state"] for answer in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
 
 
 def test_lines_before_a_bad_one_are_answered(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_parameters_are_set_by_name(intervals: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--set", "drop=0.8"], "drop_ratio"),
         (["--set", "raise_after=1.5"], "whole number"),
@@ -150,10 +150,10 @@ def test_parameters_are_set_by_name(intervals: Path) -> None:
         (["--from", "2026-11-21", "--to", "2026-11-22"], "either --input FILE or both --from and --to"),
     ],
 )
-def test_wrong_settings_say_what_is_right(intervals: Path, arguments: list[str], said: str) -> None:
+def test_wrong_settings_name_what_is_right(intervals: Path, arguments: list[str], message: str) -> None:
     run = rules_("replay", "roce_cap", "--input", intervals, *arguments)
     assert run.returncode == 2
-    assert said in " ".join(run.stderr.split())
+    assert message in " ".join(run.stderr.split())
 
 
 def test_an_unknown_rule_or_file_is_named(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_an_unknown_rule_or_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "expected a JSON object"),
         ("[1]", "expected a JSON object"),
@@ -184,14 +184,14 @@ def test_an_unknown_rule_or_file_is_named(tmp_path: Path) -> None:
         ({"reset": "no"}, "`reset`: expected true, false or null"),
     ],
 )
-def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, text: str | dict[str, Any], said: str) -> None:
+def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, text: str | dict[str, Any], message: str) -> None:
     bad = text.encode("latin-1") if isinstance(text, str) else orjson.dumps({**line(2, FREE), **text})
     path = tmp_path / "bad.jsonl"
     path.write_bytes(orjson.dumps(line(1, FREE)) + b"\n" + bad + b"\n" + orjson.dumps(line(3, FREE)) + b"\n")
     run = rules_("replay", "roce_cap", "--input", path, "--json")
     assert run.returncode == 2
     assert f"error: {path}:2: " in run.stderr
-    assert said in run.stderr
+    assert message in run.stderr
     assert "Traceback" not in run.stderr
 
 
@@ -224,10 +224,10 @@ def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
     both = [row for rows in zip(first, second, strict=True) for row in rows]
     run = rules_("replay", "log_ceiling", "--input", "-", "--json", stdin="\n".join(map(json.dumps, both)))
     assert run.returncode == 0, run.stderr
-    said = [json.loads(text) for text in run.stdout.splitlines()]
-    assert [list(verdict) for verdict in said] == [["ts", "system", "subsystem", *KEYS[3:]]] * 18
-    assert [v["subsystem"] for v in said[:2]] == ["DBP1", "DBP2"]
-    assert [(v["state"], v["signal"], v["stale"]) for v in said[::2]] == [
+    verdicts = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [list(verdict) for verdict in verdicts] == [["ts", "system", "subsystem", *KEYS[3:]]] * 18
+    assert [v["subsystem"] for v in verdicts[:2]] == ["DBP1", "DBP2"]
+    assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[::2]] == [
         *[("OK", "OK", False)] * 2,
         ("CRITICAL", "CRITICAL", False),
         ("CRITICAL", None, True),
@@ -235,12 +235,12 @@ def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
         *[("CRITICAL", "OK", False)] * 2,
         ("OK", "OK", False),
     ]
-    assert {(v["state"], v["stale"]) for v in said[1::2]} == {("UNKNOWN", False)}
-    assert all("no ceiling" in v["reason"] for v in said[1::2])
+    assert {(v["state"], v["stale"]) for v in verdicts[1::2]} == {("UNKNOWN", False)}
+    assert all("no ceiling" in v["reason"] for v in verdicts[1::2])
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ({"subsystem": None}, "`subsystem`: expected a text"),
         ({"path": "ficon"}, "`path`: expected zhpf, zhl or null"),
@@ -248,12 +248,12 @@ def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
         ({"ceiling_mb_s": -1}, "`ceiling_mb_s`: expected a number of at least 0 or null"),
     ],
 )
-def test_a_bad_line_of_the_ceiling_is_named(columns: dict[str, Any], said: str) -> None:
+def test_a_bad_line_of_the_ceiling_is_named(columns: dict[str, Any], message: str) -> None:
     lines = "\n".join(map(json.dumps, [log(1), log(2, **columns)]))
     run = rules_("replay", "log_ceiling", "--input", "-", "--json", stdin=lines)
     assert run.returncode == 2
     assert "error: <stdin>:2: " in run.stderr
-    assert said in run.stderr
+    assert message in run.stderr
 
 
 def test_rules_and_parameters_are_printed() -> None:
@@ -265,7 +265,7 @@ def test_rules_and_parameters_are_printed() -> None:
 
 
 def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
-    """In the order of time, from the first end given up to, not with, the second."""
+    """In order of time, from the first end, inclusive, to the second, exclusive."""
     number = "Nullable(Float64)"
     names = [name for name in line(1, FREE) if name not in ("ts", "system", "link")]
     columns = ", ".join(f"{name} {number}" for name in names)
@@ -285,10 +285,10 @@ def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
     named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
     run = rules_("replay", "roce_cap", *period, "--json", **named)
     assert run.returncode == 0, run.stderr
-    said = [json.loads(text) for text in run.stdout.splitlines()]
+    verdicts = [json.loads(text) for text in run.stdout.splitlines()]
     for first in (0, 1):  # two links of one name
-        assert [v["ts"] for v in said[first::2]] == [row["ts"].replace("Z", ".000Z") for row in series()[1:-1]]
-        assert [(v["state"], v["signal"], v["stale"]) for v in said[first::2]] == SAID[1:-1]
+        assert [v["ts"] for v in verdicts[first::2]] == [row["ts"].replace("Z", ".000Z") for row in series()[1:-1]]
+        assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[first::2]] == EXPECTED[1:-1]
 
 
 def test_every_rule_is_found_by_being_there() -> None:

@@ -34,14 +34,14 @@ def test_a_bare_machine_installs_what_it_lacks_and_runs_it(
         (parts / name).symlink_to(bare.parts / name)
         shutil.copy(bare.parts / f"{name}.installed", parts)
     settings = new_stack().model_copy(update={"parts": parts})
-    said: list[str] = []
-    lifecycle.start(settings, "kafka", "clickhouse", say=said.append)
+    messages: list[str] = []
+    lifecycle.start(settings, "kafka", "clickhouse", say=messages.append)
     try:
         java = Path(psutil.Process(supervision.states(settings)["kafka"].pid).exe())
         assert java.is_relative_to(parts / "java")
     finally:
         lifecycle.down(settings)
-    assert {line for line in said if line.startswith("installing")} == {
+    assert {line for line in messages if line.startswith("installing")} == {
         "installing java (java is not on PATH) ...",
         "installing maven (mvn is not on PATH) ...",
         "installing node (node is not on PATH) ...",
@@ -50,9 +50,9 @@ def test_a_bare_machine_installs_what_it_lacks_and_runs_it(
     }
     jars = [sorted(jar.name for jar in (where / "jars").rglob("*.jar")) for where in (parts, bare.parts)]
     assert jars[0] == jars[1], "with and without Maven"
-    said.clear()
-    install(settings, said.append)
-    assert said == []
+    messages.clear()
+    install(settings, messages.append)
+    assert messages == []
 
 
 @pytest.mark.usefixtures("nothing_on_path")

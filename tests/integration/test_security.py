@@ -1,4 +1,4 @@
-"""Each part refuses who may not, over real TLS; who may gets through; no secret is anywhere but in its file."""
+"""Over real TLS each part refuses those without a right, and them alone; no secret is anywhere but in its file."""
 
 from __future__ import annotations
 
@@ -73,23 +73,23 @@ def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) ->
     counterflow(line, "land", "--until-caught-up")
     answer = counterflow(line, "sql", "SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = 'over-tls'")
     assert answer == f"n\n{sum(sent.records.values())}\n"
-    said = json.loads(counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03"))
-    assert said["lost"] == said["sample_missing"] == 0
-    assert 0 < said["sample_rows"] == sum(one["stored"] for one in said["sample"])
+    report = json.loads(counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03"))
+    assert report["lost"] == report["sample_missing"] == 0
+    assert 0 < report["sample_rows"] == sum(one["stored"] for one in report["sample"])
 
 
 # Kafka
 
 
 class Client:
-    """A client of the broker that remembers why it was refused: a wrong password is told by no call."""
+    """A client of the broker that keeps why it was refused: no call reports a wrong password."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.heard: list[KafkaError] = []
         self.settings = {**settings, "error_cb": self.heard.append, "log_level": 0, "message.timeout.ms": 5000}
 
-    def ask(self) -> set[int]:
-        """Ask for the topics; returns the codes of all errors, once there is one beside that nobody answers."""
+    def errors(self) -> set[int]:
+        """Request the topics; returns the codes of all errors, once there is one besides that of the time-out."""
         producer = Producer(self.settings)
         try:
             producer.list_topics(timeout=2)
@@ -121,9 +121,9 @@ class Client:
         ({"ssl.ca.location": "probe"}, KafkaError._SSL),  # the broker's certificate is signed by another
     ],
 )
-def test_kafka_talks_to_nobody_whom_it_does_not_know(line: StackSettings, change: dict[str, str], code: int) -> None:
-    assert Client(line.kafka("agent").client).ask() == set()
-    assert code in Client(line.kafka("agent").client | change).ask()
+def test_kafka_refuses_unauthenticated_clients(line: StackSettings, change: dict[str, str], code: int) -> None:
+    assert Client(line.kafka("agent").client).errors() == set()
+    assert code in Client(line.kafka("agent").client | change).errors()
 
 
 @pytest.mark.parametrize("user", ["agent", "flink", "lander", "reader", "replay"])
@@ -132,7 +132,7 @@ def test_a_user_of_kafka_writes_its_own_topics_alone(line: StackSettings, user: 
     may = {"agent": {COUNTERS, CHECKPOINTS}, "replay": {COUNTERS}, "flink": {RESULTS}}.get(user, set())
     for topic in (COUNTERS, RESULTS, CHECKPOINTS):
         refused = None if topic in may else KafkaError.TOPIC_AUTHORIZATION_FAILED
-        if refused or topic == COUNTERS:  # what is let through stays: not where agents and results are read from
+        if refused or topic == COUNTERS:  # an accepted record stays: none where agents or results are read
             assert client.produce(topic) == refused, topic
     admin, new = AdminClient(client.settings), f"counterflow.{user}"  # kept: it takes its answers along
     with pytest.raises(KafkaException) as raised:
@@ -236,12 +236,12 @@ def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user:
     assert refusal(line, user, sql) == code
 
 
-def test_the_broker_and_the_engine_listen_where_they_say_alone(line: StackSettings) -> None:
-    said = {
+def test_the_broker_and_the_engine_listen_on_their_own_ports_alone(line: StackSettings) -> None:
+    expected = {
         "kafka": {line.kafka_port, line.kafka_controller_port},
         "clickhouse": {line.clickhouse_port, line.clickhouse_plain_port},
     }
-    for part, ports in said.items():
+    for part, ports in expected.items():
         found = psutil.Process(supervision.states(line)[part].pid).net_connections("inet")
         assert {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN} == ports
         assert {c.laddr.ip.removeprefix("::ffff:") for c in found if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
@@ -254,8 +254,8 @@ def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None
         (line.secrets / name).unlink()
     lifecycle.start(line, "kafka", "clickhouse")
     assert line.kafka("agent").client != before
-    assert Client(line.kafka("agent").client).ask() == set()
-    assert KafkaError._AUTHENTICATION in Client(before).ask()
+    assert Client(line.kafka("agent").client).errors() == set()
+    assert KafkaError._AUTHENTICATION in Client(before).errors()
     assert refusal(line, "reader", "SELECT 1", old) == AUTHENTICATION_FAILED
     with line.clickhouse("reader") as reader:
         assert reader.rows("SELECT count() > 0 AS data_stays FROM counterflow.ledger") == [{"data_stays": 1}]
@@ -287,9 +287,9 @@ def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSet
     assert stack.secrets.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in stack.secrets.iterdir()} == {0o600}
     looked_at, leaks = set(), []
-    for where, told in itertools.chain(files(stack), processes(stack), metrics(stack), flink(stack)):
+    for where, content in itertools.chain(files(stack), processes(stack), metrics(stack), flink(stack)):
         looked_at.add(where)
-        leaks += [(where, name) for name, secret in secrets.items() if secret in told]
+        leaks += [(where, name) for name, secret in secrets.items() if secret in content]
     config = stack.flink_home / "conf/config.yaml"  # Flink takes the password of its store from there alone
     assert leaks == [(str(config), "flink-store")]
     assert config.stat().st_mode & 0o777 == 0o600
@@ -298,7 +298,7 @@ def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSet
 
 def files(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
     """Every file of the stack, but those of the secrets."""
-    for folder, _, names in os.walk(stack.home):  # minds nothing that is deleted meanwhile
+    for folder, _, names in os.walk(stack.home):  # ignores what is deleted meanwhile
         for path in (Path(folder) / name for name in names):
             if path.is_file() and stack.secrets not in path.parents:
                 with suppress(OSError):
@@ -313,7 +313,7 @@ def processes(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
 
 
 def metrics(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """What our own processes tell of themselves."""
+    """Metrics and health of our own processes."""
     for port in (stack.lander_metrics_port, stack.verdicts_metrics_port, stack.health_port):
         for path in ("metrics", "healthz"):
             url = f"http://127.0.0.1:{port}/{path}"
@@ -321,7 +321,7 @@ def metrics(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
 
 
 def flink(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """What Flink's REST interface tells of configuration, jobs and logs to those whom it answers."""
+    """What Flink's REST interface returns of configuration, jobs and logs to an authenticated client."""
     with open_flink(stack) as client:
         jobs = [job["jid"] for job in client.get("/jobs/overview").json()["jobs"]]
         managers = [manager["id"] for manager in client.get("/taskmanagers").json()["taskmanagers"]]

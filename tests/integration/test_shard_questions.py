@@ -32,7 +32,7 @@ from tests.support.tables import insert
 def answers(
     clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ClickHouse, ClickHouse]]:
-    """The same rows on one server and on two shards, a system on each; asked as the user who may only read."""
+    """The same rows on one server and on two shards, a system on each; queried as the user who may only read."""
     with ExitStack() as opened:
         shards = opened.enter_context(two_shards(tmp_path_factory.mktemp("shards"), clickhouse.parts))
         one, first, second, of_one, of_two = map(
@@ -56,8 +56,8 @@ MORNING, NOON = datetime(2026, 5, 4, 6, tzinfo=UTC), datetime(2026, 5, 4, 12, tz
 EVERYTHING: dict[str, Any] = {"param_systems": [], "param_since": BEGINNING, "param_until": END}
 
 
-def asked(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHING) -> list[list[Any]]:
-    """Return the rows in an order of their own; the time of landing is another on each server, as is now."""
+def comparable(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHING) -> list[list[Any]]:
+    """Return the rows, sorted, without what differs between servers: the time of landing, and now."""
     answer = orjson.loads(client.post(sql, settings={**parameters, "default_format": "JSONCompact"}))
     names = [column["name"] for column in answer["meta"]]
     kept = [
@@ -69,18 +69,18 @@ def asked(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHI
 @pytest.mark.parametrize("name", queries())
 def test_a_question_has_the_answer_of_one_server(answers: tuple[ClickHouse, ClickHouse], name: str) -> None:
     of_one, of_two = answers
-    assert asked(of_two, queries()[name].sql) == asked(of_one, queries()[name].sql)
+    assert comparable(of_two, queries()[name].sql) == comparable(of_one, queries()[name].sql)
 
 
 def test_each_system_is_on_a_shard_of_its_own(answers: tuple[ClickHouse, ClickHouse]) -> None:
-    """That the comparison above compares something: each system's rows come from another server."""
+    """The comparison above compares something: each system's rows come from another server."""
     _, of_two = answers
     sql = "SELECT DISTINCT system, _shard_num AS shard FROM counterflow.disk FINAL ORDER BY system"
     assert of_two.rows(sql) == [{"system": "all", "shard": 1}, {"system": "nothing", "shard": 2}]
 
 
 def drawn(chart: Chart) -> str:
-    """Return what a chart asks of both systems."""
+    """Return the query of a chart over both systems."""
     chosen: dict[str, str | tuple[str, ...]] = {}
     for name in chart.variables:
         variable = variables()[name]
@@ -92,8 +92,8 @@ def drawn(chart: Chart) -> str:
 
 @pytest.fixture(scope="module")
 def of_charts(answers: tuple[ClickHouse, ClickHouse]) -> Callable[[str], list[list[Any]]]:
-    """Return the rows of a chart, by its name, on two shards; each chart is asked once."""
-    return cache(lambda name: asked(answers[1], drawn(charts()[name])))
+    """Return the rows of a chart, by its name, on two shards; each chart is queried once."""
+    return cache(lambda name: comparable(answers[1], drawn(charts()[name])))
 
 
 @pytest.mark.parametrize("name", charts())
@@ -101,11 +101,11 @@ def test_a_chart_has_the_answer_of_one_server(
     answers: tuple[ClickHouse, ClickHouse], of_charts: Callable[[str], list[list[Any]]], name: str
 ) -> None:
     of_one, _ = answers
-    assert of_charts(name) == asked(of_one, drawn(charts()[name]))
+    assert of_charts(name) == comparable(of_one, drawn(charts()[name]))
 
 
 def test_half_of_the_charts_have_something_to_draw(of_charts: Callable[[str], list[list[Any]]]) -> None:
-    """That the comparison above compares something; the others draw counters of a name that the rows do not have."""
+    """The comparison above compares something; the others draw counters of a name that the rows do not have."""
     filled = list(filter(of_charts, charts()))
     assert 2 * len(filled) > len(charts()), sorted(charts().keys() - filled)
 
@@ -125,4 +125,4 @@ def test_a_study_has_the_rows_of_one_server(answers: tuple[ClickHouse, ClickHous
     of_one, of_two = answers
     parameters = {"param_run": "one"} if name in stored.OF_A_NAME else period(["all", "nothing"], MORNING, NOON)
     sql = stored.queries()[name]
-    assert asked(of_two, sql, parameters) == asked(of_one, sql, parameters)
+    assert comparable(of_two, sql, parameters) == comparable(of_one, sql, parameters)

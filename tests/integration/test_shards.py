@@ -83,7 +83,7 @@ def land(line: StackSettings, shards: Shards, map_file: Path) -> str:
 
 
 def on(shard: Shard, agent: str, day: str = "2026-11-20") -> int:
-    """Return the rows of a day that a shard has itself of an agent."""
+    """Return how many rows of an agent and a day a shard itself holds."""
     sql = f"SELECT count() AS n FROM {LOCAL}.disk WHERE agent_id = {{agent:String}} AND toDate(ts) = '{day}'"
     with shard.client() as client:
         return int(client.rows(sql, {"param_agent": agent})[0]["n"])
@@ -153,9 +153,9 @@ def test_while_a_shard_is_away_a_question_fails_and_the_other_shard_goes_on(
             "COUNTERFLOW_CLICKHOUSE_URL": shards.a.settings.clickhouse_url,
         }  # fmt: skip
         command = [sys.executable, "-m", "counterflow", "sql", "SELECT DISTINCT system FROM counterflow.disk"]
-        asked = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
-        assert asked.returncode == 2, asked.stderr  # rows of the other shard may have been printed: they are streamed
-        assert f"127.0.0.1:{shards.b.native_port}" in asked.stderr
+        failed = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+        assert failed.returncode == 2, failed.stderr  # rows of the other shard may have been printed: they are streamed
+        assert f"127.0.0.1:{shards.b.native_port}" in failed.stderr
         with landing(line, shards, map_file, "--instance-id", "alone"):
             publish(line, agent, [value for seq, value in enumerate(every) if seq in of_a])
             until(lambda: on(shards.a, agent) == len(of_a), "a has its rows")
@@ -195,7 +195,7 @@ def test_a_shard_that_is_added_moves_no_history(line: StackSettings, shards: Sha
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "message"),
     [
         ([{"shards": ["a", "b"]}], "shard a has rows that the map gives to another shard: moved on 2026-11-20"),
         ([{"shards": ["a"]}, {"shards": ["c"]}], "a rule names c, which `shards` does not"),
@@ -203,9 +203,9 @@ def test_a_shard_that_is_added_moves_no_history(line: StackSettings, shards: Sha
     ],
 )
 def test_a_map_that_would_part_what_belongs_together_is_refused(
-    line: StackSettings, shards: Shards, rules: list[dict[str, Any]], told: str
+    line: StackSettings, shards: Shards, rules: list[dict[str, Any]], message: str
 ) -> None:
-    if "moved" in told:
+    if "moved" in message:
         with shards.a.client() as client:
             at = "2026-11-20 10:00:00"
             insert(client, "system_day", {"system": "moved", "day": "2026-11-20", "first_ts": at, "last_ts": at},
@@ -213,7 +213,7 @@ def test_a_map_that_would_part_what_belongs_together_is_refused(
     process = start(line, shards, shards.map_file(*rules), "--until-caught-up")
     _, log = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert told in log
+    assert message in log
     with shards.a.client() as client:
         client.post(f"TRUNCATE TABLE {LOCAL}.system_day SYNC")
 

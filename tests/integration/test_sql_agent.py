@@ -54,12 +54,12 @@ def broker(kafka: StackSettings) -> StackSettings:
 
 @pytest.fixture
 def name() -> str:
-    """An agent_id of the test's own, so that its records are told from those of other tests."""
+    """An agent_id of the test's own, so that its records are distinct from those of other tests."""
     return f"sql-agent-test-{next(_names)}"
 
 
 def configuration(folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> dict[str, Any]:
-    """An agent that asks systems which are folders."""
+    """An agent that queries systems, each a folder."""
     whole = {name: options.pop(name) for name in ("metrics_port", "spool") if name in options}
     (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
     sources = [
@@ -108,7 +108,7 @@ def published(broker: StackSettings, name: str) -> Rows:
 
 
 def has_read(broker: StackSettings, name: str, system: System, member: str, interval: int) -> Callable[[], bool]:
-    """Say when the pools of a member are committed up to an interval."""
+    """Return a predicate: are the pools of a member committed up to an interval?"""
 
     def read() -> bool:
         found = committed(broker, name).streams.get(
@@ -121,7 +121,7 @@ def has_read(broker: StackSettings, name: str, system: System, member: str, inte
 
 
 def pools(rows: Rows, system: System) -> collections.Counter[tuple[str, str, float]]:
-    """The pool records of a system, counted by what tells them apart."""
+    """The pool records of a system, counted by their key."""
     of_system = [row for row in rows if row["dataset"] == "pool" and row["system"] == system.folder.name.upper()]
     return collections.Counter((row["ts"], row["pool"], row["db_faults"]) for row in of_system)
 
@@ -197,8 +197,8 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     for system, last in ((first, 6), (second, 9), (third, 3)):
         assert pools(rows, system) == expected((20, last))
     assert {row["run"] for row in rows} == {"base"}
-    told = [(r["system"], r["name"], r["value"]) for r in rows if r.get("section") == "labels"]
-    assert sorted(told) == [(f"NODE{n}", *label) for n in (1, 2, 3) for label in sorted(labels.items())]
+    labelled = [(r["system"], r["name"], r["value"]) for r in rows if r.get("section") == "labels"]
+    assert sorted(labelled) == [(f"NODE{n}", *label) for n in (1, 2, 3) for label in sorted(labels.items())]
     lacking = [row for row in rows if row["dataset"] == "quality" and row.get("section") == "NRG_INFO"]
     assert sorted((row["system"], row["reason"], row["file"]) for row in lacking) == [
         (f"NODE{n}", "unreadable", f"NODE{n}:NRG_INFO") for n in (1, 2, 3)
@@ -211,7 +211,7 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
         time.sleep(1)
         agent.stop()
     again = [row for row in published(broker, name)[len(rows) :] if "COLLECTION_SERVICES_INFO" not in repr(row)]
-    assert again == []  # what was said once is not said again
+    assert again == []  # what was reported once is not reported again
 
 
 def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSettings, name: str, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSetti
     assert pools(published(broker, name), system) == expected((20, 60))
 
 
-def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
+def test_a_reader_with_a_defect_loses_one_answer_and_duplicates_none(
     broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(table: str, columns: Any, rows: Any, context: Context, *rest: Any) -> Iterator[Record | Table | Reject]:
@@ -260,8 +260,8 @@ def test_a_reader_with_a_defect_loses_one_answer_and_doubles_none(
         running.join(20)
     rows = published(broker, name)
     assert pools(rows, system) == expected((20, 4)) - expected((20, 2)) + expected((20, 1))
-    (told,) = [row for row in rows if row["dataset"] == "quality" and "half-way" in row["detail"]]
-    assert told["file"] == "PROD01:QPFRDATA/QAPMPOOLB(Q320000000)"
+    (anomaly,) = [row for row in rows if row["dataset"] == "quality" and "half-way" in row["detail"]]
+    assert anomaly["file"] == "PROD01:QPFRDATA/QAPMPOOLB(Q320000000)"
 
 
 @pytest.mark.parametrize("password", ["hunter2-is-wrong", PASSWORD])
@@ -270,8 +270,8 @@ def test_the_password_is_nowhere_to_be_found(broker: StackSettings, name: str, t
     system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 2, day=20))
     system.active("Q320000000")
     with Agent(tmp_path, broker, name, system, password=password) as agent:
-        said = '"connected"' if password == PASSWORD else "is not authorized"
-        until(lambda: said in agent.log.read_text(), log=agent.log)
+        message = '"connected"' if password == PASSWORD else "is not authorized"
+        until(lambda: message in agent.log.read_text(), log=agent.log)
         assert password.encode() not in Path(f"/proc/{agent.process.pid}/cmdline").read_bytes()
         if password != PASSWORD:
             (tmp_path / "password").write_text(PASSWORD)

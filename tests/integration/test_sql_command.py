@@ -122,7 +122,7 @@ def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
 
 
 @pytest.mark.parametrize(("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "counterflow sql systems lists them")])
-def test_a_system_that_is_none_is_answered_with_the_nearest(sql: Run, named: str, hint: str) -> None:
+def test_an_unknown_system_is_answered_with_the_nearest(sql: Run, named: str, hint: str) -> None:
     found = sql("busiest_disks", "--system", named)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == f"error: no system is called {named}\nhint: {hint}\n"
@@ -147,7 +147,7 @@ def test_a_terminal_shows_a_block_a_row_where_no_table_fits(terminal: Callable[.
     assert "\x1b" in terminal(80, FEW)
 
 
-def test_a_terminal_says_which_rows_are_left_out(terminal: Callable[..., str]) -> None:
+def test_a_terminal_shows_which_rows_are_left_out(terminal: Callable[..., str]) -> None:
     *rows, last = terminal(80, "SELECT disk FROM counterflow.disk").splitlines()
     assert len(rows) == 1_001
     assert last == "only the first 1,000 rows are shown; --format tsv prints all"
@@ -186,7 +186,7 @@ def test_an_error_is_a_sentence_with_the_nearest_name(sql: Run, query: str, sent
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "jsonl", "table"])
-def test_an_error_after_the_first_rows_is_told_and_is_no_row(sql: Run, form: str) -> None:
+def test_an_error_after_the_first_rows_is_reported_and_is_no_row(sql: Run, form: str) -> None:
     late = "SELECT throwIf(number = 900000) AS x, 'a text of some length' AS y FROM numbers(1000000)"
     run = sql(late, "--format", form)
     assert run.returncode == 2

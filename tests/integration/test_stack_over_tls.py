@@ -1,4 +1,4 @@
-"""The whole stack over TLS, asked by the commands that people type."""
+"""The whole stack over TLS, through the commands that people type."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def test_the_doctor_finds_a_certificate_that_expires(line: StackSettings) -> Non
     finally:
         line.flink_certificate.write_bytes(kept)
     assert done.returncode == 2
-    said = f"flink: its certificate expires on {end:%F}\n  to do: counterflow down, then counterflow up\n"
-    assert said in done.stdout
+    finding = f"flink: its certificate expires on {end:%F}\n  to do: counterflow down, then counterflow up\n"
+    assert finding in done.stdout

@@ -115,7 +115,7 @@ FROM numbers(8) WHERE time > $__fromTime AND time <= $__toTime ORDER BY time"""
 
 
 @pytest.mark.parametrize(
-    ("values", "written", "said"),
+    ("values", "written", "text"),
     [
         ([1, 1, 40, 1, 1, 1, 50, None], {"unit": "ms"}, "+25 % on the day before"),
         ([1, 1, 40, 1, 1, 1, 35.5, None], {"unit": "percent"}, "-4.5 points on the day before"),
@@ -127,18 +127,18 @@ FROM numbers(8) WHERE time > $__fromTime AND time <= $__toTime ORDER BY time"""
     ],
 )
 def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
-    reader: ClickHouse, values: list[float | None], written: dict[str, Any], said: str
+    reader: ClickHouse, values: list[float | None], written: dict[str, Any], text: str
 ) -> None:
     """The newest value is of 08:20; that of 08:30 the day before is later than a day before it."""
     listed = f"[{', '.join('NULL' if value is None else str(value) for value in values)}]"
     found = sent(reader, BEGIN - timedelta(minutes=1), sql=DAYS.replace("{values}", listed), shape="stat", **written)
     assert [column.name for column in found.columns] == ["time", "series", "Value"]
-    assert {row[1] for row in found.rows} == {said}
+    assert {row[1] for row in found.rows} == {text}
     assert [row[2] for row in found.rows] == [value for value in values[4:] if value is not None]
 
 
 @pytest.mark.parametrize(
-    ("value", "against", "said"),
+    ("value", "against", "text"),
     [
         (50, "40", "+25 % on the baseline"),
         (30, "40", "-25 % on the baseline"),
@@ -148,9 +148,9 @@ def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
     ],
 )
 def test_a_figure_is_compared_with_what_it_is_against(
-    reader: ClickHouse, value: float, against: str, said: str
+    reader: ClickHouse, value: float, against: str, text: str
 ) -> None:
     sql = f"SELECT $__toTime AS time, toNullable({value}) AS Value, toNullable({against}) AS Against"
     found = sent(reader, sql=sql, shape="stat", unit="ms", against="the baseline")
     assert [column.name for column in found.columns] == ["time", "series", "Value"]
-    assert [(row[1], row[2]) for row in found.rows] == [(said, value)]
+    assert [(row[1], row[2]) for row in found.rows] == [(text, value)]

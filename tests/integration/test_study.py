@@ -198,8 +198,8 @@ def test_runs_stand_side_by_side_in_the_report(tmp_path: Path) -> None:
     assert answer.exit_code == 0, answer.output
     made = (tmp_path / "report.html").read_text(encoding="utf-8")
     [compared] = re.findall(r'<section id="comparison">(.*?)</section>', made, re.DOTALL)
-    for said in ("z17-zhpf-ds8a50", "SYS1", "27.2", "69.4", "Processors used", "Processor time"):
-        assert said in compared, said
+    for word in ("z17-zhpf-ds8a50", "SYS1", "27.2", "69.4", "Processors used", "Processor time"):
+        assert word in compared, word
     assert compared.index('class="bar"') < compared.index('class="number"', compared.index("<h3>")), "pictures first"
     assert not re.search(r"[a-z]_(pct|ms|mb|per)\b", compared), "names are words"
     assert "\x1b" not in made

@@ -97,7 +97,7 @@ def test_runs_lie_over_each_other_from_their_beginnings(client: ClickHouse) -> N
     assert [row["Minutes"] for row in rows] == [minute + 0.5 for minute in range(10)], "the middles of their minutes"
 
 
-def test_figures_are_of_whole_runs_and_say_what_differs(client: ClickHouse) -> None:
+def test_figures_are_of_whole_runs_and_show_what_differs(client: ClickHouse) -> None:
     found = {row["Figure"]: row for row in drawn(client, "compare_figures", 60)}
     throughput = found["Throughput (accounts)"]
     assert (throughput["Baseline"], throughput["Scenario"], throughput["Difference"]) == (2, 3, 50)
@@ -156,8 +156,8 @@ def test_a_counter_is_the_same_from_either_rollup(client: ClickHouse, bucket_s: 
     assert row["Values"] == 2
 
 
-def test_two_runs_of_one_label_are_told_apart(client: ClickHouse) -> None:
-    """Stands last: it uses the label of another run again."""
+def test_two_runs_of_one_label_are_kept_apart(client: ClickHouse) -> None:
+    """Comes last: it uses the label of another run again."""
     again = BEGIN + timedelta(days=14)
     tables: dict[str, list[Row]] = {}
     for table, row in of_a_run("with", again, 240):

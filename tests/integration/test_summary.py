@@ -34,19 +34,19 @@ def test_a_linux_recording() -> None:
 
     CPU is over the 59 snapshots that have processes.
     """
-    said = summary(SAMPLES / "linux_16n_full.nmon")
-    assert [key for key in KEYS if key not in said] == []
-    assert said["system"] == "vm"
-    assert (said["start"], said["end"]) == ("2026-11-21T01:41:18Z", "2026-11-21T01:42:20Z")
-    assert said["snapshots"] == 60
-    assert said["disk_read_mb"] == pytest.approx(5993.74, abs=0.01)
-    assert said["disk_written_mb"] == pytest.approx(7808.63, abs=0.01)
-    assert said["disk_rw_ratio"] == pytest.approx(5993.74 / 7808.63, abs=0.001)
-    assert said["cpu_pct_avg"] == pytest.approx(75.86, abs=0.01)
-    assert said["cpu_base"] == "logical"
-    assert said["physical_cpu_avg"] == pytest.approx(2 * 0.7586, abs=0.001)
-    assert said["entitled_pct_avg"] is None
-    assert said["quality"] == {"recorder_defect": 1}
+    figures = summary(SAMPLES / "linux_16n_full.nmon")
+    assert [key for key in KEYS if key not in figures] == []
+    assert figures["system"] == "vm"
+    assert (figures["start"], figures["end"]) == ("2026-11-21T01:41:18Z", "2026-11-21T01:42:20Z")
+    assert figures["snapshots"] == 60
+    assert figures["disk_read_mb"] == pytest.approx(5993.74, abs=0.01)
+    assert figures["disk_written_mb"] == pytest.approx(7808.63, abs=0.01)
+    assert figures["disk_rw_ratio"] == pytest.approx(5993.74 / 7808.63, abs=0.001)
+    assert figures["cpu_pct_avg"] == pytest.approx(75.86, abs=0.01)
+    assert figures["cpu_base"] == "logical"
+    assert figures["physical_cpu_avg"] == pytest.approx(2 * 0.7586, abs=0.001)
+    assert figures["entitled_pct_avg"] is None
+    assert figures["quality"] == {"recorder_defect": 1}
 
 
 def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
@@ -56,14 +56,14 @@ def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
     header, values = rows[0], [row for row in rows[1:] if row[1].startswith("T")][1:]
     consumed = [float(row[header.index("PhysicalCPU")]) for row in values]
     entitled = [float(row[header.index("entitled")]) for row in values]
-    said = summary(path)
-    assert said["cpu_base"] == "floating"
-    assert "floating base" in str(said["warnings"])
-    assert said["physical_cpu_avg"] == pytest.approx(sum(consumed) / len(consumed), abs=0.002)
-    assert said["physical_cpu_max"] == pytest.approx(max(consumed), abs=0.001)
+    figures = summary(path)
+    assert figures["cpu_base"] == "floating"
+    assert "floating base" in str(figures["warnings"])
+    assert figures["physical_cpu_avg"] == pytest.approx(sum(consumed) / len(consumed), abs=0.002)
+    assert figures["physical_cpu_max"] == pytest.approx(max(consumed), abs=0.001)
     shares = [100 * c / e for c, e in zip(consumed, entitled, strict=True)]
-    assert said["entitled_pct_avg"] == pytest.approx(sum(shares) / len(shares), abs=0.2)
-    top = said["top_commands"]
+    assert figures["entitled_pct_avg"] == pytest.approx(sum(shares) / len(shares), abs=0.2)
+    top = figures["top_commands"]
     assert isinstance(top, list)
     assert top[0]["command"] == "db2sysc"
     assert sum(c["cpu_s"] for c in top) < sum(consumed) * 300 * 1.05, "commands used more than the partition did"
@@ -106,9 +106,9 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
 
 
 def test_local_times_are_of_the_zone_given() -> None:
-    said = summary(SAMPLES / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
-    assert said["start"] == "2026-11-21T06:41:19Z"
-    assert said["system"] == "elsewhere"
+    figures = summary(SAMPLES / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
+    assert figures["start"] == "2026-11-21T06:41:19Z"
+    assert figures["system"] == "elsewhere"
 
 
 def test_an_unknown_zone_is_named() -> None:

@@ -105,14 +105,14 @@ READERS = {
 
 @pytest.mark.parametrize("command", READERS)
 @pytest.mark.parametrize(
-    ("migrations", "said"),
+    ("migrations", "reason"),
     [
         (None, "holds data, but no made_by.json: an older version made it, which was never released"),
         ({"baseline/1_counters": "0"}, "was made by version 0.1.0, whose tables differ: baseline/1_counters"),
     ],
 )
 def test_a_kept_folder_of_another_version_is_refused_untouched(
-    kept: Path, tmp_path: Path, command: str, migrations: dict[str, str] | None, said: str
+    kept: Path, tmp_path: Path, command: str, migrations: dict[str, str] | None, reason: str
 ) -> None:
     folder = tmp_path / "kept"
     shutil.copytree(kept, folder, symlinks=True)
@@ -122,7 +122,7 @@ def test_a_kept_folder_of_another_version_is_refused_untouched(
     before = content(folder)
     done = counterflow(*READERS[command](folder), home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"error: {folder} {said}\nhint: use the version that made it, or another folder" in done.stderr
+    assert f"error: {folder} {reason}\nhint: use the version that made it, or another folder" in done.stderr
     assert content(folder) == before
 
 

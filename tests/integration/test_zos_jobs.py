@@ -99,7 +99,7 @@ LOG_COUNTS += ("log_write_wait_us", "log_write_waits")
 
 
 def log_figures(row: Record) -> Record:
-    """What a row of db_log says by itself."""
+    """The figures of a row of db_log by itself."""
     steps = {name: step(row, name) for name in LOG_COUNTS}
     fell = any(value < 0 for value in known(list(steps.values())))
     counted = allowed(row, fell)
@@ -141,8 +141,8 @@ def figured(row: Record) -> bool:
     return any(row.get(name) is not None for name in names)
 
 
-def told_of(rows: Sequence[Record], wanted: Sequence[int]) -> tuple[Record, int]:
-    """The newest path, copies and share told for these minutes, and in how many minutes something was."""
+def reported_for(rows: Sequence[Record], wanted: Sequence[int]) -> tuple[Record, int]:
+    """The newest path, copies and share reported for these minutes, and in how many minutes any was."""
     found: Record = {"path": None, "copies": None, "zhl_sync_pct": None}
     count = 0
     for row in sorted(rows, key=lambda row: seconds(row["ts"])):
@@ -167,15 +167,15 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
         for row in first_of_each(published["system_cpu"], "system", "engine_type", "engine", "ts")
         if row["engine"] == "all" and row.get("busy_pct") is not None
     ]
-    told = [row for row in first_of_each(published["db_log"], "system", "subsystem", "ts") if not figured(row)]
+    reports = [row for row in first_of_each(published["db_log"], "system", "subsystem", "ts") if not figured(row)]
     results: dict[tuple[str, ...], Record] = {}
     for (system, subsystem, ts), rows in groups.items():
-        said = [log_figures(row) for row in rows]
-        best = {name: max((f[name] for f in said if f[name] is not None), default=None) for name in said[0]}
+        figures = [log_figures(row) for row in rows]
+        best = {name: max((f[name] for f in figures if f[name] is not None), default=None) for name in figures[0]}
         reported, written = best.pop("reported"), best.pop("all_written_mb_s")
-        wanted = minutes(rows[0], said[0]["interval_s"])  # of the first to arrive
-        known_of, beside = told_of(
-            [row for row in told if (row["system"], row["subsystem"]) == (system, subsystem)], wanted
+        wanted = minutes(rows[0], figures[0]["interval_s"])  # of the first to arrive
+        known_of, beside = reported_for(
+            [row for row in reports if (row["system"], row["subsystem"]) == (system, subsystem)], wanted
         )
         best |= {name: known_of[name] for name in known_of if best[name] is None}
         best["written_mb_s"] = over(written, best["copies"])
@@ -220,14 +220,14 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     for (system, subsystem), rows in logs.items():
         state, shown, since = State(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, said = judge(Parameters(), state, RULE.interval(row))
-            shown, since = str(said.state), since if str(said.state) == shown else row["ts"]
+            state, judged = judge(Parameters(), state, RULE.interval(row))
+            shown, since = str(judged.state), since if str(judged.state) == shown else row["ts"]
             results["log_ceiling", system, "log", subsystem, row["ts"]] = {
                 "n": row["n"],
                 "interval_s": row["interval_s"],
                 "state": shown,
-                "signal": said.signal and str(said.signal),
-                "stale": said.stale,
+                "signal": judged.signal and str(judged.signal),
+                "stale": judged.stale,
                 "since": since,
             }
     return results
@@ -262,10 +262,10 @@ def account_cpu(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ..
         elif row["engine"] == "all":
             of_system[row["system"]]["core"].append({**row, "used": cores(row)[0]})
     for row in first_of_each([row for row in published["db_log"] if figured(row)], "system", "subsystem", "ts"):
-        said = log_figures(row)
-        rates = [over(said["all_written_mb_s"], row.get("copies")), said["created_mb_s"], said["reported"]]
+        figures = log_figures(row)
+        rates = [over(figures["all_written_mb_s"], row.get("copies")), figures["created_mb_s"], figures["reported"]]
         rate = next((rate for rate in rates if rate is not None), None)
-        of_system[row["system"]]["log"].append({**row, "interval_s": said["interval_s"], "used": rate})
+        of_system[row["system"]]["log"].append({**row, "interval_s": figures["interval_s"], "used": rate})
     for row in first_of_each(published["job"], "system", "job", "ts"):
         if row.get("gcp_ms") is not None:
             of_system[row["system"]]["space"].append(row)
@@ -292,7 +292,7 @@ def work(rows: Sequence[Record]) -> tuple[Record, list[int], float]:
     reason = "accounts" if accounts is None else "no accounts done" if not accounts else None
     covered = [(minutes(row, one), int((one or 0) + 0.5)) for row, one in zip(whole, lengths, strict=True)]
     wanted = [minute for found, _ in covered for minute in found]
-    said = {
+    summed = {
         "interval_s": length,
         "unit_of_work": max((row["unit_of_work"] for row in whole), default=None),
         "run_id": max(runs, default=None),
@@ -300,14 +300,14 @@ def work(rows: Sequence[Record]) -> tuple[Record, list[int], float]:
         "accounts_per_hour": over(times(accounts, 3600), length),
         "missing": "several runs" if len(runs) > 1 else reason,
     }
-    return said, wanted, max((min(one, 60 * len(found)) for found, one in covered), default=0)
+    return summed, wanted, max((min(one, 60 * len(found)) for found, one in covered), default=0)
 
 
 def by_lpar(
     rows: Sequence[Record], beside: Mapping[str, list[Record]], units: float | None, batch: Record | None
 ) -> Record:
-    said, wanted, need_s = work(rows)
-    accounts, length = said["accounts"], said["interval_s"]
+    summed, wanted, need_s = work(rows)
+    accounts, length = summed["accounts"], summed["interval_s"]
     used: dict[str, float | None] = {}
     other: Record = {}
     counted = 0
@@ -323,19 +323,19 @@ def by_lpar(
     counted += sum(wanted.count(minute) for row in beside.get("log", []) for minute in minutes(row, row["interval_s"]))
     log_s = sum(min(int(row["interval_s"] + 0.5), 60) for row in logs)
     log = None
-    one_run = said["missing"] != "several runs"
+    one_run = summed["missing"] != "several runs"
     if logs and one_run and None not in [row["used"] for row in logs] and len({row["source"] for row in logs}) == 1:
         whole_times = round(log_s / need_s)
         if whole_times and abs(log_s - whole_times * need_s) <= 0.05 * need_s:
             log = sum(row["used"] * min(int(row["interval_s"] + 0.5), 60) for row in logs) / need_s
     bases = {cores(row)[1] for row in beside.get("core", [])}
-    missing = said["missing"] or ("processors" if not known(list(used.values())) else None)
+    missing = summed["missing"] or ("processors" if not known(list(used.values())) else None)
 
     def cost(rate: float | None) -> float | None:
         return over(times(times(rate, length or 0), 1000), accounts)
 
     return {
-        **said,
+        **summed,
         **other,
         "n": len(rows) + counted + (batch is not None),
         "samples": len(rows),
@@ -347,13 +347,13 @@ def by_lpar(
         "log_mb_s": log,
         "log_bytes_per_account": times(cost(log), 1e3),
         "batch_units": units,
-        "batch_h": over(units, said["accounts_per_hour"]),
+        "batch_h": over(units, summed["accounts_per_hour"]),
         "missing": missing,
     }
 
 
 def by_space(rows: Sequence[Record], beside: Mapping[str, list[Record]]) -> Record | None:
-    said, wanted, need_s = work(rows)
+    summed, wanted, need_s = work(rows)
     parts = [
         (row, min(int(row["interval_s"] + 0.5), 60))
         for row in beside.get("space", [])
@@ -370,17 +370,17 @@ def by_space(rows: Sequence[Record], beside: Mapping[str, list[Record]]) -> Reco
 
     def cost(column: str) -> float | None:
         ms = total([times(row.get(column), w / row["interval_s"]) for row, w in parts])
-        share = said["interval_s"] / sum(ends.values())
-        return over(times(ms, share), said["accounts"]) if is_known else None
+        share = summed["interval_s"] / sum(ends.values())
+        return over(times(ms, share), summed["accounts"]) if is_known else None
 
     return {
-        **said,
+        **summed,
         "n": len(parts),
         "samples": 0,
         "gcp_ms_per_account": cost("gcp_ms"),
         "ziip_ms_per_account": cost("ziip_ms"),
         "ziip_on_cp_ms_per_account": cost("ziip_on_cp_ms"),
-        "missing": said["missing"] or ("two sources" if not one else None if is_known else "processors"),
+        "missing": summed["missing"] or ("two sources" if not one else None if is_known else "processors"),
     }
 
 
@@ -604,11 +604,11 @@ def queues(begin: datetime) -> Iterator[tuple[str, Record]]:
         }
         if each == 3:
             applied["transactions_applied"] = None
-        told: Record = {"end_to_end_ms": 2700.0, "queue_ms": 500.0, "apply_ms": None if each == 5 else 200.0}
+        latencies: Record = {"end_to_end_ms": 2700.0, "queue_ms": 500.0, "apply_ms": None if each == 5 else 200.0}
         if idle:
-            told = dict.fromkeys(told, 0.0)
+            latencies = dict.fromkeys(latencies, 0.0)
         base = {"source": "qrep_monitor", "queue_depth": 3.0}
-        yield "replication", {**row, **base, "component": "apply", "queue": "Q1", **applied, **told}
+        yield "replication", {**row, **base, "component": "apply", "queue": "Q1", **applied, **latencies}
         published = {"rows_published": float(each % 3), "component": "capture_queue", "queue": "Q1"}
         yield "replication", {**row, **base, **published}
         read: Record = {"current_log_at": None if each == 4 else stamp(at - timedelta(seconds=5 if each < 2 else 500))}
@@ -638,8 +638,8 @@ def lpar(system: str, begin: datetime, seed: int) -> Rows:
         (39, {"zhl_sync_pct": 4.36}),
         (59, {"copies": 1.0}),
     ):
-        said = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "told"}
-        rows.append(("db_log", {**said, **figures}))
+        envelope = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "told"}
+        rows.append(("db_log", {**envelope, **figures}))
     rows.append(("db_log", reported(begin + timedelta(minutes=43), subsystem="DBP3", ci_created_delta=None)))
     rows.append(("db_log", reported(begin + timedelta(minutes=52), subsystem="DBP3", interval_s=60.0)))
     old = begin - timedelta(days=400)

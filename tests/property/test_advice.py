@@ -1,4 +1,4 @@
-"""Whatever a file begins with, there is one line to say about it."""
+"""Whatever a file begins with, the advice is one printable line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANY = st.one_of(st.binary(max_size=400), BLANK, st.sampled_from(HEADS))
 
 @given(ANY, ANY, st.integers(0, 20_000), st.integers(0, 400))
 def test_the_advice_is_one_printable_line(one: bytes, other: bytes, cut: int, until: int) -> None:
-    said = advice(one[:cut] + other[:until])
-    assert said
-    assert said.isprintable()
-    assert len(said) < 600
+    line = advice(one[:cut] + other[:until])
+    assert line
+    assert line.isprintable()
+    assert len(line) < 600

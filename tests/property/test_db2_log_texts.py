@@ -1,4 +1,4 @@
-"""Texts about Db2's log: splits and damage anywhere, running counts against those computed beside."""
+"""Texts about Db2's log: splits and damage anywhere, running counts against an independent computation."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_it_is_recognised(name: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(-30, 200), st.integers(-500, 10**6)), min_size=1, max_size=12))
-def test_running_counts_stand_beside_those_of_the_row_before(steps: list[tuple[int, int]]) -> None:
-    """Every row is a record or a reject, and no amount is given but between two rows of one run and one cadence."""
+def test_a_row_carries_the_running_count_of_the_row_before(steps: list[tuple[int, int]]) -> None:
+    """Every row is a record or a reject; only two rows of one run and one cadence give an amount."""
     instant, count = datetime(2025, 11, 21, tzinfo=UTC), 10**7
     lines, kept = ["time_utc,sysid,ssid,QJSTCIWR"], []  # type: list[str], list[tuple[datetime, int]]
     for seconds, amount in steps:

@@ -59,7 +59,7 @@ def test_it_is_recognised(name: str) -> None:
     assert form is formats()[name]
 
 
-def test_capacity_and_load_of_a_port_meet() -> None:
+def test_capacity_and_load_name_a_port_alike() -> None:
     def ports(name: str, case: str) -> set[tuple[str, str, str]]:
         lines = (GOLDEN / name / case / "expected.jsonl").read_bytes().splitlines()
         rows = [row["fields"] for row in map(orjson.loads, lines) if row.get("dataset") == "link"]

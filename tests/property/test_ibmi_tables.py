@@ -133,7 +133,7 @@ def test_anything_is_read_or_refused(content: bytes, file: str) -> None:
 
 
 def test_a_half_that_comes_late_is_read_with_the_first() -> None:
-    """QAPMJOBMI was read alone; QAPMJOBOS, come later, sends the whole jobs, in any number of goes."""
+    """QAPMJOBMI was read alone; QAPMJOBOS comes later and yields the whole jobs, in any number of steps."""
     first = WHOLE["QAPMJOBMI.csv"]
     joined = found(parse(first, "QAPMJOBMI.csv"))
     context = Context("QAPMJOBOS.csv", BERLIN, "SYSA", beside=neighbours({"QAPMJOBMI": first}, read_alone=True))
@@ -185,10 +185,10 @@ ROWS = st.tuples(TEXTS, NUMBERS, NUMBERS, NUMBERS, st.one_of(NUMBERS, TEXTS), st
 
 @settings(max_examples=200, deadline=None)
 @given(rows=st.lists(ROWS, max_size=4))
-def test_a_row_says_the_same_whatever_separates_its_values(rows: list[tuple[str, ...]]) -> None:
-    """Between commas most rows are read with their types at once, between tabulators value by value."""
+def test_a_row_is_read_alike_whatever_separates_its_values(rows: list[tuple[str, ...]]) -> None:
+    """Most rows separated by commas are typed at once, those separated by tabs value by value."""
 
-    def said(separator: str) -> list[tuple[object, ...]]:
+    def items_of(separator: str) -> list[tuple[object, ...]]:
         lines = [(*TIME, "JBTDE", "JBNAME", "JBCPU", "JBPW", "JBBTA", "NEW", "JBPAGF")]
         lines += [("1", '"261025001500"', "900", '"1"', f'"{task:016X}"', *row) for task, row in enumerate(rows)]
         content = "".join(separator.join(line) + "\r\n" for line in lines).encode()
@@ -197,4 +197,4 @@ def test_a_row_says_the_same_whatever_separates_its_values(rows: list[tuple[str,
             for item in found(parse(content, "QAPMJOBMI.csv", beside=b""))
         ]
 
-    assert said(",") == said("\t")
+    assert items_of(",") == items_of("\t")

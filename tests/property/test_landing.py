@@ -123,7 +123,7 @@ def test_one_object_is_what_a_full_parser_takes_for_one(
     assert (len(readable.messages), len(refused)) == ((1, 0) if one_object else (0, 1))
 
 
-def test_deep_nesting_is_no_crash() -> None:
+def test_deep_nesting_does_not_crash() -> None:
     deep = b'{"a":' + b"[" * 100_000
     readable, _, refused = sift(batch([message(1, deep), message(2, b'{"a":1}')]), one_row)
     assert [kept.offset() for kept in readable.messages] == [2]
@@ -159,7 +159,7 @@ def test_a_dead_letter_keeps_the_identity_of_its_record() -> None:
 
 
 @pytest.mark.parametrize("value", [None, b"\xff\x00", b"[1]", b'{"agent_id":"a"}', b'{"agent_id":"a","seq":-1}'])
-def test_a_dead_letter_without_identity_says_so(value: bytes | None) -> None:
+def test_a_dead_letter_without_identity_is_of_an_unknown_system(value: bytes | None) -> None:
     row = buried(value)
     assert (row["system"], row["source"], row["agent_id"], row["seq"]) == ("unknown", "unknown", "unknown", 0)
     assert row["ts"] == row["collected_at"] == "2025-11-20T10:00:00.123Z"
@@ -190,10 +190,10 @@ DISK = frame.contract("disk")
 
 
 class Server:
-    """Stands for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails when told so.
+    """Stands for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails at random.
 
-    A failure comes before the insert or after it, as an error or as silence: the sender cannot tell. There are at most
-    twenty, since a search for many broken rows, begun anew after each, would otherwise hardly ever end.
+    A failure comes before the insert, as silence, or after it, as an error: the sender cannot know which. There are at
+    most twenty, since the search for broken rows starts over after each and would otherwise hardly ever end.
     """
 
     def __init__(self, chance: random.Random, failures: float) -> None:
@@ -296,7 +296,7 @@ def test_a_failing_view_blames_no_row() -> None:
 @settings(deadline=None, max_examples=300)
 @given(chances)
 def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> None:
-    """A log with gaps, a consumer killed between any two steps, inserts that fail before or after they count."""
+    """A log with gaps, a consumer killed between any two steps, inserts that fail before or after they take effect."""
     found = sorted(chance.sample(range(300), chance.randint(1, 150)))
     end = found[-1] + 1 + chance.randint(0, 5)
     most = chance.randint(1, 20)
@@ -347,21 +347,21 @@ def test_the_share_is_that_of_the_last_messages(newest_first: list[Outcome], exp
 @given(
     st.lists(st.integers(1, 4_000).flatmap(lambda n: st.builds(Outcome, st.just(n), st.integers(0, n))), max_size=30)
 )
-def test_what_is_kept_suffices_and_is_bounded(outcomes: list[Outcome]) -> None:
+def test_the_outcomes_kept_suffice_and_are_bounded(outcomes: list[Outcome]) -> None:
     kept = newest(outcomes)
     assert 0 <= share(outcomes) <= 1
     assert share(kept) == share(outcomes)
     assert sum(outcome.messages for outcome in kept) < 14_000
 
 
-def test_too_much_refused_is_not_even_kept() -> None:
+def test_no_dead_letter_is_kept_where_too_much_is_refused() -> None:
     server = Server(random.Random(1), 0)
-    asked: list[Outcome] = []
+    judged: list[Outcome] = []
     with pytest.raises(TooManyRefused, match="not_json"):
         Writer({"": server}, {"t": "disk"}).land(  # type: ignore[arg-type]
             batch([message(0, a_frame(0, [False] * 3)), message(1, b"?"), message(2, a_frame(2, [True, False]))]),
-            lambda outcome: bool(asked.append(outcome)),
+            lambda outcome: bool(judged.append(outcome)),
         )
-    assert asked == [Outcome(6, 2)]
+    assert judged == [Outcome(6, 2)]
     assert sorted(int(str(row["seq"])) for row in server.tables["disk"]) == [0, 1, 2, 3]
     assert not server.tables["deadletter"]

@@ -1,4 +1,4 @@
-"""Whatever the counters say: CRITICAL needs pressure, a verdict needs a ceiling, and a split changes nothing."""
+"""Whatever the counters: CRITICAL needs pressure, a verdict needs a ceiling, and a split changes nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @st.composite
 def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) -> list[Interval]:
-    """Runs of alike intervals around the thresholds, any figure null now and then, resets and gaps."""
+    """Runs of similar intervals around the thresholds, any figure null now and then, resets and gaps."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
         columns: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""However an nmon recording is cut, damaged, sorted or grown, nothing is raised, lost or said twice."""
+"""However an nmon recording is cut, damaged, sorted or grown, nothing is raised, lost or duplicated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 
 class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
+    """A stream whose reads return any number of bytes, as those of a pipe do."""
 
     def __init__(self, content: bytes, sizes: list[int]) -> None:
         super().__init__(content)
@@ -43,7 +43,7 @@ def parse(content: bytes | io.BytesIO, position: Position | None = None, complet
     return list(singly(FORMAT.parse(stream, Context("x.nmon", UTC, complete=complete), position)))
 
 
-def said(items: list[Item]) -> list[Item]:
+def without_positions(items: list[Item]) -> list[Item]:
     return [item for item in items if not isinstance(item, Position)]
 
 
@@ -58,8 +58,8 @@ def test_a_parse_resumed_at_any_position_gives_the_rest(name: str) -> None:
     items = parse(INPUTS[name])
     for at, item in enumerate(items):
         if isinstance(item, Position):
-            kept = Position(item.byte_offset, item.line, orjson.loads(orjson.dumps(item.state)))  # it travels as JSON
-            assert said(parse(INPUTS[name], kept)) == said(items[at + 1 :])
+            kept = Position(item.byte_offset, item.line, orjson.loads(orjson.dumps(item.state)))  # it is stored as JSON
+            assert without_positions(parse(INPUTS[name], kept)) == without_positions(items[at + 1 :])
     assert isinstance(items[-1], Position)
     assert items[-1].byte_offset == len(INPUTS[name])
 
@@ -72,11 +72,11 @@ def test_a_growing_file_gives_what_the_whole_gives(name: str, data: st.DataObjec
     position, items = None, []
     for end in [*ends, len(content)]:
         found = parse(content[:end], position, complete=False)
-        assert not found or isinstance(found[-1], Position), "an item that no position covers would be said twice"
+        assert not found or isinstance(found[-1], Position), "an item that no position covers would be duplicated"
         items += found
         position = next((item for item in reversed(found) if isinstance(item, Position)), position)
     items += parse(content, position)
-    assert said(items) == said(parse(content))
+    assert without_positions(items) == without_positions(parse(content))
 
 
 def test_rows_after_the_end_of_a_settled_file_are_late() -> None:
@@ -84,7 +84,7 @@ def test_rows_after_the_end_of_a_settled_file_are_late() -> None:
     end = content.index(b"DISKREAD,T0002")
     first = parse(content[:end])
     assert isinstance(first[-1], Position)
-    late = said(parse(content, first[-1]))
+    late = without_positions(parse(content, first[-1]))
     rejects = [item for item in late if isinstance(item, Reject)]
     assert {reject.reason for reject in rejects} == {"late_row"}
     assert all(reject.raw + b"\n" in content[end:] for reject in rejects)
@@ -98,15 +98,15 @@ def test_any_order_of_the_rows_gives_the_same_records(name: str, seed: Random) -
     headers = [line for line in lines if not re.search(rb"^\w+,(?:\w+,)?T\d{4,},", line)]
     rows = [line for line in lines if line not in headers]
     shuffled = seed.sample(rows, len(rows))
-    shuffled.sort(key=lambda line: line.startswith(b"ZZZZ"))  # a stamp first would make it a recording in order
+    shuffled.sort(key=lambda line: line.startswith(b"ZZZZ"))  # a stamp first would mark it as a recording in order
     for order in (sorted(lines), headers + shuffled):
         assert _records(b"\n".join(order) + b"\n") == _records(INPUTS[name])
 
 
 def _records(content: bytes) -> Counter[str]:
-    """Count the records; where configuration stands in a file says when it was, so not that of config."""
+    """Count the records, without the time of `config`, which follows from its place in the file."""
     found: Counter[str] = Counter()
-    for item in said(parse(content)):
+    for item in without_positions(parse(content)):
         assert isinstance(item, Record | Reject)
         if isinstance(item, Record):
             fields = {k: v for k, v in item.fields.items() if k != "ts" or item.dataset != "config"}
@@ -131,7 +131,7 @@ def test_any_damage_is_survived_and_accounted_for(name: str, data: st.DataObject
     at = data.draw(st.sampled_from([at for at, item in enumerate(items) if isinstance(item, Position)]))
     position = items[at]
     assert isinstance(position, Position)
-    assert said(parse(bytes(content), position)) == said(items[at + 1 :])
+    assert without_positions(parse(bytes(content), position)) == without_positions(items[at + 1 :])
 
 
 @quick
@@ -142,7 +142,7 @@ def test_a_line_of_garbage_is_refused_with_its_bytes_and_changes_nothing_else(na
     garbage = data.draw(st.binary(min_size=1, max_size=60).filter(_is_garbage))
     found = parse(b"\n".join([*lines[:at], garbage, *lines[at:]]) + b"\n")
     refused = [item for item in found if isinstance(item, Reject) and item.line == at + 1]
-    # in the last line of a recording that was stopped stands also that it was
+    # the last line of a recording that was stopped is also reported as cut
     assert [r.raw for r in refused if r.reason is not Reason.CUT_FILE] == [garbage.removesuffix(b"\r")]
     records = [item for item in found if isinstance(item, Record)]
     assert records == [item for item in parse(INPUTS[name]) if isinstance(item, Record)]

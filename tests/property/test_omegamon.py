@@ -74,7 +74,7 @@ def test_it_is_recognised(path: Path) -> None:
     assert recognise(path.read_bytes()) is formats()["omegamon_jsonl"]
 
 
-def test_what_is_remembered_is_bounded_and_may_be_resumed_on_the_way() -> None:
+def test_remembered_texts_are_bounded_and_positions_come_on_the_way() -> None:
     line = b'{"write_time":"2025-11-21T01:01:00Z","table_name":"ascpuutil","product_code":"km5","smf_id":"SYS1",'
     rows = [line + b'"job_name":"JOB%d","svcclass":"A","cpu_percent":1}\n' % n for n in range(2 * MAX_TEXTS + 1)]
     positions = [item for item in parse(b"".join(rows)) if isinstance(item, Position)]

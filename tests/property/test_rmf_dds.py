@@ -127,7 +127,7 @@ def test_it_is_recognised(path: Path) -> None:
     assert recognise(path.read_bytes()[:65_536]) is FORMAT
 
 
-def test_an_interval_that_has_no_data_yet_is_told_from_the_one_that_has() -> None:
+def test_an_interval_without_data_yet_differs_from_one_with_data() -> None:
     end = datetime(2026, 7, 10, 9, 7, tzinfo=UTC)
     later = sysinfo(end, 14.0)
     earlier = sysinfo(end, 14.0)

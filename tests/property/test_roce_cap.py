@@ -1,4 +1,4 @@
-"""Whatever the counters say: no cap without the physical load, and a state carried as JSON changes no verdict."""
+"""Whatever the counters: no cap without the physical load, and a state carried as JSON changes no verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @st.composite
 def series(draw: st.DrawFn, known: bool | None = None) -> list[Interval]:
-    """Runs of alike intervals around the thresholds; physical load known, unknown or (None) now and then."""
+    """Runs of similar intervals around the thresholds; physical load known, unknown or (None) mixed."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
         own, others = draw(st.sampled_from([0.0, 0.3, 0.8, 0.97, 1.2])), draw(st.sampled_from([15.0, 20.8, 21.4]))
@@ -56,7 +56,7 @@ def judged(intervals: list[Interval], state: State = RULE.start, *, carried: boo
 
 @quick
 @given(series(known=False))
-def test_without_the_physical_load_nothing_is_capped_or_told_from_demand(intervals: list[Interval]) -> None:
+def test_without_the_physical_load_nothing_is_capped_or_limited_by_demand(intervals: list[Interval]) -> None:
     verdicts = judged(intervals)
     assert {v.state for v in verdicts} | {v.signal for v in verdicts if v.signal} <= {"UNKNOWN", "SUSPECTED"}
 
@@ -89,6 +89,6 @@ def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
         if verdict.stale:
             assert verdict.state == before or interval.failover or interval.capacity_pct != capacity
         elif verdict.state not in ("SUSPECTED", "CAPPED", verdict.signal):
-            assert verdict.signal in ("SUSPECTED", "CAPPED"), "only what needs raising does not show at once"
+            assert verdict.signal in ("SUSPECTED", "CAPPED"), "only a signal to be raised may differ from the state"
         orjson.dumps(verdict.evidence.as_json())
         before, capacity = verdict.state, interval.capacity_pct

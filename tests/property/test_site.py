@@ -1,4 +1,4 @@
-"""A site's file: damage anywhere raises nothing, and a look-up of a ceiling finds what the file says of that time."""
+"""A site's file: damage anywhere raises nothing; a look-up of a ceiling finds what the file states for that time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ boxes = st.sampled_from(["DS8950", "DS8A50"])
 
 
 class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: a few bytes at a time."""
+    """A stream whose reads return a few bytes at a time, as those of a pipe may."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(100)

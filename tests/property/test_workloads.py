@@ -1,4 +1,4 @@
-"""Workloads, queries, YCSB and the monitor tables of Q Replication: splits and damage anywhere, and what adds up."""
+"""Workloads, queries, YCSB and the monitor tables of Q Replication: splits and damage anywhere, and sums."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_anything_is_read_or_refused(form: str, content: bytes) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_what_a_run_did_in_its_intervals_is_what_it_did(runs: list[list[int]]) -> None:
+def test_the_intervals_of_a_run_add_up_to_the_run(runs: list[list[int]]) -> None:
     lines = ["time_utc,workload,run_id,unit_of_work,done"]
     for number, amounts in enumerate(runs):
         for at in range(len(amounts) + 1):
@@ -140,7 +140,7 @@ def test_queries_an_hour_in_any_order(times: list[tuple[int, int]], order: Any) 
     assert last["done"] * 3600 / span.total_seconds() == pytest.approx(len(times) * 3600 / elapsed)
 
 
-def test_queries_added_to_a_log_go_on_counting() -> None:
+def test_queries_appended_to_a_log_continue_its_count() -> None:
     head = "workload,query,start,end\n"
     one = "BDI,Q1,2025-11-21T10:00:00Z,2025-11-21T10:01:00Z\n"
     two = "BDI,Q2,2025-11-21T09:59:00Z,2025-11-21T10:02:00Z\nBDI,Q3,2025-11-21T10:00:00Z,2025-11-21T10:00:30Z\n"

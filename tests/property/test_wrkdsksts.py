@@ -1,4 +1,4 @@
-"""Prints and displays of WRKDSKSTS: intervals as computed beside, splits and damage anywhere."""
+"""Prints and displays of WRKDSKSTS: intervals against an independent computation, splits and damage anywhere."""
 
 from __future__ import annotations
 

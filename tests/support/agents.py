@@ -53,7 +53,7 @@ def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = 
 
 
 def committed(broker: StackSettings, name: str) -> Committed:
-    """What the agent committed; nothing while the broker cannot say."""
+    """What the agent committed; nothing while the broker does not answer."""
     try:
         return recall({**broker.kafka("admin").client}, name)
     except KafkaException:
@@ -67,7 +67,7 @@ def scrape(port: int, wanted: str) -> str | None:
 
 
 def published(broker: StackSettings, agent_id: str) -> Rows:
-    """All committed rows of an agent with their `dataset`, in order of `seq`; what is no JSON is not theirs."""
+    """All committed rows of an agent with their `dataset`, in order of `seq`; what is not JSON is skipped."""
     settings = {**broker.kafka("admin").client, "group.id": "test", "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
     wanted = [d.topic for d in datasets().values() if d.role == "counter"]

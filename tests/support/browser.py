@@ -1,4 +1,4 @@
-"""A real Chromium without a window, driven by its own protocol over a socket."""
+"""A real headless Chromium, driven over a socket by its own protocol."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--
 
 
 class Page:
-    """An open page; `said` is what its console wrote and which errors nobody caught, `fetched` what it asked for."""
+    """An open page; `said` has its console output and uncaught errors, `fetched` the addresses that it requested."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -98,7 +98,7 @@ def _page(folder: Path) -> str:
     port_file, end = folder / "DevToolsActivePort", time.monotonic() + 60
     while time.monotonic() < end:
         if port_file.exists() and len(lines := port_file.read_text().splitlines()) == 2:
-            with suppress(httpx.TransportError):  # the port is written down before anybody listens
+            with suppress(httpx.TransportError):  # Chromium writes the port before it listens
                 targets = httpx.get(f"http://127.0.0.1:{lines[0]}/json/list", trust_env=False).json()
                 if pages := [target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page"]:
                     return str(pages[0])

@@ -1,4 +1,4 @@
-"""Whether the command line would take words, without running anything."""
+"""Whether the command line would accept words, without running anything."""
 
 from __future__ import annotations
 

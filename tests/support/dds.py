@@ -1,4 +1,4 @@
-"""A Distributed Data Server of our own: HTTPS, user and password, reports of an interval that the test lets pass.
+"""A Distributed Data Server of our own: HTTPS, user and password, reports of intervals that the test lets pass.
 
 Written from the requests of IBM's client and the responses that it reads (github.com/IBM/RMF, grafana/rmf-app).
 """
@@ -92,9 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Dds:
-    """The server. `intervals` counts those that have ended; `status`, `no_data` and `extension` change what it says.
+    """The server. `intervals` counts those that have ended; `status`, `no_data` and `extension` change its answers.
 
-    Without an authority it speaks HTTP and lets everybody in.
+    Without an authority it speaks HTTP and is unauthenticated.
     """
 
     def __init__(self, authority: Authority | None = None) -> None:
@@ -106,7 +106,7 @@ class Dds:
         self.no_data = False
         self.content_type = "application/json;charset=UTF-8"
         self.extension = ""
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.passwords: list[str] = []
         self.connections = 0
         self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if _is_free(port))
@@ -137,7 +137,7 @@ class Dds:
         url = urlsplit(request.path)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         status, body = 200, b""
-        self.asked.append(query.get("report", url.path))
+        self.requested.append(query.get("report", url.path))
         if self.authority:
             sent = request.headers.get("Authorization", "").removeprefix("Basic ")
             user, _, password = base64.b64decode(sent).decode().partition(":")
@@ -162,7 +162,7 @@ class Dds:
     def response(self, report: str, resource: str) -> dict[str, Any]:
         end = BEGIN + timedelta(minutes=self.intervals)
         start = end - timedelta(minutes=1)
-        told: dict[str, Any] = {
+        content: dict[str, Any] = {
             "metric": {"id": report, "format": "report"},
             "resource": {"reslabel": resource, "restype": resource.split(",")[-1]},
             "timeData": {
@@ -173,14 +173,14 @@ class Dds:
             "row": [],
         }
         if self.no_data:
-            told["message"] = {"id": "GPM0507I", "severity": 3, "description": "no valid data for the time range"}
+            content["message"] = {"id": "GPM0507I", "severity": 3, "description": "no valid data for the time range"}
         elif report == "SYSINFO":
             shown = {"SYSCUVVC": str(self.intervals % 100), **CAPTIONS}
-            told["caption"] = {"var": [{"name": name, "value": value} for name, value in shown.items()]}
+            content["caption"] = {"var": [{"name": name, "value": value} for name, value in shown.items()]}
         elif report == "PROCU":
-            told["columnHeaders"] = {"col": [{"value": name, "type": "T"} for name in PROCU]}
-            told["row"] = [{"refno": 1, "col": ["DBP1DBM1", "0975", "DB2HIGH", str(self.intervals), "20", "3"]}]
-        return {"message": [], "report": [told], "server": {"name": "RMF-DDS-Server", "version": "03.02.00"}}
+            content["columnHeaders"] = {"col": [{"value": name, "type": "T"} for name in PROCU]}
+            content["row"] = [{"refno": 1, "col": ["DBP1DBM1", "0975", "DB2HIGH", str(self.intervals), "20", "3"]}]
+        return {"message": [], "report": [content], "server": {"name": "RMF-DDS-Server", "version": "03.02.00"}}
 
 
 def _is_free(port: int) -> bool:

@@ -32,7 +32,7 @@ Results = dict[str, dict[tuple[str, ...], Record]]
 class Line:
     """Jobs on topics of their own: what was published, and what came out.
 
-    `recompute` says of all that was published what each result ought to be, by dataset and key.
+    `recompute` returns what each result ought to be, by dataset and key, from all that was published.
     """
 
     def __init__(
@@ -72,16 +72,16 @@ class Line:
         self._producer.init_transactions(30)
 
     def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
-        """See to it that the line's jobs run, or what they were changed to."""
+        """Submit the line's jobs, or changed versions of them."""
         return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
 
     def rerun(self, period: jobs.Period, names: Sequence[str]) -> dict[str, int]:
-        """Compute a period again by those of the line's jobs that have these names."""
+        """Recompute a period with those of the line's jobs that have these names."""
         again = [job for job in self.jobs if job.name.split()[0] in names]
         return jobs.rerun(self.cluster, period, again, driver=self._driver)
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
-        """Publish rows in one transaction; one that is not committed counts for nothing."""
+        """Publish rows in one transaction; without `commit` it is aborted, and its rows count for nothing."""
         self._producer.begin_transaction()
         for dataset, together in groupby(rows, itemgetter(0)):
             records = [record for _, record in together]
@@ -101,7 +101,7 @@ class Line:
             self._producer.abort_transaction(30)
 
     def publish_malformed(self, dataset: str, messages: Sequence[Record]) -> None:
-        """Publish messages of a dataset that no result is made of."""
+        """Publish messages of a dataset that no job may count."""
         self._producer.begin_transaction()
         for message in messages:
             self._producer.produce(self.cluster.datasets[dataset].topic, orjson.dumps(message), key="malformed")
@@ -120,7 +120,7 @@ class Line:
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
             found = self.results()
-            # the last, too: a job that was restored writes versions of before again, and then the whole
+            # the last version, too: a restored job writes earlier versions again before the complete one
             counts = [
                 {
                     name: {key: of([row["n"] for row in versions]) for key, versions in rows.items()}
@@ -136,7 +136,7 @@ class Line:
     def check(self) -> None:
         """Compare every result, the last as well as the one of most rows, with the recomputation."""
         self.arrived()
-        time.sleep(2)  # for what ought not to come
+        time.sleep(2)  # for versions that must not come
         found, expected = self.results(), self.expected()
         for dataset, rows in expected.items():
             schema = validator(self.cluster.datasets[dataset])
@@ -205,7 +205,7 @@ def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], 
 
 
 def agrees(found: Record, expected: Record) -> bool:
-    """Compare what is expected: of a verdict the figures in its reason and evidence are those of `link_load`."""
+    """Compare the expected columns only: the figures in a verdict's reason and evidence are those of `link_load`."""
     return same({name: value for name, value in found.items() if name in expected}, expected)
 
 

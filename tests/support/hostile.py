@@ -1,4 +1,4 @@
-"""Names that somebody might give to a system, a job, a file or an agent to have them obeyed."""
+"""Names of systems, jobs, files or agents with which somebody might try an injection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A real DB-API database that holds tables of IBM i under their own names: SQLite, one file a library.
 
-It is a driver like those of the product. Where Db2 for i says things that SQLite cannot, the statement is put into
-SQLite's words: an alias of a member is a view of the table `FILE(MEMBER)`, a table function is a table `F()`.
+It is a driver like those of the product. SQL of Db2 for i that SQLite lacks is translated: an alias of a
+member is a view of the table `FILE(MEMBER)`, a table function is a table `F()`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIBRARIES = ("QSYS2", "SYSIBM", "QUSRSYS", "QPFRDATA")
 
 opened: list[sqlite3.Connection] = []
 """Every connection made, so that a test can break the newest."""
-asked: list[str] = []
+executed: list[str] = []
 """Every statement, as the product wrote it."""
 
 _ALIAS = re.compile(r"CREATE OR REPLACE ALIAS QTEMP\.(\S+) FOR (\S+)\.(\S+) \((\S+)\)")
@@ -28,7 +28,7 @@ _FUNCTION = re.compile(r"TABLE\((\w+)\.(\w+)\([^()]*\)\)")
 
 
 class Refused(Exception):  # noqa: N818
-    """What this system says to a wrong password."""
+    """This system's answer to a wrong password."""
 
 
 def connect(target: Target, password: str) -> Connection:
@@ -46,7 +46,7 @@ def connect(target: Target, password: str) -> Connection:
 
 
 def sqlstate(error: BaseException) -> str:
-    """Return the SQLSTATE that Db2 for i has for it."""
+    """Return the SQLSTATE of Db2 for i for the error."""
     if isinstance(error, Refused):
         return REFUSED_STATE
     if "no such table" in str(error):
@@ -78,7 +78,7 @@ class Cursor:
         return self._cursor.description
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        asked.append(sql)
+        executed.append(sql)
         if alias := _ALIAS.fullmatch(sql):
             name, library, file, member = alias.groups()
             self._cursor.execute(f"DROP VIEW IF EXISTS temp.{name}")
@@ -94,7 +94,7 @@ class Cursor:
 
 
 class System:
-    """The other side: whoever fills the tables of one system."""
+    """The writing side, which fills the tables of one system."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -107,7 +107,7 @@ class System:
         self._change(library, (sql, parameters))
 
     def table(self, library: str, name: str, row: dict[str, Any] | None, *columns: str) -> None:
-        """Make a table anew, with one row or none."""
+        """Recreate a table, with one row or none."""
         names = ", ".join(columns or row or ())
         make = [(f'DROP TABLE IF EXISTS "{name}"', ()), (f'CREATE TABLE "{name}" ({names})', ())]
         self._change(library, *make, *([_insert(name, row)] if row else []))
@@ -149,7 +149,7 @@ class System:
         self.add("QSYS2", "SYSCOLUMNS", *described)
 
     def active(self, member: str) -> None:
-        """Say which collection is written."""
+        """Set which collection is being written."""
         row = {"ACTIVE_COLLECTION_LIBRARY": "QPFRDATA", "ACTIVE_COLLECTION_NAME": member}
         self.table("QSYS2", "COLLECTION_SERVICES_INFO", row)
 
@@ -171,7 +171,7 @@ def _insert(name: str, row: dict[str, Any]) -> tuple[str, Sequence[Any]]:
 
 
 def pool_rows(first: int, last: int, pools: int = 4, day: int = 20) -> list[dict[str, Any]]:
-    """Rows of QAPMPOOLB, 15 minutes an interval from 00:15 of a day in November 2026; values tell rows apart."""
+    """Rows of QAPMPOOLB, 15 minutes an interval from 00:15 of a day in November 2026; values differ by row."""
     return [
         {
             "INTNUM": n,

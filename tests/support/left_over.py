@@ -21,7 +21,7 @@ def mark(process: psutil.Process | None = None, checkout: Path = _CHECKOUT) -> s
 def end_left_over(own: str | None = None, checkout: Path = _CHECKOUT) -> list[int]:
     """End the processes of runs of this checkout whose first process is gone, and those of `own`; return their ids.
 
-    A process is asked to end, and killed after ten seconds; the calling one is left alone.
+    A process gets SIGTERM, and SIGKILL after ten seconds; the calling process is spared.
     """
     found = [process for process in psutil.process_iter() if _is_left_over(process, own, checkout)]
     for process in found:
@@ -44,7 +44,7 @@ def _is_left_over(process: psutil.Process, own: str | None, checkout: Path) -> b
 
 def _runs(pid: int, started: float) -> bool:
     try:
-        # It is counted from the start of the machine, which an adjusted clock moves.
+        # A start is counted from the boot of the machine, whose time an adjusted clock moves.
         return abs(psutil.Process(pid).create_time() - started) < 5
     except psutil.NoSuchProcess:
         return False

@@ -1,4 +1,4 @@
-"""The pages that people read, and the code that stands in them."""
+"""The pages that people read, and the code in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def blocks(*languages: str) -> list[Block]:
 
 
 def shown(language: str) -> list[tuple[Block, Block]]:
-    """The blocks in a language that a block `text` follows on their page: what comes of them."""
+    """The blocks in a language that a block `text` follows on their page, each with that block: its output."""
     fenced = [block for block in _code() if block.language]
     return [
         (one, two)
@@ -78,7 +78,7 @@ def sessions() -> list[tuple[Block, str, str]]:
 
 
 def agrees(printed: str, got: str) -> bool:
-    """Say whether a page shows what came; `…` stands for anything."""
+    """Return whether a page shows what was printed; `…` stands for anything."""
     return OutputChecker().check_output(printed.replace("…", "..."), got, ELLIPSIS | NORMALIZE_WHITESPACE)
 
 

@@ -19,7 +19,7 @@ def program(name: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """Return the folder that a long-running one of them is started in: that below which it was unpacked."""
+    """Return the folder in which a long-running one starts: that below which it was unpacked."""
     return Path(program(name)).parents[2]
 
 

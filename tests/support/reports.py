@@ -1,4 +1,4 @@
-"""A report of rows that are made up: every shape, gaps, and names that are not what they seem."""
+"""A report of made-up rows: every shape, gaps, and deceptive names."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def ranked(chart: Chart, names: Sequence[str]) -> Result:
 
 
 def spells(*rows: tuple[int, int, str, str]) -> Result:
-    """Return rows of states: from the hour, to the hour, of what, which."""
+    """Return rows of states, each given as begin hour, end hour, entity and state."""
     columns = [Column("time", TIME), Column("time_end", TIME), Column("entity", TEXT), Column("state", TEXT)]
     at = [f"{BEGIN + timedelta(hours=hour):%F %T}" for hour in range(13)]
     return Result(columns, [[at[begin], at[end], entity, state] for begin, end, entity, state in rows])
@@ -73,7 +73,7 @@ def figure(chart: Chart, result: Result, name: str = "") -> Figure:
 
 
 def table_of(chart: Chart) -> Result:
-    """Return a row a name of a table, with every cell that can be made up."""
+    """Return rows of a table for three systems, with every column that the chart has."""
     named = {"System": TEXT, "Verdicts": TEXT, "Newest": TIME}
     named |= {name: "Array(Float64)" for name, series in chart.series.items() if series.spark}
     columns = [Column(name, named.get(name, NUMBER)) for name in chart.series]
@@ -87,7 +87,7 @@ def table_of(chart: Chart) -> Result:
 
 
 def compared() -> Comparison:
-    """Return three runs with one figure that all have and one that only the last has."""
+    """Return three runs with one figure, which the last run lacks."""
     runs = ["without", "with", EVIL]
     values = [Value(2.1, 0.4), Value(2.6, 0.3), Value(None)]
     drawn = bars(runs, values, ["2.1 ± 0.4", "2.6 ± 0.3", "not in this run"])
@@ -101,7 +101,7 @@ def compared() -> Comparison:
 
 
 def report(figures: int = 30) -> Report:
-    """Return a report with so many charts; the shapes are repeated."""
+    """Return a report with this many charts; shapes repeat."""
     known = charts()
     jobs = ["QZDASO", "QSQSRV", "QBATCH", "PAYROL", "ORDENT", EVIL, "others"]
     link = "PROD01 / NRG1"

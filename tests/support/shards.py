@@ -1,7 +1,7 @@
 """Two engines of the stack as two shards of one cluster, over their native protocol on the loopback.
 
 The stack itself never starts the native listener: a wrong password on it would end the engine. Here both engines know
-the right ones, and nobody else asks.
+the right ones, and nobody else connects.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def two_shards(folder: Path, parts: Path) -> Iterator[Shards]:
 
 
 def _join(shard: Shard, ports: list[int]) -> None:
-    """Make an engine one of a cluster, as the configuration of a server does."""
+    """Join an engine to the cluster, as a server's configuration does."""
     password = shard.settings.clickhouse_password("admin")
     replicas = "".join(
         f"<shard><replica><host>{HOST}</host><port>{port}</port><user>admin</user><password>{password}</password>"

@@ -10,7 +10,7 @@ from counterflow.collectors.records import Item, Position
 
 
 class Trickle(io.BytesIO):
-    """Reads that return what came through a pipe: any number of bytes."""
+    """A stream whose reads return any number of bytes, as those of a pipe do."""
 
     def __init__(self, content: bytes, size: int) -> None:
         super().__init__(content)

@@ -1,4 +1,4 @@
-"""Rows put straight into ClickHouse, where a test is of what is asked and not of how it got there."""
+"""Rows inserted straight into ClickHouse, for tests of queries and not of landing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterflow.stack.settings import StackSettings
 
 @contextmanager
 def empty_tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """Give the administrator of an engine with all tables and no rows; takes the rows away afterwards."""
+    """Yield the administrator's client of an engine with all tables and no rows; delete the rows afterwards."""
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
         migrate(client)
         _empty(client)

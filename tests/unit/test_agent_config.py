@@ -82,7 +82,7 @@ def test_two_sources_of_one_name_are_a_mistake() -> None:
 @pytest.mark.parametrize(
     ("text", "line"), [("", 1), ("- a\n", 1), ("a: [1\nb: 2\n", 2), ("agent_id: a\n\tkafka: b\n", 2), ("a: \x01\n", 1)]
 )
-def test_what_is_not_a_mapping_is_said_with_its_line(text: str, line: int) -> None:
+def test_what_is_not_a_mapping_is_reported_with_its_line(text: str, line: int) -> None:
     assert [m.line for m in mistakes(text)] == [line]
 
 
@@ -114,7 +114,7 @@ def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
     assert "hunter2" not in repr(config)
 
 
-def test_a_secret_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_secret_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COUNTERFLOW_TEST_SECRET", raising=False)
     with pytest.raises(CounterflowError, match="COUNTERFLOW_TEST_SECRET is not set"):
         Secret(env="COUNTERFLOW_TEST_SECRET").read()
@@ -123,7 +123,7 @@ def test_a_secret_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
-def test_a_file_that_is_not_there_or_not_text_is_said(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_missing_or_not_text_is_reported(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "agent.yaml"
     if content is not None:
         path.write_bytes(content)
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_there_or_not_text_is_said(tmp_path: Path, content: b
         load(path)
 
 
-def test_a_topic_that_is_ours_stands_twice_or_is_no_name_is_a_mistake() -> None:
+def test_a_topic_that_is_ours_duplicate_or_badly_named_is_a_mistake() -> None:
     text = """\
 agent_id: a
 kafka: {bootstrap: b}

@@ -139,11 +139,11 @@ def test_a_row_that_breaks_its_schema_is_refused_and_the_frame_goes_on_without_i
     assert [name for frame in found for name in frame["disk"]] == ["sdb", "sdc"]
     assert found[-1]["seq"] + found[-1]["frame_rows"] - 1 == 2  # it is not numbered
     place = Reject(Reason.SCHEMA, "", "none", line=7, byte_offset=99)
-    told = {record.dataset: publishable(record) for record in invalid(broken.record, broken.why, place, ORIGIN)}
-    assert told["quality"]["reason"] == told["deadletter"]["reason"] == "schema"
-    assert told["deadletter"]["stage"] == "validate"
-    assert told["deadletter"]["origin"] == "/in/a.nmon:7"
-    assert b'"disk"' in base64.b64decode(told["deadletter"]["payload_base64"])
+    published = {record.dataset: publishable(record) for record in invalid(broken.record, broken.why, place, ORIGIN)}
+    assert published["quality"]["reason"] == published["deadletter"]["reason"] == "schema"
+    assert published["deadletter"]["stage"] == "validate"
+    assert published["deadletter"]["origin"] == "/in/a.nmon:7"
+    assert b'"disk"' in base64.b64decode(published["deadletter"]["payload_base64"])
 
 
 def table(**columns: Any) -> Table:

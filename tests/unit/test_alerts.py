@@ -1,4 +1,4 @@
-"""Alerts: what they say, whom they reach, and that each metric they name is one that some part tells."""
+"""Alerts: their texts, whom they reach, and that some part exports each metric that they name."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
     assert text.startswith(f"# {alert.title}\n")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == ["What it means", "How to confirm", "What to do", "What the documents say"]
-    assert "```sql" in text or "```\n" in text, "how to confirm is a statement or a command"
+    assert "```sql" in text or "```\n" in text, "the way to confirm is a statement or a command"
 
 
 def test_the_page_of_alerts_names_each_with_its_severity() -> None:
@@ -77,13 +77,13 @@ def test_the_page_of_alerts_names_each_with_its_severity() -> None:
         assert f"| [{alert.title}](runbooks/{alert.slug}.md) | {alert.severity} |" in text
 
 
-def test_no_runbook_is_of_an_alert_that_is_gone() -> None:
+def test_every_runbook_has_its_alert() -> None:
     pages = {path.stem for path in RUNBOOKS.glob("*.md")} - {"index"}
     assert pages == {alert.slug for alert in alerting.alerts().values()}
 
 
 @pytest.mark.parametrize("alert", TOLD, ids=lambda alert: alert.name)
-def test_labels_stay_and_annotations_say_it(alert: alerting.Alert) -> None:
+def test_a_rule_has_one_label_and_every_annotation(alert: alerting.Alert) -> None:
     rule = stated()[alert.title]
     assert set(rule["labels"]) == {"severity"}
     assert set(rule["annotations"]) == {"summary", "description", "dashboard_url", "runbook_url"}
@@ -101,14 +101,14 @@ def test_each_alert_leads_to_its_board_and_its_page(alert: alerting.Alert) -> No
         for rule in group["rules"]
     }
     rules_of = [stated()[alert.title]["annotations"]] if alert.expr else []
-    for said in [*rules_of, *([of_grafana[alert.title]] if alert.grafana else [])]:
-        url = said["dashboard_url"]
+    for links in [*rules_of, *([of_grafana[alert.title]] if alert.grafana else [])]:
+        url = links["dashboard_url"]
         if alert.aix_board:
             url = url.replace(f'{{{{ if eq $labels.platform "AIX" }}}}{alert.aix_board}{{{{ else }}}}', "", 1)
             url = url.replace("{{ end }}", "", 1)
         assert url.startswith(f"http://127.0.0.1:13000/d/{alert.board}?from=")
-        assert said["runbook_url"].startswith("file:///")
-        assert Path(url2pathname(urlsplit(said["runbook_url"]).path)).is_file()
+        assert links["runbook_url"].startswith("file:///")
+        assert Path(url2pathname(urlsplit(links["runbook_url"]).path)).is_file()
     if alert.grafana:
         texts = alert.summary + alert.grafana.description
         perhaps = set(re.findall(r"{{ with \$labels\.(\w+) }}", texts))
@@ -166,7 +166,7 @@ def flink() -> Iterator[str]:
 
 
 def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """What collectors tell: value by labels, by name of the metric."""
+    """What collectors export: value by labels, by name of the metric."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
@@ -178,7 +178,7 @@ def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], fl
     return found
 
 
-def test_jobs_are_told_running_or_not(flink: str) -> None:
+def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
     found = families(Jobs(flink))
     assert found["counterflow_flink_up"] == {(): 1}
     running = found["counterflow_job_running"]
@@ -188,7 +188,7 @@ def test_jobs_are_told_running_or_not(flink: str) -> None:
     assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
 
 
-def test_a_flink_that_is_gone_is_told_and_its_jobs_are_not() -> None:
+def test_a_flink_that_is_gone_is_exported_as_down_without_jobs() -> None:
     assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
 
 
@@ -196,13 +196,13 @@ def test_jobs_are_looked_for_on_every_cluster(flink: str) -> None:
     assert families(Jobs("http://127.0.0.1:9", flink)) == families(Jobs(flink))
 
 
-def test_each_metric_that_a_rule_names_is_told_by_some_part() -> None:
+def test_each_metric_that_a_rule_names_is_exported_by_some_part() -> None:
     assert not any(alerting.untold(told()).values())
     without = told() - {"counterflow_lander_lag"}
     assert alerting.untold(without)["CounterflowLanderStuck"] == ["counterflow_lander_lag"]
 
 
-def test_what_is_told_of_jobs_is_known_before_flink_answers(flink: str) -> None:
+def test_the_metrics_of_jobs_are_known_before_flink_answers(flink: str) -> None:
     assert [family.name for family in Jobs(flink).collect()] == [family.name for family in Jobs(flink).describe()]
 
 
@@ -219,10 +219,10 @@ def test_grafana_takes_what_is_provisioned() -> None:
     for rule in found:
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,40}", rule["uid"])
         assert not any("$" in value for value in rule["labels"].values())
-        asked, condition = rule["data"]
-        assert (asked["model"]["format"], condition["model"]["expression"], rule["condition"]) == (1, "A", "C")
-        assert "${" not in asked["model"]["rawSql"], "an alert knows no variables"
-        assert " AS Value" in asked["model"]["rawSql"]
+        query, condition = rule["data"]
+        assert (query["model"]["format"], condition["model"]["expression"], rule["condition"]) == (1, "A", "C")
+        assert "${" not in query["model"]["rawSql"], "an alert knows no variables"
+        assert " AS Value" in query["model"]["rawSql"]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_an_alert_has_one_limit(limits: dict[str, float]) -> None:
         alerting.Sql(sql="SELECT 1 AS Value", description="x", **limits)
 
 
-# What is told.
+# What is exported.
 
 
 def verdict(**columns: Any) -> bytes:
@@ -267,10 +267,10 @@ def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({"rule": "roce_cap", "system": system, "entity_type": "nrg", "entity": "G1", **more}.items()))
 
 
-def test_a_verdict_tells_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
-    told = Told(3600, 10)
-    told.observe("verdict", verdict())
-    found = families(told)
+def test_a_verdict_exports_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
+    exported = Told(3600, 10)
+    exported.observe("verdict", verdict())
+    found = families(exported)
     states = found["counterflow_verdict_state"]
     assert states == {of(state=state): float(state == "CAPPED") for state in rules()["roce_cap"].states}
     assert found["counterflow_verdict_figure"] == {of(figure="share"): 0.7, of(figure="capacity_pct"): 3}
@@ -280,46 +280,46 @@ def test_a_verdict_tells_every_state_of_its_rule_and_the_figures_that_are_known(
     )
 
 
-def test_leaving_a_state_tells_0_for_it() -> None:
-    told = Told(3600, 10)
-    told.observe("verdict", verdict())
-    told.observe("verdict", verdict(state="OK", n=3))  # the same interval, completed
-    states = families(told)["counterflow_verdict_state"]
+def test_leaving_a_state_exports_0_for_it() -> None:
+    exported = Told(3600, 10)
+    exported.observe("verdict", verdict())
+    exported.observe("verdict", verdict(state="OK", n=3))  # the same interval, completed
+    states = families(exported)["counterflow_verdict_state"]
     assert (states[of(state="CAPPED")], states[of(state="OK")]) == (0, 1)
-    told.observe("verdict", verdict())  # said again by a job that began anew, of fewer rows
-    assert families(told)["counterflow_verdict_state"] == states
+    exported.observe("verdict", verdict())  # repeated, with fewer rows, by a job that started anew
+    assert families(exported)["counterflow_verdict_state"] == states
 
 
 def test_names_are_data() -> None:
     name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
-    told = Told(3600, 10)
-    told.observe("verdict", verdict(system=name))
-    assert len(families(told)["counterflow_verdict_state"]) == 6
-    assert families(told)["counterflow_verdict_stale"] == {of(name): 0}
+    exported = Told(3600, 10)
+    exported.observe("verdict", verdict(system=name))
+    assert len(families(exported)["counterflow_verdict_state"]) == 6
+    assert families(exported)["counterflow_verdict_stale"] == {of(name): 0}
 
 
 def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
-    told = Told(3600, 10)
+    exported = Told(3600, 10)
     bad = [b"{", b"[]", b"7", b"{}", b"\xff", verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(ts="soon")]
     bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
     for record in bad:
-        told.observe("verdict", record)
-    told.observe("disk_total", json.dumps({"ts": NOW, "n": 1, "system": "A", "response_ms": "4"}).encode())
-    told.observe("verdict", None)
-    found = families(told)
+        exported.observe("verdict", record)
+    exported.observe("disk_total", json.dumps({"ts": NOW, "n": 1, "system": "A", "response_ms": "4"}).encode())
+    exported.observe("verdict", None)
+    found = families(exported)
     assert found["counterflow_exporter_unreadable_records_total"][("dataset", "verdict"),] == len(bad)
     assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_total"),] == 1
     assert not any(found[name] for name in ("counterflow_verdict_state", "counterflow_disk_response_seconds"))
 
 
 def test_a_recording_of_last_year_is_nobodys_state() -> None:
-    told = Told(3600, 10)
-    told.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
-    assert not families(told)["counterflow_verdict_state"]
+    exported = Told(3600, 10)
+    exported.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
+    assert not families(exported)["counterflow_verdict_state"]
 
 
-def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
-    told = Told(3600, 10)
+def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
+    exported = Told(3600, 10)
     rows = {
         "disk_total": [{"response_ms": 12, "transfers_per_s": 80}],
         "link_load": [
@@ -333,8 +333,8 @@ def test_results_are_told_in_seconds_and_ratios_and_null_is_not_0() -> None:
     assert rows.keys() == watched().keys()
     for dataset, of_dataset in rows.items():
         for row in of_dataset:
-            told.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
-    found = {name: list(values.values()) for name, values in families(told).items()}
+            exported.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
+    found = {name: list(values.values()) for name, values in families(exported).items()}
     assert found["counterflow_disk_response_seconds"] == [pytest.approx(0.012)]
     assert found["counterflow_link_capacity_used_ratio"] == [pytest.approx(1.3)]
     assert found["counterflow_link_port_used_ratio"] == []
@@ -367,11 +367,11 @@ RECORD = st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(1, 3))
 @settings(max_examples=100)
 @given(st.permutations(range(8)), st.lists(RECORD, min_size=8, max_size=8))
 def test_the_order_in_which_records_come_does_not_matter(order: list[int], records: list[tuple[str, int, int]]) -> None:
-    told = []
+    kept = []
     for numbers in (range(8), order):
         newest: Newest[tuple[str, int, int]] = Newest(100, 10, lambda: 50.0)
         for number in numbers:
             name, ts_s, n = records[number]
             newest.keep((name,), ts_s, n, (name, ts_s, n))
-        told.append(list(newest.items()))
-    assert told[0] == told[1]
+        kept.append(list(newest.items()))
+    assert kept[0] == kept[1]

@@ -1,4 +1,4 @@
-"""What carries no time is read with one that is given; without it the reject names the option."""
+"""Input without a time is read with the time that is given; without one the reject names the option."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
         ("ycsb/summary_alone", "2026-03-02T07:00:10Z"),  # its run takes 10 s
     ],
 )
-def test_the_time_that_is_given_is_that_of_what_carries_none(case: str, ts: str) -> None:
+def test_input_without_a_time_has_the_time_that_is_given(case: str, ts: str) -> None:
     (file,) = (GOLDEN / case).glob("input*")
     without = list(read_file(file, BERLIN, "SYS1"))
     assert not [item for item in without if isinstance(item, Record)]

@@ -55,7 +55,7 @@ def test_without_a_folder_it_is_made_each_time(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_full_disk_leaves_nothing_behind(folder: Path) -> None:
-    """A file of this process may not grow at all, by a limit of the process: what a disk answers when it is full."""
+    """A limit of the process keeps its files from growing, as a full disk does."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
     try:
@@ -65,7 +65,7 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
-def test_those_who_make_it_at_once_get_the_same(folder: Path) -> None:
+def test_concurrent_makers_get_the_same(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: cached("one", Maker()), range(64))) == {b"made " * 10_000}
     assert len(list(folder.iterdir())) == 1

@@ -29,6 +29,6 @@ def test_what_is_named_exists(theirs: str, where: str, ours: str) -> None:
     assert set(uids) <= boards().keys(), theirs
     named = [name for name in re.findall(r"`([^`]+)`", ours) if not re.match(ELSEWHERE, name) and name not in boards()]
     assert set(named) <= drawings().keys(), theirs
-    assert bool(named) == bool(uids), "a row without a chart says why not"
+    assert bool(named) == bool(uids), "a row without a chart states the reason"
     for name in named:
         assert any(name in boards()[uid].drawings for uid in uids), f"{name} is on none of {where}"

@@ -183,7 +183,7 @@ def test_a_check_passes_warns_and_names_each_missing_input(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, check in checks().items() if check.only])
-def test_a_check_is_silent_where_it_does_not_apply_and_asks_where_that_is_unknown(name: str) -> None:
+def test_a_check_is_silent_where_it_does_not_apply_and_needs_input_where_that_is_unknown(name: str) -> None:
     check, (condition, *_) = checks()[name], checks()[name].only
     assert evaluate(check, CASES[name].passing | {condition: "something else"}) is None
     unknown = evaluate(check, CASES[name].passing | {condition: None})
@@ -191,7 +191,7 @@ def test_a_check_is_silent_where_it_does_not_apply_and_asks_where_that_is_unknow
     assert (unknown.status, condition in unknown.needs) == ("needs input", True)
 
 
-def test_batch_faulting_is_freed_of_the_wait_for_the_processor() -> None:
+def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
     inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
     outcome = evaluate(checks()["batch_faulting"], inputs)
     assert outcome is not None
@@ -236,7 +236,7 @@ def test_virtual_scsi_costs_lie_between_their_neighbours(kb: float, us: float) -
     assert vios.scsi_cpu(1e6, kb, 0, 4) == pytest.approx(us)
 
 
-def test_sizes_beyond_the_table_are_no_guess() -> None:
+def test_sizes_beyond_the_table_are_not_guessed() -> None:
     outcome = evaluate(checks()["virtual_scsi_cpu"], CASES["virtual_scsi_cpu"].passing | {"kb_per_read": 300})
     assert outcome is not None
     assert "256" in outcome.needs["kb_per_read"]
@@ -265,12 +265,12 @@ def test_every_input_is_a_fact_or_a_counter_and_every_fact_is_used() -> None:
     assert used - {"pools", "saves", "iops"} == known_inputs().keys() - {"pools", "saves", "iops"}
 
 
-def test_an_input_query_has_a_subject_and_says_what_its_columns_mean() -> None:
+def test_an_input_query_has_a_subject_and_describes_its_columns() -> None:
     assert {query.subject for query in measures()} == {"system", "pool", "asp"}
     assert all(query.columns for query in measures())
 
 
-def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_says_something() -> None:
+def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_has_a_result() -> None:
     measured: Inputs = {"A'B": {("system", ""): {"mirrored": True, "full_opens_per_s": None}}}
     facts = Facts.model_validate({"systems": {"A'B": {"mirrored": False, "vios": False}, "C": {"iscsi": True}}})
     found = {(r.system, r.check): r for r in results(with_facts(measured, facts))}
@@ -289,9 +289,9 @@ def test_each_result_names_where_its_inputs_came_from() -> None:
     assert "nrg_link" in found["mirror_distance"].inputs["mirrored"]
     assert (found["qdbmsrvr_inljobs"].value, found["qdbmsrvr_inljobs"].status) == (50.0, "pass")
     assert "`config` PRESTART_JOB_INFO" in found["qdbmsrvr_inljobs"].inputs["qdbmsrvr_inljobs"]
-    asked = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"]
-    assert "`config` PRESTART_JOB_INFO" in asked
-    assert "fact `qdbmsrvr_adljobs`" in asked
+    need = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"]
+    assert "`config` PRESTART_JOB_INFO" in need
+    assert "fact `qdbmsrvr_adljobs`" in need
 
 
 def test_facts_are_yaml_or_json(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_mistake_in_the_facts_is_named_with_its_line(tmp_path: Path, text: str
     assert error.value.exit_code == 2
 
 
-def test_no_facts_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_facts_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match="No such file"):
         load(tmp_path / "none.yaml")
 

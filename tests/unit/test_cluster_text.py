@@ -34,7 +34,7 @@ def test_every_table_is_replicated() -> None:
     }
 
 
-def test_every_table_that_is_landed_in_remembers_tokens_on_one_server_and_on_replicas() -> None:
+def test_every_landed_table_remembers_tokens_on_one_server_and_on_replicas() -> None:
     for name, text in STATEMENTS:
         alone = re.search(r"\bnon_replicated_deduplication_window\s*=\s*(\d+)", text)
         together = re.search(r"(?<!non_)\breplicated_deduplication_window\s*=\s*(\d+)", text)

@@ -1,4 +1,4 @@
-"""The first page of the command line: every command once and whole, and a misspelt one finds its way."""
+"""The first page of the command line: every command once and in full, and a suggestion for a misspelt one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
 
 
-def test_parse_ends_quietly_where_nobody_reads_on() -> None:
+def test_parse_ends_quietly_on_a_closed_pipe() -> None:
     sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon"
     script = 'set -o pipefail; "$0" -m counterflow parse "$1" | head -n 1'
     done = subprocess.run(
@@ -123,7 +123,7 @@ def test_colours_are_left_out_where_the_user_wants_none() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_a_terminal_is_kept_to_and_no_word_of_a_heading_is_broken(width: int) -> None:
+def test_a_table_fits_the_terminal_and_breaks_no_word_of_a_heading(width: int) -> None:
     lines = _shown(width, NO_COLOR="1").splitlines()
     assert max(map(len, lines)) <= width
     assert any(re.match(r"name +question\s*$", line) for line in lines)
@@ -173,11 +173,11 @@ def options(command: click.Command) -> set[str]:
     return {name for parameter in command.params for name in parameter.opts}
 
 
-def test_what_was_written_is_told_as_json(tmp_path: Path) -> None:
+def test_what_was_written_is_reported_as_json(tmp_path: Path) -> None:
     built = CliRunner().invoke(cli, ["dashboards", "build", "--to", str(tmp_path), "--json"])
-    told = json.loads(built.output)
-    assert told == {"files": sum(path.is_file() for path in tmp_path.rglob("*")), "to": str(tmp_path)}
+    reported = json.loads(built.output)
+    assert reported == {"files": sum(path.is_file() for path in tmp_path.rglob("*")), "to": str(tmp_path)}
     rendered = CliRunner().invoke(cli, ["jobs", "render", "io_mix", "--to", str(tmp_path / "job"), "--json"])
-    told = json.loads(rendered.output)
-    assert told["job"] == "io_mix"
-    assert sorted(map(Path, told["files"])) == sorted((tmp_path / "job").iterdir())
+    reported = json.loads(rendered.output)
+    assert reported["job"] == "io_mix"
+    assert sorted(map(Path, reported["files"])) == sorted((tmp_path / "job").iterdir())

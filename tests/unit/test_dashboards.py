@@ -71,7 +71,7 @@ def test_lines_end_where_points_are_missing() -> None:
     assert "FILL" not in bars.query, "a bar that is missing is a gap already"
 
 
-def test_every_key_is_one_of_grafana() -> None:
+def test_grafana_knows_every_key() -> None:
     """A key that Grafana's own types do not know is lost when they read and write what is generated."""
     made = {path: json.loads(text) for path, text in files().items() if path.endswith(".json")}
     shapes = {
@@ -89,7 +89,7 @@ def test_every_key_is_one_of_grafana() -> None:
 
 def _by_sdk(written: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it would rather have the second version, which no Grafana before 13 reads
+        warnings.simplefilter("ignore")  # it recommends the second version, which no Grafana before 13 reads
         from grafana_foundation_sdk.cog.encoder import JSONEncoder
         from grafana_foundation_sdk.cog.plugins import register_default_plugins
         from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -122,7 +122,7 @@ def test_a_chart_is_on_a_board() -> None:
     assert drawings().keys() - {name for board in boards().values() for name in board.drawings} == set()
 
 
-def test_each_metric_that_a_panel_names_is_told_by_some_part() -> None:
+def test_each_metric_that_a_panel_names_is_exported_by_some_part() -> None:
     assert {finding.state for finding in prometheus_panels(told())} == {"ok"}
     without = {finding.name: finding for finding in prometheus_panels(told() - {"counterflow_lander_lag"})}
     assert without["topic_lag"].problems == ("no part tells `counterflow_lander_lag`: nothing is drawn",)
@@ -158,7 +158,7 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
 
 
 @pytest.mark.parametrize(
-    ("board", "said"),
+    ("board", "expected"),
     [
         (_broken(uid="cf test"), "the uid is longer than 40"),
         (_broken(editable=True), "uneditable-dashboard"),
@@ -185,9 +185,9 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
         (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
     ],
 )
-def test_a_broken_rule_is_named(board: dict[str, Any], said: str) -> None:
+def test_a_broken_rule_is_named(board: dict[str, Any], expected: str) -> None:
     whole = [dashboard(other) for other in boards().values()]
-    assert any(said in problem for uid, problem in lint([*whole, board]) if uid == board["uid"])
+    assert any(expected in problem for uid, problem in lint([*whole, board]) if uid == board["uid"])
 
 
 def test_two_boards_of_one_name_are_named() -> None:
@@ -221,8 +221,8 @@ def test_every_mistake_is_named_with_its_file(folder: Path) -> None:
     (folder / "charts/three.yaml").write_text("title: [")
     with pytest.raises(CounterflowError) as refused:
         definition.charts()
-    for said in ("charts/one.yaml: unit: ", "`parsec` is no unit", "charts/two.yaml: colour: ", "charts/three.yaml: "):
-        assert said in refused.value.message
+    for part in ("charts/one.yaml: unit: ", "`parsec` is no unit", "charts/two.yaml: colour: ", "charts/three.yaml: "):
+        assert part in refused.value.message
 
 
 def test_what_a_board_names_must_be_there(folder: Path) -> None:
@@ -256,7 +256,7 @@ def test_the_chart_of_the_documentation_is_one() -> None:
     assert expand(example.query, Range(*MOMENTS), {"system": "A"})
 
 
-def test_every_board_is_led_to_from_every_other_in_the_order_of_work() -> None:
+def test_every_board_links_to_every_other_in_the_order_of_work() -> None:
     """A link of Grafana leads to the boards that have all of its tags."""
     made = [dashboard(board) for board in boards().values()]
     for board in made:
@@ -267,18 +267,18 @@ def test_every_board_is_led_to_from_every_other_in_the_order_of_work() -> None:
 
 
 @pytest.mark.parametrize("uid", ["cf-mirror", "cf-pipeline", "cf-question-mirroring"])
-def test_a_board_to_import_asks_for_its_data_sources(uid: str) -> None:
+def test_a_board_to_import_declares_its_data_sources(uid: str) -> None:
     provisioned, made = (json.loads(files()[path]) for path in (path_of(uid), f"{IMPORTS}/{uid}.json"))
-    asked = {one["name"]: one["pluginId"] for one in made["__inputs"]}
-    assert asked["DS_CLICKHOUSE"] == "grafana-clickhouse-datasource"
-    assert ("DS_PROMETHEUS" in asked) == (uid == "cf-pipeline")
+    inputs = {one["name"]: one["pluginId"] for one in made["__inputs"]}
+    assert inputs["DS_CLICKHOUSE"] == "grafana-clickhouse-datasource"
+    assert ("DS_PROMETHEUS" in inputs) == (uid == "cf-pipeline")
     named = set(re.findall(r"\$\{(DS_\w+)\}", json.dumps(made)))
-    assert named == set(asked), "each input is used, and no other is named"
-    assert {one["id"] for one in made["__requires"]} == {"grafana", *asked.values()}
+    assert named == set(inputs), "each input is used, and no other is named"
+    assert {one["id"] for one in made["__requires"]} == {"grafana", *inputs.values()}
     text = json.dumps({key: value for key, value in made.items() if not key.startswith("__")})
     assert "${datasource" not in text
     assert "${prometheus" not in text
-    assert "uid" not in made, "Grafana gives it one"
+    assert "uid" not in made, "Grafana assigns one"
     assert "/d/" not in text, "nothing leads to a uid that another board has only where it is provisioned"
     assert len(made["panels"]) == len(provisioned["panels"])
     assert made["id"] is None

@@ -1,4 +1,4 @@
-"""A date that can be read in several ways: refused, until the site says which."""
+"""A date that can be read in several ways: refused, until its order is configured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ sources: [{name: prints, paths: [/perf], date_order: ORDER}]
 
 
 @pytest.mark.parametrize(("order", "day"), [("mdy", "2026-05-09"), ("dmy", "2026-09-05")])
-def test_parse_takes_the_order_it_is_told(order: str, day: str) -> None:
+def test_parse_takes_the_order_of_its_option(order: str, day: str) -> None:
     result = CliRunner().invoke(command, [str(PRINT), "--date-order", order])
     assert result.exit_code == 0
     assert f'"ts":"{day}T18:50:00Z"' in result.output
@@ -32,7 +32,7 @@ def test_parse_refuses_the_date_and_names_the_way_out() -> None:
     assert "--date-order" in result.output
 
 
-def test_a_source_says_the_order() -> None:
+def test_a_source_sets_the_order() -> None:
     found = check(CONFIG.replace("ORDER", "dmy"))
     assert isinstance(found, Config)
     (source,) = found.sources
@@ -40,7 +40,7 @@ def test_a_source_says_the_order() -> None:
     assert source.date_order == "dmy"
 
 
-def test_an_order_that_is_none_is_named() -> None:
+def test_an_unknown_order_is_named() -> None:
     found = check(CONFIG.replace("ORDER", "day first"))
     assert isinstance(found, list)
     assert [(m.line, m.where) for m in found] == [(4, "sources[0].date_order")]

@@ -78,7 +78,7 @@ def test_a_result_has_no_rollup() -> None:
         Dataset.model_validate(with_changes(role="result"))
 
 
-def test_the_comment_says_unit_kind_and_when_it_is_null() -> None:
+def test_the_comment_states_unit_kind_and_when_it_is_null() -> None:
     column = Column.model_validate(DISK["columns"]["mounts"])
     assert column.comment == "Mounts. [mounts; delta; null: not reported]"
 

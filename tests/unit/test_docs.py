@@ -1,4 +1,4 @@
-"""The pages: their links, the code that stands in them, and what they say the product prints."""
+"""The pages: their links, the code in them, and the output that they show."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page, _ in groupby(blocks("pycon"), key=lambda block: block.page)])
-def test_examples_in_python_print_what_the_page_says(page: str) -> None:
-    said: list[str] = []
+def test_examples_in_python_print_what_the_page_shows(page: str) -> None:
+    failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     names: dict[str, object] = {}
     for block in blocks("pycon"):
         if block.page == page:
             test = doctest.DocTestParser().get_doctest(block.text, names, page, page, block.line)
-            runner.run(test, out=said.append, clear_globs=False)
+            runner.run(test, out=failures.append, clear_globs=False)
             names = test.globs
-    assert "".join(said) == ""
+    assert "".join(failures) == ""
 
 
 def test_every_command_that_a_page_names_exists_with_its_options() -> None:
@@ -54,7 +54,7 @@ def test_every_command_that_a_page_names_exists_with_its_options() -> None:
 
 
 def mistake(command: str) -> str | None:
-    """Say what the command line would refuse, whatever the values of options and arguments are."""
+    """Return what the command line would refuse, whatever the values of options and arguments are."""
     found: click.Command = cli
     context = click.Context(found, info_name="counterflow")
     _, *rest = words(command)

@@ -1,4 +1,4 @@
-"""The table of faults: each has a number, tests that exist, and on the page what the last run says of it."""
+"""The table of faults: each has a number, tests that exist, and on the page the figures of the last run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_page_has_the_table_of_the_last_run() -> None:
     assert with_table(PAGE.read_text()) == PAGE.read_text(), "python -m tests.faults.table"
 
 
-def test_a_fault_of_which_a_test_failed_has_no_figures() -> None:
+def test_a_fault_with_a_failed_test_has_no_figures() -> None:
     one = Fault(1, "harm", "nothing", ("a.py::test_a", "a.py::test_b", "b.py::test_c"))
     cost = {"lost": 0, "duplicates": 0, "results_wrong": 0}
     costs = {"1": [{"seconds": 3.4, **cost}, {"seconds": 7.6, **cost}]}

@@ -72,9 +72,9 @@ def test_summary_and_study_of_one_recording_have_one_cpu(processes: bool, expect
     All three: (95 + 250 + 150) / 11 = 45. Where processes are recorded the first has none: (250 + 150) / 10 = 40.
     """
     items = items_of(HEAD + (TOP if processes else "") + SNAPSHOTS)
-    said = summarised(items)
-    assert (said["cpu_pct_avg"], said["cpu_left_out"], said["snapshots"]) == (expected, left_out, 3)
-    assert said["cpu_pct_max"] == (50.0 if processes else 95.0)
+    summary = summarised(items)
+    assert (summary["cpu_pct_avg"], summary["cpu_left_out"], summary["snapshots"]) == (expected, left_out, 3)
+    assert summary["cpu_pct_max"] == (50.0 if processes else 95.0)
     assert studied(items, "10:00:04", "10:00:15") == pytest.approx(expected)
 
 
@@ -92,5 +92,5 @@ def test_a_recording_of_one_snapshot_has_a_figure() -> None:
 def test_each_recording_of_a_file_has_its_first_snapshot() -> None:
     """Twice (50 x 5 + 30 x 5) / 10, a day apart: 40, and two snapshots are left out."""
     once = HEAD + TOP + SNAPSHOTS
-    said = summarised(items_of(once + once.replace("05-MAR", "06-MAR")))
-    assert (said["cpu_pct_avg"], said["cpu_left_out"], said["snapshots"]) == (40.0, 2, 6)
+    summary = summarised(items_of(once + once.replace("05-MAR", "06-MAR")))
+    assert (summary["cpu_pct_avg"], summary["cpu_left_out"], summary["snapshots"]) == (40.0, 2, 6)

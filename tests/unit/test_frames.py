@@ -41,7 +41,7 @@ def test_a_missing_cell_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows", "said"),
+    ("columns", "rows", "problem"),
     [
         ("job, time, Value", [], "the first column is no time"),
         ("time, job", [], "no number"),
@@ -51,8 +51,8 @@ def test_a_missing_cell_is_none() -> None:
         ("time, Value, job", [(1, 1, "A"), (1, 2, "A")], "two rows at 1 of A"),
     ],
 )
-def test_what_grafana_would_not_show_is_refused(columns: str, rows: list[tuple[Any, ...]], said: str) -> None:
-    with pytest.raises(FrameError, match=said):
+def test_what_grafana_would_not_show_is_refused(columns: str, rows: list[tuple[Any, ...]], problem: str) -> None:
+    with pytest.raises(FrameError, match=problem):
         over_time(result(columns, *rows))
 
 

@@ -1,4 +1,4 @@
-"""What is generated from the definitions, and what is said when something disagrees with them."""
+"""What is generated from the definitions, and the errors when something disagrees with them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_migrations_have_numbers_of_their_own(tmp_path: Path) -> None:
     assert "0003" in str(caught.value.hint)
 
 
-def test_what_a_frame_as_a_whole_can_fail_is_asked_of_the_frame() -> None:
+def test_a_condition_that_a_whole_frame_can_fail_is_tested_on_the_frame() -> None:
     def condition(query: str) -> str:
         return Job(name="job", query=query).condition("distinct_job")
 

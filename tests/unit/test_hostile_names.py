@@ -1,4 +1,4 @@
-"""Names come from data: whatever writes them out, none is obeyed. Charts, the report and Markdown have tests beside."""
+"""Names come from data: whatever prints them, none is obeyed. Charts, the report and Markdown have their own tests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_terminal_obeys_no_name(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nor_when_it_stands_in_an_error(
+def test_a_terminal_obeys_no_name_in_an_error(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail() -> None:
@@ -53,9 +53,9 @@ def test_nor_when_it_stands_in_an_error(
     monkeypatch.setattr("counterflow.cli.cli", fail)
     with pytest.raises(SystemExit):
         main()
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert not OBEYED.search(said)
+    message = capsys.readouterr().err
+    assert message.startswith("error: ")
+    assert not OBEYED.search(message)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,11 +69,11 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
-    told = Told(3600, 10)
+    exported = Told(3600, 10)
     row = {"ts": datetime.now(UTC).isoformat(), "n": 1, "system": name, "response_ms": 4.0}
-    told.observe("disk_total", json.dumps(row).encode())
+    exported.observe("disk_total", json.dumps(row).encode())
     registry = CollectorRegistry()
-    registry.register(told)
+    registry.register(exported)
     families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
     [sample] = families["counterflow_disk_response_seconds"].samples
     assert (sample.labels["system"], sample.value) == (name, 0.004)
@@ -83,7 +83,7 @@ def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
 def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
     period = Period(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), name)
     [job] = chosen(["disk_load"])
-    told = render(
+    rendered = render(
         job,
         datasets(),
         bootstrap="b",
@@ -92,7 +92,7 @@ def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
         rules=Path("rules.zip"),
         period=period,
     )
-    [view] = [s for s in told["statements"] if s.startswith("CREATE TEMPORARY VIEW") and " `system` = " in s]
+    [view] = [s for s in rendered["statements"] if s.startswith("CREATE TEMPORARY VIEW") and " `system` = " in s]
     literal = view.partition(" `system` = ")[2]
     found = re.match(r"'((?:[^']|'')*)'", literal, re.DOTALL)
     assert found

@@ -1,4 +1,4 @@
-"""A DDS that is asked over HTTP: configuration, trust, passwords, losses, and each interval once."""
+"""A DDS that is queried over HTTP: configuration, trust, passwords, losses, and each interval once."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Agent:
         return self.metrics.registry.get_sample_value(f"counterflow_agent_{name}", {"source": "sys1", **labels})
 
     def shares(self) -> list[tuple[str, float]]:
-        """End of the interval and share of the general purpose processors, which tells the intervals apart."""
+        """End of the interval and share of the general purpose processors, which differs in each interval."""
         self.take()
         rows = [item.fields for item in self.items if isinstance(item, Record) and item.dataset == "system_cpu"]
         return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
@@ -155,8 +155,8 @@ def agent(dds: Dds, tmp_path: Path) -> Iterator[Callable[..., Agent]]:
 def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
     found = check(WRONG)
     assert not isinstance(found, Config)
-    said = {(m.line, m.where): m.what for m in sorted(found)}
-    assert list(said) == [
+    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
+    assert list(mistakes) == [
         (4, "sources[0].system"),
         (7, "sources[0].connection.url"),
         (9, "sources[0].connection.pasword"),
@@ -170,14 +170,14 @@ def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
         (24, "sources[3].zone"),
         (25, "sources[4].kind"),
     ]
-    assert "did you mean `password`?" in said[9, "sources[0].connection.pasword"]
-    assert "did you mean `PROCU`?" in said[10, "sources[0].reports[1]"]
-    assert "use https:" in said[15, "sources[1].connection.url"]
-    assert said[23, "sources[3].connection.user"] == "needs `password` beside it"
-    assert "hunter2" not in str(said)
+    assert "did you mean `password`?" in mistakes[9, "sources[0].connection.pasword"]
+    assert "did you mean `PROCU`?" in mistakes[10, "sources[0].reports[1]"]
+    assert "use https:" in mistakes[15, "sources[1].connection.url"]
+    assert mistakes[23, "sources[3].connection.user"] == "needs `password` beside it"
+    assert "hunter2" not in str(mistakes)
 
 
-def test_check_config_says_what_is_asked_and_that_files_can_be_read(authority: Authority, tmp_path: Path) -> None:
+def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authority: Authority, tmp_path: Path) -> None:
     connection = {"url": "https://dds:8803", "user": USER, "password": {"file": "password"}, "ca": "ca.pem"}
     source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection}
     config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
@@ -189,11 +189,11 @@ def test_check_config_says_what_is_asked_and_that_files_can_be_read(authority: A
     assert result.exit_code == 0, result.output
     assert "sys1: SYS1 at https://dds:8803, SYSINFO, PROCU, times in UTC" in result.output
     assert PASSWORD not in result.output + repr(load(path))
-    for content, said in (("no certificate", "holds no certificate"), (None, "No such file")):
+    for content, problem in (("no certificate", "holds no certificate"), (None, "No such file")):
         (tmp_path / "ca.pem").unlink()
         if content:
             (tmp_path / "ca.pem").write_text(content)
-        with pytest.raises(CounterflowError, match=said):
+        with pytest.raises(CounterflowError, match=problem):
             CliRunner().invoke(command, [str(path)], catch_exceptions=False)
 
 
@@ -243,7 +243,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, ses
     assert asking.number == 1
 
 
-def test_many_questions_go_over_one_connection(dds: Dds, session: Callable[..., Session]) -> None:
+def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., Session]) -> None:
     asking, report = session(), Report("SYSINFO", "SYS1", None, None)
     asking.open()
     for n in range(1, 6):
@@ -251,7 +251,7 @@ def test_many_questions_go_over_one_connection(dds: Dds, session: Callable[..., 
         (batch,) = report.read(asking)
         assert batch.position == {"n": n, "end": f"202511210{100 + n}00"}
     assert dds.connections == 1
-    assert dds.asked == ["/gpm/root"] + 5 * ["SYSINFO"]
+    assert dds.requested == ["/gpm/root"] + 5 * ["SYSINFO"]
 
 
 @pytest.mark.parametrize("extension", ["", ".xml"])
@@ -261,15 +261,15 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
     dds.extension = extension
     asking, report = session(), Report("SYSINFO", "SYS1", None, None)
     asking.open()
-    before = len(dds.asked)
+    before = len(dds.requested)
     assert len(list(report.read(asking))) == 1
-    assert len(dds.asked) == before + 1  # known from the first question on
+    assert len(dds.requested) == before + 1  # known since the first request
 
 
 @pytest.mark.parametrize(
     ("status", "kind"), [(503, Kind.LOST), (429, Kind.LOST), (400, Kind.FAILED), (302, Kind.FAILED), (403, Kind.ABSENT)]
 )
-def test_what_is_answered_instead_of_a_report_is_told_apart(
+def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     dds: Dds, session: Callable[..., Session], status: int, kind: Kind
 ) -> None:
     asking = session()
@@ -281,7 +281,7 @@ def test_what_is_answered_instead_of_a_report_is_told_apart(
     assert PASSWORD not in str(raised.value)
 
 
-def test_an_answer_that_is_not_json_is_said_once(dds: Dds, session: Callable[..., Session]) -> None:
+def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., Session]) -> None:
     asking, report = session(), Report("SYSINFO", "SYS1", None, None)
     asking.open()
     dds.content_type = "application/xml"
@@ -292,7 +292,7 @@ def test_an_answer_that_is_not_json_is_said_once(dds: Dds, session: Callable[...
     assert [bool(batch.body) for batch in report.read(asking)] == [True]
 
 
-def test_a_report_that_the_dds_does_not_have_is_asked_for_rarely(dds: Dds, session: Callable[..., Session]) -> None:
+def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., Session]) -> None:
     asking, report = session(), Report("PCIE", "SYS1", 60, None)
     asking.open()
     dds.status = 403
@@ -301,7 +301,7 @@ def test_a_report_that_the_dds_does_not_have_is_asked_for_rarely(dds: Dds, sessi
     assert report.interval_s == 3600
 
 
-def test_the_interval_is_what_the_dds_says(dds: Dds, session: Callable[..., Session]) -> None:
+def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., Session]) -> None:
     dds.gathered_s = 100
     asking, report = session(), Report("SYSINFO", "SYS1", None, None)
     asking.open()
@@ -332,8 +332,8 @@ def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) 
     for n in range(1, 6):
         dds.intervals = n
         until(lambda: len(asking.shares()) >= n)  # noqa: B023 - used up here
-        asked = len(dds.asked)
-        until(lambda: len(dds.asked) >= asked + 4)  # noqa: B023
+        before = len(dds.requested)
+        until(lambda: len(dds.requested) >= before + 4)  # noqa: B023
     assert asking.shares()[-5:] == [(f"01:0{n}", n) for n in range(1, 6)]
     assert len(asking.shares()) == len(set(asking.shares()))
     jobs = [item.fields for item in asking.items if isinstance(item, Record) and item.dataset == "job"]
@@ -345,14 +345,14 @@ def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) 
     assert asking.value("answer_duration_seconds_count") == len(asking.shares()) + len(jobs)
 
 
-def test_another_process_goes_on_behind_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
     first = agent()
     until(first.shares)
     first.live.stop()
     second = agent(first.memory)
     until(lambda: second.value("system_connected"))
-    asked = len(dds.asked)
-    until(lambda: len(dds.asked) >= asked + 4)
+    before = len(dds.requested)
+    until(lambda: len(dds.requested) >= before + 4)
     assert second.shares() == []
     dds.intervals = 2
     until(second.shares)
@@ -365,26 +365,26 @@ def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Ag
     asking.live.take_back(asking.memory)  # its transaction was lost
     assert [again.batch for again in asking.live.waiting()] == [taken.batch]
     asking.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
-    asking.live.take_back(asking.memory)  # it had been committed, and nobody knew
+    asking.live.take_back(asking.memory)  # it had been committed, unnoticed
     assert list(asking.live.waiting()) == []
 
 
-def test_no_data_is_told_once_and_the_interval_is_read_when_it_is_there(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: Callable[..., Agent]) -> None:
     dds.no_data = True
     asking = agent(reports=["SYSINFO"])
     until(asking.take)
-    until(lambda: dds.asked.count("SYSINFO") >= 4)
+    until(lambda: dds.requested.count("SYSINFO") >= 4)
     asking.take()
-    (told,) = asking.items
-    assert isinstance(told, Reject)
-    assert (told.kept, told.section, told.detail[:8]) == ("all", "SYSINFO", "GPM0507I")
+    (reject,) = asking.items
+    assert isinstance(reject, Reject)
+    assert (reject.kept, reject.section, reject.detail[:8]) == ("all", "SYSINFO", "GPM0507I")
     dds.no_data = False
     until(asking.shares)
     assert asking.shares() == [("01:01", 1)]
 
 
 @pytest.mark.parametrize("how", ["503", "restart"])
-def test_a_dds_that_is_away_is_asked_again_when_it_is_back(
+def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
     dds: Dds, agent: Callable[..., Agent], capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
     asking = agent(reports=["SYSINFO"])
@@ -404,7 +404,7 @@ def test_a_dds_that_is_away_is_asked_again_when_it_is_back(
     assert PASSWORD not in "".join(capsys.readouterr())
 
 
-def test_a_wrong_password_is_told_and_never_shown(
+def test_a_wrong_password_is_reported_and_never_shown(
     dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asking = agent(password="hunter2-is-wrong")
@@ -418,7 +418,7 @@ def test_a_wrong_password_is_told_and_never_shown(
     assert PASSWORD not in shown
 
 
-def test_an_authority_that_is_not_theirs_is_told(
+def test_an_authority_that_is_not_theirs_is_reported(
     dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = Authority(tmp_path / "other").authority

@@ -134,7 +134,7 @@ def test_the_same_field_has_the_unit_of_its_file() -> None:
     }
 
 
-def test_rows_of_sql_say_what_rows_of_a_file_say() -> None:
+def test_rows_of_sql_are_read_like_rows_of_a_file() -> None:
     names = ("INTNUM", "UTCTIME", "INTSEC", "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPOOL")
     written = (
         "1",
@@ -163,7 +163,7 @@ def test_rows_without_a_time_have_that_of_the_sample() -> None:
     assert (found["prev_ts"], found["prev_out_bytes"], found["out_bytes"]) == ("2026-07-16T01:00:00Z", 100, 350)
 
 
-def test_names_and_boundaries_told_before_are_used() -> None:
+def test_names_and_boundaries_read_before_are_used() -> None:
     state: dict[str, Any] = {}
     conf = [("    ", f"B{n} ", f"{4**n:010}") for n in range(1, 6)] + [
         ("", "1 ", "2607161   "),
@@ -226,7 +226,7 @@ PTFS = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) br
 
 
 @pytest.mark.parametrize(
-    ("columns", "named", "reads", "said"),
+    ("columns", "named", "reads", "noted"),
     [
         (("JBNEW",), None, None, "no column, or not one alone, has READ and UPDATE in its name or label: "),
         (("READS_FOR_UPDATE",), None, 4, None),
@@ -241,8 +241,8 @@ PTFS = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) br
         ),
     ],
 )
-def test_a_recording_without_reads_for_update_says_so_once_and_which_ptf_brings_them(
-    columns: tuple[str, ...], named: str | None, reads: float | None, said: str | None
+def test_a_recording_without_reads_for_update_is_noted_once_with_the_ptf_that_brings_them(
+    columns: tuple[str, ...], named: str | None, reads: float | None, noted: str | None
 ) -> None:
     """9 logical reads, 4 of them for update; PTFs as printed in Db2 Mirror for i: Performance Considerations, 2.2."""
     context = Context("test", BERLIN, "SYSA", columns={"logical_reads_for_update": named} if named else {})
@@ -253,9 +253,9 @@ def test_a_recording_without_reads_for_update_says_so_once_and_which_ptf_brings_
     found = of("job", items)
     assert [(job["logical_reads"], job.get("logical_reads_for_update")) for job in found] == [(9, reads)] * 2
     rejects = [item for item in items if isinstance(item, Reject)]
-    assert [(r.reason, r.kept) for r in rejects] == ([(Reason.COLUMN_MISSING, "all")] if said else [])
+    assert [(r.reason, r.kept) for r in rejects] == ([(Reason.COLUMN_MISSING, "all")] if noted else [])
     for reject in rejects:
-        assert reject.detail.startswith(said or "")
+        assert reject.detail.startswith(noted or "")
         assert (PTFS in reject.detail) == (len(columns) == 1)
 
 
@@ -279,7 +279,7 @@ def test_only_expressions_over_fields_are_translated(code: str) -> None:
         translation.value(code)
 
 
-def test_what_cannot_be_read_at_all_says_why() -> None:
+def test_what_cannot_be_read_at_all_is_refused_with_the_reason() -> None:
     (unknown,) = read("NO_TABLE", ("A",), ("1",))
     assert isinstance(unknown, Reject)
     assert "QAPMDISK" in unknown.detail

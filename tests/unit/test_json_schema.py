@@ -1,4 +1,4 @@
-"""The validator of a published record takes what is right and refuses what ClickHouse would take wrongly."""
+"""The validator of a published record accepts what is valid and refuses what ClickHouse would read wrongly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DISK = validator(datasets()["disk"])
 @pytest.mark.parametrize(
     "change", [{}, {"busy_pct": 12}, {"seq": 2**63 - 1}, {"ts": "2026-11-20T10:00:00.123Z"}, {"run": "baseline"}]
 )
-def test_a_right_record_is_taken(change: dict[str, Any]) -> None:
+def test_a_valid_record_is_accepted(change: dict[str, Any]) -> None:
     DISK.validate({**ROW, **change})
 
 
@@ -58,7 +58,7 @@ def test_a_right_record_is_taken(change: dict[str, Any]) -> None:
         {"bussy_pct": 1},
     ],
 )
-def test_what_clickhouse_would_take_wrongly_is_refused(change: dict[str, Any]) -> None:
+def test_what_clickhouse_would_read_wrongly_is_refused(change: dict[str, Any]) -> None:
     assert not DISK.is_valid({**ROW, **change})
 
 

@@ -1,4 +1,4 @@
-"""Where topics are read on, and what is told of them; with a real broker: tests/integration/test_kafka_source.py."""
+"""Where reading of topics resumes, and what is reported; with a real broker: tests/integration/test_kafka_source.py."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ A, B = Place("t", 0), Place("t", 1)
 
 
 @dataclass
-class Said:
-    """A message, or what a partition has to say."""
+class Event:
+    """A message, or an error of a partition."""
 
     place: Place | None
     number: int = 0
@@ -49,7 +49,7 @@ class Cluster:
     holds: dict[Place, Range]
     cluster: str = "c1"
     number: int = 1
-    waiting: deque[Said] = field(default_factory=deque)
+    waiting: deque[Event] = field(default_factory=deque)
     assigned: dict[Place, int] = field(default_factory=dict)
     closed: bool = False
 
@@ -62,7 +62,7 @@ class Cluster:
     def assign(self, offsets: dict[Place, int]) -> None:
         self.assigned = offsets
 
-    def poll(self, timeout_s: float) -> Said | None:
+    def poll(self, timeout_s: float) -> Event | None:
         return self.waiting.popleft() if self.waiting else None
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ def at(offset: int, cluster: str = "c1") -> dict[str, Cursor]:
 
 
 @pytest.mark.parametrize(
-    ("committed", "begins", "told"),
+    ("committed", "begins", "error"),
     [
         ({}, 5, None),
         (at(7), 7, None),
@@ -89,16 +89,16 @@ def at(offset: int, cluster: str = "c1") -> dict[str, Cursor]:
         (at(7, "c0"), 5, "t/0: another cluster than before (c1), read from its beginning"),
     ],
 )
-def test_a_partition_is_read_on_where_it_stood(committed: dict[str, Cursor], begins: int, told: str | None) -> None:
+def test_reading_resumes_at_the_committed_offset(committed: dict[str, Cursor], begins: int, error: str | None) -> None:
     cluster = Cluster({A: Range(5, 9)})
-    assert [batch.trouble for batch in read(Topics(["t"], committed), cluster)] == ([told] if told else [])
+    assert [batch.trouble for batch in read(Topics(["t"], committed), cluster)] == ([error] if error else [])
     assert cluster.assigned == {A: begins}
 
 
-def test_lines_of_a_partition_stand_together_with_the_offset_behind_them() -> None:
+def test_lines_of_a_partition_come_together_with_the_next_offset() -> None:
     cluster = Cluster({A: Range(0, 9), B: Range(0, 9)})
     cluster.waiting.extend(
-        [Said(A, 4, b"one\ntwo\n"), Said(B, 2, b"three"), Said(A, 6, b"four"), Said(B, 5, None), Said(A, 7, b"")]
+        [Event(A, 4, b"one\ntwo\n"), Event(B, 2, b"three"), Event(A, 6, b"four"), Event(B, 5, None), Event(A, 7, b"")]
     )
     first, second = read(Topics(["t"], {}), cluster)
     assert (first.stream, first.body, first.position) == (
@@ -112,12 +112,12 @@ def test_lines_of_a_partition_stand_together_with_the_offset_behind_them() -> No
 
 def test_a_batch_is_bounded() -> None:
     cluster = Cluster({A: Range(0, 9)})
-    cluster.waiting.extend(Said(A, n) for n in range(MOST_MESSAGES + 1))
+    cluster.waiting.extend(Event(A, n) for n in range(MOST_MESSAGES + 1))
     assert [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)] == [
         MOST_MESSAGES,
         MOST_MESSAGES + 1,
     ]
-    cluster.waiting.extend(Said(A, n, b"x" * (MOST_BYTES // 2)) for n in range(3))
+    cluster.waiting.extend(Event(A, n, b"x" * (MOST_BYTES // 2)) for n in range(3))
     assert [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)] == [2, 3]
 
 
@@ -128,42 +128,42 @@ def test_a_topic_and_a_partition_that_come_later_are_found(monkeypatch: pytest.M
     (missing,) = read(topics, cluster)
     assert missing.trouble == "the cluster has no topic t, or none that this user may describe"
     now += REFRESH_S
-    assert read(topics, cluster) == []  # said once
+    assert read(topics, cluster) == []  # reported once
     cluster.holds = {A: Range(0, 3)}
     assert (read(topics, cluster), cluster.assigned) == ([], {})  # not yet looked for
     now += REFRESH_S
     assert (read(topics, cluster), cluster.assigned) == ([], {A: 0})
-    cluster.waiting.append(Said(A, 2))
+    cluster.waiting.append(Event(A, 2))
     read(topics, cluster)
     cluster.holds = {A: Range(0, 3), B: Range(0, 0)}
     now += REFRESH_S
     assert (read(topics, cluster), cluster.assigned) == ([], {A: 3, B: 0})
 
 
-def test_after_another_connection_it_goes_on_where_it_was_read_to() -> None:
+def test_a_new_connection_resumes_where_reading_stopped() -> None:
     cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], at(4))
-    cluster.waiting.append(Said(A, 4))
+    cluster.waiting.append(Event(A, 4))
     read(topics, cluster)
     cluster.number, cluster.assigned = 2, {}
     read(topics, cluster)
     assert cluster.assigned == {A: 5}
 
 
-def test_what_a_partition_has_to_say_is_told_and_it_is_assigned_again() -> None:
+def test_an_error_of_a_partition_is_reported_and_it_is_assigned_again() -> None:
     cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], at(4))
     read(topics, cluster)
     cluster.holds, cluster.assigned = {A: Range(6, 9)}, {}
-    cluster.waiting.append(Said(A, trouble=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")))
-    (told,) = read(topics, cluster)
-    assert told.trouble is not None
-    assert "fetch failed" in told.trouble
+    cluster.waiting.append(Event(A, trouble=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")))
+    (failed,) = read(topics, cluster)
+    assert failed.trouble is not None
+    assert "fetch failed" in failed.trouble
     (gone,) = read(topics, cluster)
     assert (gone.trouble, cluster.assigned) == ("t/0: offsets 4 to 5 were deleted before they were read (2)", {A: 6})
 
 
 def test_an_error_of_no_partition_connects_again() -> None:
     cluster = Cluster({A: Range(0, 9)})
-    cluster.waiting.append(Said(None, trouble=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)))
+    cluster.waiting.append(Event(None, trouble=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)))
     with pytest.raises(AskError):
         read(Topics(["t"], {}), cluster)
     assert cluster.closed

@@ -1,4 +1,4 @@
-"""Learned limits: what they come from, when they count, what begins them anew, and how the site file gets them."""
+"""Learned limits: what they come from, when they count, what resets them, and how the site file gets them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from counterflow.pipelines.rules.learned import Learned
 from counterflow.pipelines.rules.roce_cap import Interval
 
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
-# 256 jobs on zHPF under pressure: table 1 of the study of zHyperLink, without the ceiling that nobody wrote down
+# 256 jobs on zHPF under pressure: table 1 of the study of zHyperLink, without a configured ceiling
 PRESSED = {"path": "zhpf", "rate_mb_s": 214, "waits_delta": 12, "waiting_threads": 160, "active_threads": 256}
 PRESSED |= {"gcp_pct": 27.2, "ziip_pct": 23.3}
 CALM = {**PRESSED, "rate_mb_s": 100, "waits_delta": 0, "waiting_threads": 2}
@@ -37,7 +37,7 @@ def lines(series: list[dict[str, Any]], gap: int | None = None) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def asked(command: str, series: list[dict[str, Any]], *options: str, gap: int | None = None) -> list[dict[str, Any]]:
+def run(command: str, series: list[dict[str, Any]], *options: str, gap: int | None = None) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "intervals.jsonl"
         path.write_text(lines(series, gap))
@@ -57,16 +57,16 @@ def test_a_quantile_is_a_value_to_half_a_percent(values: list[float], share: flo
 
 
 def test_thirty_intervals_under_pressure_make_a_ceiling_that_warns_and_never_pages() -> None:
-    said = asked("replay", [PRESSED] * 40)
-    assert {v["state"] for v in said[:30]} == {"UNKNOWN"}
-    assert "learned from 29 of 30 intervals under pressure" in said[29]["reason"]
-    assert {v["state"] for v in said[32:]} == {"WARNING"}
-    assert "learned 21" in said[-1]["reason"]
-    assert "warns at most" in said[-1]["reason"]
+    verdicts = run("replay", [PRESSED] * 40)
+    assert {v["state"] for v in verdicts[:30]} == {"UNKNOWN"}
+    assert "learned from 29 of 30 intervals under pressure" in verdicts[29]["reason"]
+    assert {v["state"] for v in verdicts[32:]} == {"WARNING"}
+    assert "learned 21" in verdicts[-1]["reason"]
+    assert "warns at most" in verdicts[-1]["reason"]
 
 
 def test_a_configured_ceiling_of_the_same_series_is_critical() -> None:
-    assert asked("replay", [{**PRESSED, "ceiling_mb_s": 214}] * 4)[-1]["state"] == "CRITICAL"
+    assert run("replay", [{**PRESSED, "ceiling_mb_s": 214}] * 4)[-1]["state"] == "CRITICAL"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_configured_ceiling_of_the_same_series_is_critical() -> None:
         {**PRESSED, "path": "zhl", "zhl_sync_pct": 4.0},  # fallen back
     ],
 )
-def test_nothing_is_learned_of_what_is_no_ceiling(row: dict[str, Any]) -> None:
-    assert asked("learn", [row] * 40) == []
+def test_nothing_is_learned_from_what_is_no_ceiling(row: dict[str, Any]) -> None:
+    assert run("learn", [row] * 40) == []
 
 
 def test_path_and_changes_of_the_site_begin_a_limit_of_their_own() -> None:
@@ -88,7 +88,7 @@ def test_path_and_changes_of_the_site_begin_a_limit_of_their_own() -> None:
     later = {"ceiling_since": "2026-11-21T01:40:00Z"}
     fast = {**PRESSED, **later, "path": "zhl", "rate_mb_s": 594, "zhl_sync_pct": 100.0}
     series = [*[{**PRESSED, **january}] * 40, *[{**PRESSED, **later, "rate_mb_s": 260}] * 35, *[fast] * 31]
-    found = [(row["path"], row["ceiling_since"], row["learned_intervals"]) for row in asked("learn", series)]
+    found = [(row["path"], row["ceiling_since"], row["learned_intervals"]) for row in run("learn", series)]
     assert found == [
         ("zhpf", "2026-01-01T00:00:00+00:00", 40),
         ("zhpf", "2026-11-21T01:40:00+00:00", 35),
@@ -98,19 +98,19 @@ def test_path_and_changes_of_the_site_begin_a_limit_of_their_own() -> None:
 
 def test_a_time_that_is_not_known_is_no_change() -> None:
     series = [*[PRESSED] * 5, *[{**PRESSED, "ceiling_since": "2026-01-01T00:00:00Z"}] * 5, *[PRESSED] * 5]
-    assert [row["learned_intervals"] for row in asked("learn", series)][-1] == 15
+    assert [row["learned_intervals"] for row in run("learn", series)][-1] == 15
 
 
 def test_confidence_grows_with_intervals_and_falls_with_spread() -> None:
-    assert [asked("learn", [PRESSED] * n)[0]["learned_confidence"] for n in (29, 30, 150)] == ["low", "medium", "high"]
-    (row,) = asked("learn", [{**PRESSED, "rate_mb_s": rate} for rate in (214, 150, 150)] * 60)
+    assert [run("learn", [PRESSED] * n)[0]["learned_confidence"] for n in (29, 30, 150)] == ["low", "medium", "high"]
+    (row,) = run("learn", [{**PRESSED, "rate_mb_s": rate} for rate in (214, 150, 150)] * 60)
     # (214 - 150) / 214
     assert row["learned_spread"] == pytest.approx(0.299, abs=0.01)
     assert row["learned_confidence"] == "low"
 
 
 def test_a_silence_does_not_forget_what_was_learned() -> None:
-    assert asked("learn", [PRESSED] * 40, gap=35)[0]["learned_intervals"] == 40
+    assert run("learn", [PRESSED] * 40, gap=35)[0]["learned_intervals"] == 40
 
 
 SITE = """\
@@ -134,7 +134,7 @@ batches: []
 def test_learn_writes_the_entry_of_the_machine_in_use_and_the_file_stays_as_it_was(tmp_path: Path) -> None:
     site = tmp_path / "site.yaml"
     site.write_text(SITE)
-    asked("learn", [PRESSED] * 40, "--site", str(site))
+    run("learn", [PRESSED] * 40, "--site", str(site))
     before, added, after = site.read_text().partition("  - {subsystem: DBP1, path: zhpf, ")
     assert added
     assert before + after.split("\n", 1)[1] == SITE

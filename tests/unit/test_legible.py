@@ -1,4 +1,4 @@
-"""Colours that can be seen and told apart, and the rules of looks and charts."""
+"""Colours that can be seen and distinguished, and the rules of looks and charts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_contrast_is_that_of_wcag(one: str, other: str, ratio: float) -> None:
     assert contrast(one, other) == contrast(other, one) == pytest.approx(ratio, abs=0.005)
 
 
-def test_red_and_green_are_closest_for_who_lacks_green_or_red() -> None:
+def test_red_and_green_are_closest_to_an_eye_that_lacks_green_or_red() -> None:
     assert distance("#000000", "#FFFFFF")[0] == pytest.approx(1, abs=0.01)
     found, who = distance("#C62828", "#4E7D00")
     assert found < 0.1
@@ -60,7 +60,7 @@ def test_the_product_keeps_the_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({"palette": ["#F0E442"]}, "has a contrast of 1.3:1 on light panels"),
         ({"hues": {"blue": "#3C66AE", "navy": "#3C66B4"}}, "#3C66AE and #3C66B4 are"),
@@ -70,12 +70,12 @@ def test_the_product_keeps_the_rules() -> None:
         ({"states": {**looks().states, "DEMAND_LIMITED": "good"}}, "OK, DEMAND_LIMITED have the colour of `good`"),
     ],
 )
-def test_looks_that_mislead_are_named(changes: dict[str, Any], said: str) -> None:
-    assert any(said in problem for problem in looks_problems(changed(**changes)))
+def test_looks_that_mislead_are_named(changes: dict[str, Any], expected: str) -> None:
+    assert any(expected in problem for problem in looks_problems(changed(**changes)))
 
 
 @pytest.mark.parametrize(
-    ("series", "said"),
+    ("series", "expected"),
     [
         ({"Lost": {"colour": "critical"}}, "Lost: `critical` is the colour of a state"),
         ({"Ceiling": {"colour": "limit"}}, "Ceiling: limits are dashed"),
@@ -83,9 +83,9 @@ def test_looks_that_mislead_are_named(changes: dict[str, Any], said: str) -> Non
         ({"Reads": {"colour": "read"}, "CPU": {"colour": "cpu"}}, "#3C66AE and #3C66AE are 0.000 apart"),
     ],
 )
-def test_a_chart_that_misleads_is_named(series: dict[str, Any], said: str) -> None:
+def test_a_chart_that_misleads_is_named(series: dict[str, Any], expected: str) -> None:
     assert list(chart_problems(chart(), looks())) == []
-    assert any(said in problem for problem in chart_problems(chart(series=series), looks()))
+    assert any(expected in problem for problem in chart_problems(chart(series=series), looks()))
 
 
 def test_documented_colours_stay() -> None:
@@ -109,8 +109,8 @@ def test_a_column_is_as_wide_as_its_heading_and_its_values_need() -> None:
 def test_a_table_that_does_not_fit_a_laptop_is_named() -> None:
     made = table(**{f"A heading, number {number}": {} for number in range(6)})
     assert list(too_wide(made, 24)) == []
-    [said] = too_wide(made, 12)
-    assert f"pixels of {room_px(12)}: shorten headings" in said
+    [problem] = too_wide(made, 12)
+    assert f"pixels of {room_px(12)}: shorten headings" in problem
     assert room_px(24) < 1280
 
 
@@ -147,20 +147,20 @@ def test_a_board_of_one_question_is_one_screen_and_begins_with_figures() -> None
 
 
 @pytest.mark.parametrize(
-    ("uid", "said"),
+    ("uid", "expected"),
     [
         ("cf-system", []),
         ("cf-nowhere", ["which is no board"]),
         ("cf-compare", ["sets system, which `cf-compare` has not"]),
     ],
 )
-def test_a_row_leads_to_a_board_that_exists_and_knows_its_variables(uid: str, said: list[str]) -> None:
+def test_a_row_leads_to_a_board_that_exists_and_knows_its_variables(uid: str, expected: list[str]) -> None:
     link = {"title": "There", "board": "cf-system", "by": "board_uid", "variables": {"system": "System"}}
     made = table(System={"unit": "text"}).model_copy(update={"links": (Link(**link),)})
     result = Result([Column("System", "String"), Column("board_uid", "String")], [["BANKA", uid]])
     found = list(problems(made, result))
-    assert len(found) == len(said)
-    assert all(part in problem for part, problem in zip(said, found, strict=True))
+    assert len(found) == len(expected)
+    assert all(part in problem for part, problem in zip(expected, found, strict=True))
 
 
 def test_first_screens_have_few_charts_and_controls_one_row() -> None:
@@ -174,16 +174,16 @@ def test_first_screens_have_few_charts_and_controls_one_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("begin_ms", "end_ms", "said"),
+    ("begin_ms", "end_ms", "expected"),
     [(0, 2000, []), (2000, 2000, ["2000 to 2000"]), (1500, 2000, ["1500 to 2000"]), (0, 500, ["0 to 500"])],
 )
-def test_a_range_that_a_row_leads_to_has_what_the_row_states(begin_ms: int, end_ms: int, said: list[str]) -> None:
+def test_a_range_that_a_row_leads_to_has_what_the_row_states(begin_ms: int, end_ms: int, expected: list[str]) -> None:
     link = Link(title="Then", board="cf-system", pad=True)
     made = table(Begin={"unit": "time"}).model_copy(update={"links": (link,)})
     columns = [Column("Begin", "DateTime"), Column("from_ms", "String"), Column("to_ms", "String")]
     result = Result(columns, [["1970-01-01 00:00:01", str(begin_ms), str(end_ms)]])
     found = list(problems(made, result))
-    assert [problem.split(": ")[-1] for problem in found] == said
+    assert [problem.split(": ")[-1] for problem in found] == expected
 
 
 def test_an_array_is_a_line_in_a_cell_and_nothing_else_is() -> None:

@@ -1,4 +1,4 @@
-"""The ceiling verdict as its text says it: the four measured runs of zHyperLink, and made series."""
+"""The ceiling verdict against its definition: the four measured runs of zHyperLink, and made-up series."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_near_is_95_percent_of_the_ceiling(percent: float, pressed: str, calm: s
         ({"waits_delta": 0, "waiting_threads": None}, False),
         ({"waits_delta": None, "waiting_threads": 10}, False),
         ({"waits_delta": None, "waiting_threads": 60, "active_threads": None}, False),
-        ({"waits_delta": 0, "waiting_threads": 0, "active_threads": 0}, False),  # a fifth of nobody is nobody
+        ({"waits_delta": 0, "waiting_threads": 0, "active_threads": 0}, False),  # a fifth of none is none
         ({"waits_delta": None, "waiting_threads": 0, "active_threads": 0}, False),
     ],
 )
@@ -173,8 +173,8 @@ def test_near_in_three_of_five_warns(count: int) -> None:
         else made(60)
         for number in range(5)
     ]
-    said = states([*[made(60)] * 5, *window])[-1]
-    assert said == ("WARNING" if count >= 3 else "OK")
+    shown = states([*[made(60)] * 5, *window])[-1]
+    assert shown == ("WARNING" if count >= 3 else "OK")
 
 
 def test_three_of_six_do_not_warn() -> None:
@@ -208,8 +208,8 @@ def test_a_busy_processor_is_not_the_ceiling() -> None:
 def test_a_fallback_to_zhpf_is_seen_though_the_rate_looks_harmless() -> None:
     """214 of 594 MB/s is 36 % of the ceiling."""
     fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=4.36, **PRESSURE)
-    said = states([*[SYNC] * 5, *[fallen] * 5])
-    assert said == [*["OK"] * 7, *["PATH_DEGRADED"] * 3]
+    shown = states([*[SYNC] * 5, *[fallen] * 5])
+    assert shown == [*["OK"] * 7, *["PATH_DEGRADED"] * 3]
     assert replay([fallen] * 3)[-1].evidence.as_json()["rule"] == "log_path_degraded"
 
 
@@ -247,8 +247,8 @@ def test_a_degraded_path_needs_flat_rates() -> None:
     ],
 )
 def test_a_degraded_path_is_left_after_five(columns: dict[str, Any], leaves: bool) -> None:
-    said = states([*[FALLEN] * 3, *[{**FALLEN, **columns}] * 5])[-5:]
-    assert said == [*["PATH_DEGRADED"] * 4, "OK" if leaves else "PATH_DEGRADED"]
+    shown = states([*[FALLEN] * 3, *[{**FALLEN, **columns}] * 5])[-5:]
+    assert shown == [*["PATH_DEGRADED"] * 4, "OK" if leaves else "PATH_DEGRADED"]
 
 
 # --- leaving ----------------------------------------------------------------------------------------------------------
@@ -311,8 +311,8 @@ def test_switching_zhyperlink_on_clears_and_its_fallback_degrades() -> None:
     zhpf = measured("z17 zHPF DS8A50", 1.0, **PRESSURE)
     zhl = made(0, path="zhl", rate_mb_s=420, ceiling_mb_s=594, zhl_sync_pct=99.0)
     fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=5.0, **PRESSURE)
-    said = states([*[zhpf] * 5, *[zhl] * 6, *[fallen] * 4])
-    assert said == [*["OK"] * 2, *["CRITICAL"] * 3, *["OK"] * 8, *["PATH_DEGRADED"] * 2]
+    shown = states([*[zhpf] * 5, *[zhl] * 6, *[fallen] * 4])
+    assert shown == [*["OK"] * 2, *["CRITICAL"] * 3, *["OK"] * 8, *["PATH_DEGRADED"] * 2]
 
 
 def test_a_cut_over_from_zhyperlink_takes_its_fallback_back() -> None:
@@ -559,8 +559,8 @@ def test_each_parameter_does_something(name: str) -> None:
 def test_every_parameter_is_tested_and_on_the_page_with_its_default() -> None:
     names = {f.name for f in fields(RULE.parameters)}
     assert LATER.keys() == names
-    said = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
-    assert {name: float(value) for name, value in said.items()} == {
+    documented = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
+    assert {name: float(value) for name, value in documented.items()} == {
         name: float(default) for name, default in asdict(RULE.parameters()).items()
     }
 

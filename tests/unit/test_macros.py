@@ -1,4 +1,4 @@
-"""What the macros and variables of Grafana become: as the plugin's own tests and documentation say."""
+"""What the macros and variables of Grafana become: as in the plugin's own tests and documentation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_is_written_and_what_is_run(written: str, run: str | None) -> None:
     assert expand(written, SHOWN, variables) == run
 
 
-def test_all_is_every_option_where_it_is_listed_and_no_condition_where_that_is_asked() -> None:
+def test_all_is_every_option_where_it_is_listed_and_no_condition_where_that_is_requested() -> None:
     sql = "${system:singlequote} $__conditionalAll(job IN (${system:singlequote}), $system)"
     assert expand(sql, SHOWN, {"system": All(["A", "B"])}) == "'A','B' 1=1"
     assert expand("${system:singlequote}", SHOWN, {"system": All()}) == "''", "no options: Grafana's value is empty"
@@ -56,7 +56,7 @@ def test_a_name_from_the_data_stays_one_string(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "expected"),
     [
         ("system = $system", "write ${system:singlequote}, not $system"),
         ("system = ${system}", "write ${system:singlequote}, not ${system}"),
@@ -67,10 +67,10 @@ def test_a_name_from_the_data_stays_one_string(name: str) -> None:
         ("$__timeFilter(a, b)", "takes 1 arguments, not 2"),
     ],
 )
-def test_what_is_not_understood_is_named(sql: str, said: str) -> None:
+def test_what_is_not_understood_is_named(sql: str, expected: str) -> None:
     with pytest.raises(KeyError) as refused:
         expand(sql, SHOWN, {"system": "A"})
-    assert said in refused.value.args[0]
+    assert expected in refused.value.args[0]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_rate_response_and_processors_agree() -> None:
     assert sized(before, 0.08, 0.0, 0.0, 4.0, capacity=2.0).response_s < 0.02
 
 
-def test_a_spread_is_that_of_student() -> None:
+def test_a_spread_follows_students_t() -> None:
     found = spread([1.0, 3.0])  # mean 2, deviation √2, t 3.078, √1.5
     assert found == pytest.approx((2.0, 0.0, 2 + 3.078 * math.sqrt(3)))
     assert spread([2.0]) == (2.0, 0.0, math.inf)

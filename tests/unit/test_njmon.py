@@ -54,7 +54,7 @@ def test_disk_amounts_are_rates_times_their_intervals(
         assert sum(row[column] for row in found) == pytest.approx(total, abs=0.01)
     busiest = samples[4]["disk"]["vda"]  # 1969.528 ms a second over 589.712 reads a second
     assert found[4]["read_service_ms"] == pytest.approx(busiest["rmsec"] / busiest["reads"], abs=0.001) == 3.340
-    # Little's law holds: all waiting time is that of reads and writes, and of flushes, which no counter tells apart
+    # Little's law holds: all waiting time is that of reads and writes, and of flushes, which no counter separates
     assert busiest["rmsec"] + busiest["wmsec"] == pytest.approx(busiest["backlog"], rel=0.02)
     assert {row["disk"] for row in rows(items, "disk", leaf=True)} == {"vda"}
 

@@ -157,11 +157,11 @@ def test_generated_partition_keeps_the_sums_of_real_ones() -> None:
 @pytest.mark.parametrize("path", [*SAMPLES, *GOLDEN], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_record_is_of_its_dataset(path: Path) -> None:
     validators = {name: validator(definition) for name, definition in datasets().items()}
-    told = {"agent_id": "a", "seq": 1, "collected_at": "2026-11-21T00:00:00Z"}
+    envelope = {"agent_id": "a", "seq": 1, "collected_at": "2026-11-21T00:00:00Z"}
     keys: Counter[tuple[Any, ...]] = Counter()
     for item in parse(path):
         if isinstance(item, Record):
-            record = orjson.loads(orjson.dumps({**item.fields, **told}))
+            record = orjson.loads(orjson.dumps({**item.fields, **envelope}))
             validators[item.dataset].validate(record)
             keys[item.dataset, *(record.get(name) for name in datasets()[item.dataset].key)] += 1
     if path in SAMPLES:

@@ -23,7 +23,7 @@ def test_where_the_states_of_the_parts_are(environment: dict[str, str], states: 
     assert place.states(environment) == states
 
 
-def test_a_missing_password_names_who_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_password_names_what_generates_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERFLOW_COMPOSE", "1")
     with pytest.raises(CounterflowError) as refused:
         StackSettings(home=tmp_path).clickhouse_password("reader")

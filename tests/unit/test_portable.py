@@ -1,4 +1,4 @@
-"""What reads files starts where Python has no module of POSIX, as on Windows."""
+"""Commands that read files start where Python has no POSIX modules, as on Windows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ main()
     ],
     ids=" ".join,
 )
-def test_no_module_of_posix_is_imported(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_no_posix_module_is_imported(words: tuple[str, ...], tmp_path: Path) -> None:
     more = [str(tmp_path / "b.tgz")] if words[-1] == "--out" else []
     command = [sys.executable, "-c", SCRIPT, ",".join(POSIX), *words, *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

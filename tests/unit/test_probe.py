@@ -13,23 +13,23 @@ from counterflow.base import health
 from tests.conftest import free_settings
 
 
-@pytest.mark.parametrize(("problems", "status", "said"), [((), 0, "ok"), (("Kafka is away",), 1, "Kafka is away")])
-def test_it_asks_the_process_in_its_container(
-    problems: tuple[str, ...], status: int, said: str, tmp_path: Path
+@pytest.mark.parametrize(("problems", "status", "output"), [((), 0, "ok"), (("Kafka is away",), 1, "Kafka is away")])
+def test_it_requests_the_health_of_the_process_in_its_container(
+    problems: tuple[str, ...], status: int, output: str, tmp_path: Path
 ) -> None:
     port = free_settings(tmp_path, tmp_path).health_port
     health.serve(port, CollectorRegistry(), lambda: problems)
-    answered = ask(port)
-    assert (answered.returncode, answered.stdout.strip()) == (status, said)
+    answered = probe(port)
+    assert (answered.returncode, answered.stdout.strip()) == (status, output)
 
 
-def test_nobody_there_is_not_well(tmp_path: Path) -> None:
-    answered = ask(free_settings(tmp_path, tmp_path).health_port)
+def test_it_fails_where_nothing_listens(tmp_path: Path) -> None:
+    answered = probe(free_settings(tmp_path, tmp_path).health_port)
     assert answered.returncode == 1
     assert "refused" in answered.stdout
 
 
-def ask(port: int) -> subprocess.CompletedProcess[str]:
+def probe(port: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "counterflow.base.probe"]
     environment = {"COUNTERFLOW_PROBE_PORT": str(port)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

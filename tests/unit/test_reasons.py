@@ -1,4 +1,4 @@
-"""The closed list of reasons and the page that explains it say the same."""
+"""The closed list of reasons and the page that explains it agree."""
 
 from __future__ import annotations
 

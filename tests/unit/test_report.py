@@ -168,7 +168,7 @@ def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
     assert shown.head == ["Name"]
 
 
-def test_a_long_table_says_how_much_is_left() -> None:
+def test_a_long_table_reports_how_many_rows_it_leaves_out() -> None:
     made = table(chart("table"), Result([Column("Name", TEXT)], [[str(number)] for number in range(130)]))
     assert (len(made.rows), made.more) == (100, 30)
 
@@ -192,7 +192,7 @@ def test_nulls_alone_are_a_sentence() -> None:
     assert figure(chart("lines"), wide(chart("lines"), [[None, None]] * 3)).said
 
 
-def test_rows_that_would_be_a_wrong_picture_are_said() -> None:
+def test_rows_that_would_give_a_wrong_picture_are_reported() -> None:
     rows = [[times()[0], 1.0, 2.0]] * 2
     columns = [Column("time", TIME), Column("A", NUMBER), Column("B", NUMBER)]
     made = figure(chart("bars"), Result(columns, rows))
@@ -256,13 +256,13 @@ def test_no_two_of_many_colours_are_the_same_and_each_is_seen_on_dark_and_light(
     assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette(30))
 
 
-def test_a_longer_bucket_is_said() -> None:
+def test_a_longer_bucket_is_noted() -> None:
     shown = Range(BEGIN, END + timedelta(days=30), 7200)
     made = figure_of(chart("bars"), "", wide(chart("bars"), [[1, 2]]), shown)
     assert "A point stands for 2 hours." in made.notes
 
 
-def test_a_threshold_is_drawn_and_said() -> None:
+def test_a_threshold_is_drawn_and_noted() -> None:
     made = figure(chart("lines", thresholds=[{"at": 10, "text": "a disk is slow"}]), wide(chart("lines"), [[1, 2]]))
     assert "Dashed at 10 ms: a disk is slow." in made.notes
     assert [layer["mark"]["type"] for layer in layers(spec_of(made))] == ["line", "line", "rule", "text"]
@@ -301,7 +301,7 @@ def test_names_are_text_in_the_page() -> None:
     assert made.count("</script>") == 3
 
 
-def test_the_page_needs_nobody_and_is_the_same_every_time() -> None:
+def test_the_page_loads_nothing_and_is_the_same_every_time() -> None:
     made = page.html(report())
     own = made.replace(str(page._bundle()), "")
     assert not re.search(r"(src|href)=.?https?:|url\(", own)
@@ -324,7 +324,7 @@ def test_definitions_may_mark_code() -> None:
     assert page.marked("<b> is `x < 1`") == "&lt;b&gt; is <code>x &lt; 1</code>"
 
 
-def test_words_say_what_the_picture_shows() -> None:
+def test_words_describe_what_the_picture_shows() -> None:
     made = figure(chart("lines"), wide(chart("lines"), [[1, 2], [3, 2.5]]))
     assert made.words == (
         "2 series from 2026-05-04 08:00 to 2026-05-04 20:00 UTC: A at most 3 ms at 2026-05-04 08:30; "

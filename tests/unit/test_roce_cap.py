@@ -1,4 +1,4 @@
-"""The cap verdict as its text says it: the eight measured runs of Db2 Mirror, tables 7-4 and 7-5, and made series."""
+"""The cap verdict against its definition: eight measured runs of Db2 Mirror, tables 7-4 and 7-5, and made-up series."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_there_are_96_cases() -> None:
 
 
 @pytest.mark.parametrize(("row", "baseline", "gb", "printed"), CASES)
-def test_every_measured_run_is_told_right(row: tuple[int, int], baseline: int | None, gb: str, printed: bool) -> None:
+def test_every_measured_run_is_judged_right(row: tuple[int, int], baseline: int | None, gb: str, printed: bool) -> None:
     setting, _ = row
     before = [] if baseline is None else [run(setting, baseline, GB[gb], printed)] * 12
     verdicts = replay([*before, *[run(*row, GB[gb], printed)] * 4])[len(before) :]
@@ -555,8 +555,8 @@ def test_each_parameter_of_the_state_does_something(name: str, case: tuple[str, 
 def test_every_parameter_is_tested_and_on_the_page_with_its_default() -> None:
     names = {f.name for f in fields(RULE.parameters)}
     assert LATER.keys() | HYSTERESIS.keys() | {"learn_least", "learn_spread"} == names
-    said = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
-    assert {name: float(value) for name, value in said.items()} == {
+    documented = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE))
+    assert {name: float(value) for name, value in documented.items()} == {
         f.name: float(f.default) for f in fields(RULE.parameters)
     }
 
@@ -596,7 +596,7 @@ def test_headroom_is_information_while_the_adapter_has_room_or_is_unknown() -> N
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "reason"),
     [
         ({}, None),
         ({"drops_s": 0, "rnr_nak_s": 0}, None),
@@ -604,9 +604,9 @@ def test_headroom_is_information_while_the_adapter_has_room_or_is_unknown() -> N
         ({"drops_s": 2, "rnr_nak_s": 0.5}, "2 dropped packets/s and 0.5 RNR NAKs/s"),
     ],
 )
-def test_growing_drops_and_rnr_naks_are_noticed(columns: dict[str, Any], said: str | None) -> None:
+def test_growing_drops_and_rnr_naks_are_noticed(columns: dict[str, Any], reason: str | None) -> None:
     notice = link_notices.congestion(interval({**FREE, **columns}))
-    assert (notice and notice.reason) == said
+    assert (notice and notice.reason) == reason
 
 
 @pytest.mark.parametrize(

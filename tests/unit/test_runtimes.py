@@ -15,15 +15,15 @@ Machine = Callable[..., Path]
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine with programs that say the given words on their standard error; returns their folder."""
+    """A machine with programs that print the given words to standard error; returns their folder."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("JAVA_HOME", raising=False)
 
     def has(**programs: str) -> Path:
-        for name, says in programs.items():
-            (folder / name).write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+        for name, words in programs.items():
+            (folder / name).write_text(f"#!/bin/sh\necho '{words}' >&2\n")
             (folder / name).chmod(0o755)
         return folder
 
@@ -56,7 +56,7 @@ def test_npm_does_not_serve_without_node(machine: Machine, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("says", "serves"),
+    ("words", "serves"),
     [
         ('openjdk version "17.0.15" 2025-04-15', True),
         ('NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx1g\nopenjdk version "21.0.8" 2025-07-15 LTS', True),
@@ -66,10 +66,10 @@ def test_npm_does_not_serve_without_node(machine: Machine, tmp_path: Path) -> No
         ("no JVM is installed", False),
     ],
 )
-def test_a_java_serves_from_17_on(machine: Machine, tmp_path: Path, says: str, serves: bool) -> None:
-    java = machine(java=says) / "java"
+def test_a_java_serves_from_17_on(machine: Machine, tmp_path: Path, words: str, serves: bool) -> None:
+    java = machine(java=words) / "java"
     assert (runtimes.java(tmp_path) == str(java)) is serves
-    lacks = "" if serves else f"Java 17 or newer is needed; {java} says: {says}"
+    lacks = "" if serves else f"Java 17 or newer is needed; {java} says: {words}"
     assert runtimes.lack("java") == lacks
 
 

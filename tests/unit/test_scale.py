@@ -1,4 +1,4 @@
-"""The plan for a fleet: what the page says is what the model makes of the figures, and the model does what it says."""
+"""The plan for a fleet: the page shows the plans of the model, and the model computes what the page describes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURED = model.Measured(
 
 def test_the_page_has_the_plans_of_the_newest_figures() -> None:
     text = model.PAGE.read_text()
-    assert text == model.page(text), "write it anew: .venv/bin/python -m bench with the name of any bench"
+    assert text == model.page(text), "rewrite it: .venv/bin/python -m bench with the name of any bench"
 
 
 def test_parts_run_at_the_load_that_is_assumed() -> None:

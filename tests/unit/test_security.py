@@ -1,4 +1,4 @@
-"""Nothing is open to others, or sent to them, without TLS and proof of who they are; nothing connects in the clear."""
+"""Nothing is open to others, or sent to them, without TLS and authentication; nothing connects in the clear."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_stack_that_others_would_reach_in_the_clear_is_refused(environment: di
     assert refused.value.exit_code == 2
 
 
-def test_a_client_of_servers_elsewhere_is_told_by_settings_alone(tmp_path: Path) -> None:
+def test_settings_alone_configure_a_client_of_servers_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "kafka-agent").write_text("hunter2\n")
     (tmp_path / "clickhouse-reader").write_text("hunter3\n")
     authority = Authority(tmp_path / "authority").authority
@@ -128,7 +128,7 @@ def port() -> int:
 
 
 @pytest.mark.parametrize("given", [(), ("CERTIFICATE",), ("CLIENT_CA",)])
-def test_metrics_are_told_elsewhere_with_certificates_alone(
+def test_metrics_are_served_to_other_machines_with_certificates_alone(
     registry: CollectorRegistry, port: int, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COUNTERFLOW_METRICS_ADDRESS", "0.0.0.0")
@@ -140,7 +140,7 @@ def test_metrics_are_told_elsewhere_with_certificates_alone(
         assert probe.connect_ex(("127.0.0.1", port)), "nothing listens"
 
 
-def test_metrics_are_told_to_whoever_shows_a_certificate(
+def test_metrics_are_served_to_clients_with_a_certificate(
     registry: CollectorRegistry, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = Authority(tmp_path / "ours"), Authority(tmp_path / "theirs")
@@ -169,7 +169,7 @@ def test_metrics_are_told_to_whoever_shows_a_certificate(
 # TLS in front of the engine
 
 
-def test_a_server_that_speaks_no_tls_is_reached_by_it(tmp_path: Path) -> None:
+def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
     class Echo(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

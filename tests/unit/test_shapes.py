@@ -65,7 +65,7 @@ MANY = [(T1, f"job {number}", 1.0) for number in range(31)]
 
 
 @pytest.mark.parametrize(
-    ("drawn", "given", "said"),
+    ("drawn", "given", "expected"),
     [
         (chart("bars", **A_AND_B), result("a:n time:t b:n"), "the first column is no time"),
         (chart("bars", **A_AND_B), result("time:t a:n"), "b: named in `series`, and no column"),
@@ -105,5 +105,5 @@ MANY = [(T1, f"job {number}", 1.0) for number in range(31)]
         ),
     ],
 )
-def test_what_cannot_be_shown_is_named(drawn: Chart, given: Result, said: str) -> None:
-    assert any(said in problem for problem in problems(drawn, given))
+def test_what_cannot_be_shown_is_named(drawn: Chart, given: Result, expected: str) -> None:
+    assert any(expected in problem for problem in problems(drawn, given))

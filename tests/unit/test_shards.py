@@ -58,7 +58,7 @@ def test_the_last_rule_that_applies_decides(system: str, day: str, shard: str) -
     assert GROWN.shard(system, day) == shard
 
 
-def test_systems_are_shared_as_partitions_are_chosen() -> None:
+def test_systems_are_sharded_as_partitions_are_chosen() -> None:
     """Agents choose the partition by CRC-32 of the key, which is the system (librdkafka: consistent_random)."""
     two = ShardMap.model_validate({"shards": SHARDS, "rules": [{"shards": ["a", "b"]}]})
     for number in range(200):
@@ -73,7 +73,7 @@ def test_what_a_shard_holds_and_the_map_gives_to_another_is_found() -> None:
     assert GROWN.strays("c", held) == held[:1]
 
 
-def test_a_batch_is_parted_in_order_and_keeps_its_token() -> None:
+def test_a_batch_is_split_in_order_and_keeps_its_token() -> None:
     values = [
         b'{"system":"new1","ts":"2026-01-01T00:00:00Z"}', b'{"system":"lpar1","ts":"2026-01-01T00:00:00Z"}',
         b'{"system":"new2","ts":"2026-01-01T00:00:00Z"}', b'{"ts":"2026-01-01T00:00:00Z"}', b'{"system":7,"ts":1}',
@@ -86,7 +86,7 @@ def test_a_batch_is_parted_in_order_and_keeps_its_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("shards: {}", "shards: Dictionary should have at least 1 item"),
         ("shards: {a: x}\nrules: []", "rules: Tuple should have at least 1 item"),
@@ -97,10 +97,10 @@ def test_a_batch_is_parted_in_order_and_keeps_its_token() -> None:
         ("shards: [", "cannot be read"),
     ],
 )
-def test_a_map_that_is_none_is_refused_by_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_map_is_refused_with_the_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "shards.yaml"
     path.write_text(text)
-    with pytest.raises(CounterflowError, match=told):
+    with pytest.raises(CounterflowError, match=message):
         ShardMap.read(path)
 
 

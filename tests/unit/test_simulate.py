@@ -35,7 +35,7 @@ LINE_BITS_S = 100e9
 
 
 def read(simulation: Simulation) -> dict[str, Rows]:
-    """Return the rows of each dataset; what two files say of one job in one interval is one row."""
+    """Return the rows of each dataset; what two files have of one job in one interval is one row."""
     merged: dict[str, dict[tuple[object, ...], dict[str, Any]]] = defaultdict(dict)
     for system, path in simulation.files:
         for item in read_file(path, UTC, system):
@@ -178,7 +178,7 @@ def test_case_4_runs_as_configured(read_case: Callable[..., Any]) -> None:
 
 
 def intervals(placed: Placed[Run], rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
-    """Return what the rule is told of one mirrored node during a run; the neighbour is on the same adapter."""
+    """Return the input of the rule for one mirrored node during a run; the neighbour is on the same adapter."""
     own_system, other_system = (placed.run.partitions[at].system for at in (node, node + 2))
     own, other = (
         during(placed, [r for r in rows["link"] if r["link_type"] == "rdma_link"], system)
@@ -333,12 +333,12 @@ def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
     assert contents[0] == contents[1] != contents[2]
 
 
-def test_every_case_says_what_it_is() -> None:
+def test_every_case_has_a_title() -> None:
     assert {"case1", "case2", "case3", "case4", "case5", "figure2-1", "sriov-story", "end-of-day-story"} <= set(cases())
     assert all(case.title for case in cases().values())
 
 
-def test_the_command_says_what_it_wrote_and_for_whom(tmp_path: Path) -> None:
+def test_the_command_reports_what_it_wrote_and_how_to_publish_it(tmp_path: Path) -> None:
     run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--start", "2026-05-01T00:00:00"])
     assert run.exit_code == 0
     assert "no real system was recorded" in run.output
@@ -346,10 +346,10 @@ def test_the_command_says_what_it_wrote_and_for_whom(tmp_path: Path) -> None:
     assert f"counterflow publish {tmp_path}/HMC\n" in run.output
 
     run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--json"])
-    said = json.loads(run.output)
-    assert said["generated"] is True
-    assert {Path(file["path"]).exists() for file in said["files"]} == {True}
-    assert [run["until"] for run in said["runs"]][:-1] == [run["after"] for run in said["runs"]][1:]
+    reported = json.loads(run.output)
+    assert reported["generated"] is True
+    assert {Path(file["path"]).exists() for file in reported["files"]} == {True}
+    assert [run["until"] for run in reported["runs"]][:-1] == [run["after"] for run in reported["runs"]][1:]
 
 
 def test_the_command_refuses_what_it_does_not_know(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ DOCUMENTED = {
     "PRESTART_JOB_INFO": "SUBSYSTEM_DESCRIPTION_LIBRARY SUBSYSTEM_DESCRIPTION PRESTART_JOB_PROGRAM_LIBRARY "
     "PRESTART_JOB_PROGRAM SUBSYSTEM_ACTIVE USER_PROFILE PRESTART_JOB_NAME JOB_DESCRIPTION_LIBRARY JOB_DESCRIPTION "
     "START_JOBS INITIAL_JOBS THRESHOLD ADDITIONAL_JOBS MAXIMUM_JOBS MAXIMUM_USES",
-    # counts that the statement of the pack makes over the view
+    # counts that the pack's statement computes over the view
     "JOURNALED_OBJECTS": "JOURNALED_FILES FILES_WITH_BEFORE_IMAGES FILES_WITH_OPEN_CLOSE",
     "QAPMETH": "INTNUM DTETIM INTSEC DTECEN IOPRN ETTYPE ETLLND ETLLSP ETMPORT",
 }

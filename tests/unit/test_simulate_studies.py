@@ -137,7 +137,7 @@ def test_captured_time_is_less_than_that_of_the_lpar(read_case: Callable[[str], 
 
 
 def judged(placed: Sequence[Placed[Any]], rows: dict[str, Rows], system: str) -> list[str]:
-    """Return the state of the rule after each interval of the log, told what a plain reading of the counters says."""
+    """Return the state of the rule after each interval of the log, from a plain reading of the counters."""
     rule = rules()["log_ceiling"]
     state, shown = rule.start, []
     for one in placed:
@@ -145,7 +145,7 @@ def judged(placed: Sequence[Placed[Any]], rows: dict[str, Rows], system: str) ->
         for row in during(one, rows["db_log"], system):
             seconds = row["interval_s"]
             writes = grown([row], "zhl_log_writes")
-            said = {
+            interval = {
                 "ts": row["ts"],
                 "interval_s": seconds,
                 "system": system,
@@ -160,7 +160,7 @@ def judged(placed: Sequence[Placed[Any]], rows: dict[str, Rows], system: str) ->
                 "ziip_pct": cpu[row["ts"], "ziip"],
                 "zhl_sync_pct": 100 - 100 * grown([row], "zhl_log_write_fail_sync") / writes if writes else None,
             }
-            state, verdict = rule.judge(rule.parameters(), state, rule.interval(said))
+            state, verdict = rule.judge(rule.parameters(), state, rule.interval(interval))
             assert not verdict.stale
             shown.append(verdict.state)
     return shown
@@ -199,13 +199,13 @@ def test_the_site_file_knows_every_run_and_ceiling(read_case: Callable[[str], Re
         run, begin = placed.run, f"{placed.begin:%Y-%m-%dT%H:%M:%SZ}"
         assert config[run.system, "run", run.name, "end", begin] == f"{placed.end:%Y-%m-%dT%H:%M:%SZ}"
         assert config[run.system, "run", run.name, "engines_gcp", begin] == "6"
-        said = {ts: v for (system, section, item, name, ts), v in config.items() if (system, section, item, name)
+        ceilings = {ts: v for (system, section, item, name, ts), v in config.items() if (system, section, item, name)
                 == (run.system, "log_ceiling", f"DBP1/{run.path}", "ceiling_mb_s")}  # fmt: skip
-        newest = max(ts for ts in said if ts <= begin)
-        assert float(said[newest]) == run.ceiling_mb_s, run.name
+        newest = max(ts for ts in ceilings if ts <= begin)
+        assert float(ceilings[newest]) == run.ceiling_mb_s, run.name
 
 
-def test_the_command_tells_printed_figures_from_implied_ones(tmp_path: Path) -> None:
+def test_the_command_separates_printed_figures_from_implied_ones(tmp_path: Path) -> None:
     run = CliRunner().invoke(cli, ["simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
     first = json.loads(run.output)["runs"][0]
     assert first["published"] == {"gcp_ms": "0.42", "ziip_ms": "0.63", "elapsed_h": "5.85"}
@@ -329,7 +329,7 @@ def test_the_same_seed_writes_the_same_files(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_what_is_assumed_is_said_and_the_site_file_says_that_it_is_generated(tmp_path: Path, name: str) -> None:
+def test_a_case_has_its_document_and_the_site_file_states_that_it_is_generated(tmp_path: Path, name: str) -> None:
     repository = Path(__file__).resolve().parents[2]
     assert (repository / cases()[name].document).is_file()
     simulation = simulate(name, tmp_path)

@@ -1,4 +1,4 @@
-"""A site's file: the example is valid, mistakes are found where they stand, nothing is said twice of one time."""
+"""A site's file: the example is valid, mistakes are found where they stand, no key has two values at one time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_changed_file_repeats_the_keys_of_what_did_not_change() -> None:
     assert len(records(again)) == len(records(first)) + 1
 
 
-def test_of_each_time_one_thing_is_said() -> None:
+def test_a_key_has_one_value_at_each_time() -> None:
     keys = [key(r) for r in records(parse(EXAMPLE.read_bytes()))]
     assert len(keys) == len(set(keys))
 

@@ -1,4 +1,4 @@
-"""Files are found by pattern and told apart by what they are."""
+"""Files are found by pattern and identified by what they are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_patterns_name_files(tree: Path, pattern: str, names: list[str]) -> None
     assert [str(p.relative_to(tree)) for p in found] == names
 
 
-def test_what_is_not_there_is_told(tree: Path) -> None:
+def test_what_is_not_there_is_reported(tree: Path) -> None:
     (error,) = find(tree / "none" / "*.nmon")
     assert isinstance(error, FileNotFoundError)
     assert error.filename == str(tree / "none")
@@ -74,7 +74,7 @@ def test_a_window_ends_where_the_file_ended(tmp_path: Path) -> None:
         assert seen.seek(0, os.SEEK_END) == 8
         raw.seek(1)
         seen.seek(0)
-        assert seen.read(3) == b"one", "nobody else moves the window"
+        assert seen.read(3) == b"one", "nothing else moves the window"
 
 
 def test_a_renamed_file_is_found_by_its_inode(tree: Path) -> None:

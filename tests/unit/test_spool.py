@@ -81,7 +81,7 @@ def test_a_value_that_no_column_has_is_reported_in_place_of_its_rows(tmp_path: P
     st.integers(0, 20),
     st.integers(0, 20),
 )
-def test_the_next_agent_goes_on_behind_what_is_committed(
+def test_the_next_agent_continues_after_what_is_committed(
     tmp_path_factory: pytest.TempPathFactory, streams: list[str], took: int, committed: int
 ) -> None:
     folder = tmp_path_factory.mktemp("spool")
@@ -92,7 +92,7 @@ def test_the_next_agent_goes_on_behind_what_is_committed(
     assert taken_some(spool, took) == order[:took]
     done, left = order[: min(took, committed)], order[min(took, committed) :]
     positions = {stream: {"n": n} for stream, n in done}
-    again = Spool(folder, 10**6, positions)  # it was killed before it let go of what is committed
+    again = Spool(folder, 10**6, positions)  # it was killed before it removed what is committed
     assert taken(again) == left
     assert {stream: position["n"] for stream, position in again.positions.items()} == dict(order)
     for name in left:
@@ -121,7 +121,7 @@ def test_it_is_bounded_and_takes_more_once_some_are_committed(tmp_path: Path, ca
     assert again.put(batch("A", n))
 
 
-def test_what_is_torn_is_asked_again_with_all_of_its_stream_behind_it(tmp_path: Path) -> None:
+def test_a_torn_batch_is_queried_again_with_all_of_its_stream_behind_it(tmp_path: Path) -> None:
     spool = Spool(tmp_path, 10**6, {"A": {"n": 7}})
     for name in [("A", 8), ("B", 1), ("A", 9), ("B", 2), ("A", 10)]:
         spool.put(batch(*name))

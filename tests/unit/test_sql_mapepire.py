@@ -49,9 +49,9 @@ class Mapepire:
         context.num_tickets = 0  # read and written by two threads of the client at once, they can end a connection
         self.connections: list[ServerConnection] = []
         self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if is_free(port))
-        said = logging.getLogger("mapepire server of the test")
+        log = logging.getLogger("mapepire server of the test")
         self.server: Server = serve(
-            self.serve, "127.0.0.1", self.port, ssl=context, process_request=self.authorise, logger=said
+            self.serve, "127.0.0.1", self.port, ssl=context, process_request=self.authorise, logger=log
         )
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
@@ -67,15 +67,15 @@ class Mapepire:
         target = Target(host="prod01", user="FLOW", properties={"folder": str(self.system.folder)})
         database, left = ibmi_database.connect(target, PASSWORD), dict[str, list[Any]]()
         for text in connection:
-            asked = json.loads(text)
-            answer: dict[str, Any] = {"id": asked["id"], "success": True}
-            match asked["type"]:
+            message = json.loads(text)
+            answer: dict[str, Any] = {"id": message["id"], "success": True}
+            match message["type"]:
                 case "connect":
                     answer["job"] = "123456/QUSER/QZDASOINIT"
                 case "prepare_sql_execute":
                     cursor = database.cursor()
                     try:
-                        cursor.execute(asked["sql"], asked["parameters"] or [])
+                        cursor.execute(message["sql"], message["parameters"] or [])
                     except Exception as error:
                         answer |= {"success": False, "error": str(error), "sql_rc": -204}
                         answer["sql_state"] = ibmi_database.sqlstate(error)
@@ -84,11 +84,11 @@ class Mapepire:
                         columns = [{"name": n, "label": n, "type": "VARCHAR", "display_size": 9} for n in names]
                         answer["metadata"] = {"column_count": len(names), "columns": columns, "job": "j"}
                         rows = iter(lambda: list(cursor.fetchmany(100)), [])  # noqa: B023 - used up here
-                        left[asked["id"]] = [dict(zip(names, row, strict=True)) for part in rows for row in part]
+                        left[message["id"]] = [dict(zip(names, row, strict=True)) for part in rows for row in part]
                         answer |= {"has_results": bool(names), "update_count": -1}
-                        answer |= self.block(left, asked["id"])
+                        answer |= self.block(left, message["id"])
                 case "sqlmore":
-                    answer |= self.block(left, asked["cont_id"])
+                    answer |= self.block(left, message["cont_id"])
             connection.send(json.dumps(answer))
 
     def block(self, left: dict[str, list[Any]], statement: str) -> dict[str, Any]:

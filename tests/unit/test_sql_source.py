@@ -80,7 +80,7 @@ sources:
 @pytest.fixture
 def system(tmp_path: Path) -> System:
     ibmi_database.opened.clear()
-    ibmi_database.asked.clear()
+    ibmi_database.executed.clear()
     return System(tmp_path / "prod01")
 
 
@@ -116,8 +116,8 @@ def test_every_mistake_of_a_system_is_named_with_its_line_and_no_secret_is_shown
     )
     found = check(WRONG, tmp_path)
     assert not isinstance(found, Config)
-    said = {(m.line, m.where): m.what for m in sorted(found)}
-    assert list(said) == [
+    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
+    assert list(mistakes) == [
         (4, "sources[0].system"),
         (7, "sources[0].connection.driver"),
         (8, "sources[0].connection.host"),
@@ -133,13 +133,13 @@ def test_every_mistake_of_a_system_is_named_with_its_line_and_no_secret_is_shown
         (24, "sources[2].packs[0]"),
         (24, "sources[2].packs[1]"),
     ]
-    assert "did you mean `db2_mirror`?" in said[13, "sources[0].packs[0]"]
-    assert "without a semicolon" in said[24, "sources[2].packs[0]"]
-    assert "NOT_KNOWN is not described" in said[24, "sources[2].packs[1]"]
-    assert "hunter2" not in str(said)
+    assert "did you mean `db2_mirror`?" in mistakes[13, "sources[0].packs[0]"]
+    assert "without a semicolon" in mistakes[24, "sources[2].packs[0]"]
+    assert "NOT_KNOWN is not described" in mistakes[24, "sources[2].packs[1]"]
+    assert "hunter2" not in str(mistakes)
 
 
-def test_intervals_belong_to_a_pack_or_table_and_a_table_is_asked_for_once(tmp_path: Path) -> None:
+def test_intervals_belong_to_a_pack_or_table_and_a_table_is_queried_once(tmp_path: Path) -> None:
     packs.load("db2_mirror")
     (tmp_path / "mine.yaml").write_text(
         "{pack: mine, text: t, interval_s: 1, queries: [{table: NRG_INFO, sql: [SELECT * FROM QSYS2.NRG_INFO]}]}"
@@ -152,7 +152,7 @@ def test_intervals_belong_to_a_pack_or_table_and_a_table_is_asked_for_once(tmp_p
     assert "asks for NRG_INFO, as `db2_mirror` does" in found[0].what
 
 
-def test_check_config_says_what_is_asked_and_finds_a_missing_client(tmp_path: Path) -> None:
+def test_check_config_reports_what_is_queried_and_finds_a_missing_password(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(CONFIG)
     (tmp_path / "password").write_text(PASSWORD)
     result = CliRunner().invoke(command, [str(tmp_path / "agent.yaml")])
@@ -163,7 +163,7 @@ def test_check_config_says_what_is_asked_and_finds_a_missing_client(tmp_path: Pa
     assert isinstance(CliRunner().invoke(command, [str(tmp_path / "agent.yaml")]).exception, CounterflowError)
 
 
-def test_a_driver_whose_client_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_whose_client_is_not_installed_names_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyodbc", None)
     monkeypatch.delitem(sys.modules, DRIVERS["odbc"], raising=False)
     with pytest.raises(CounterflowError, match="pyodbc cannot be used") as raised:
@@ -185,14 +185,14 @@ def test_the_example_explains_every_key_of_a_system() -> None:
 
 
 @pytest.mark.parametrize("name", packs.names())
-def test_our_packs_ask_only_for_tables_that_are_described(name: str) -> None:
+def test_our_packs_query_only_tables_that_are_described(name: str) -> None:
     pack = packs.load(name)
     assert pack.pack == name
     assert set(pack.tables) <= set(tables())
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         ("- a", "valid dictionary"),
         ("{pack: a", "not YAML"),
@@ -201,10 +201,10 @@ def test_our_packs_ask_only_for_tables_that_are_described(name: str) -> None:
         ("{pack: a, text: t, interval_s: 1, queries: [{table: T, sql: ['SELECT 1; DROP TABLE T']}]}", "semicolon"),
     ],
 )
-def test_a_pack_that_cannot_be_used_is_said(tmp_path: Path, content: str, said: str) -> None:
+def test_a_pack_that_cannot_be_used_is_refused(tmp_path: Path, content: str, problem: str) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(content)
-    with pytest.raises(PackError, match=said):
+    with pytest.raises(PackError, match=problem):
         packs.load(str(path))
 
 
@@ -214,7 +214,7 @@ ODD = 'it\'s "A"'
 
 
 def metrics(system: str, state: str, ends_s: float) -> str:
-    """What the exporter says of one entity, in part."""
+    """What the exporter exports of one entity, in part."""
     family = prometheus_client.CollectorRegistry()
     of = {"rule": "roce_cap", "system": system, "entity_type": "nrg", "entity": "G"}
     states = prometheus_client.Gauge("counterflow_verdict_state", "", [*of, "state"], registry=family)
@@ -235,17 +235,17 @@ def test_a_verdict_is_raised_by_a_state_of_trouble_that_is_not_history() -> None
 
 
 @contextmanager
-def exporter(told: list[str]) -> Iterator[str]:
-    """An address where the last of `told` is read."""
+def exporter(pages: list[str]) -> Iterator[str]:
+    """Serve the last of `pages` at the address that is yielded."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200 if told else 503)
+            self.send_response(200 if pages else 503)
             self.end_headers()
-            self.wfile.write(told[-1].encode() if told else b"")
+            self.wfile.write(pages[-1].encode() if pages else b"")
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -256,7 +256,7 @@ def exporter(told: list[str]) -> Iterator[str]:
         server.server_close()
 
 
-def test_the_pack_of_culprits_asks_while_a_verdict_is_raised_and_only_then(
+def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("counterflow.collectors.sources.sql.verdicts.LOOK_S", 0)
@@ -277,21 +277,21 @@ def test_the_pack_of_culprits_asks_while_a_verdict_is_raised_and_only_then(
     ends = {"SOURCE_ADDRESS": "10.0.0.1", "SOURCE_PORT": 1, "TARGET_ADDRESS": "10.0.0.2", "TARGET_PORT": 2}
     jobs = {"NRG_NAME": "G", "JOB_NAME_COUNT": 1, "JOB_NAME": "000001/ANN/BATCH", "BYTES_IN": 1, "BYTES_OUT": 2}
     system.table("QSYS2", "RDMA_CONNECTION_INFO", {**ends, **jobs})
-    pack, session, told = packs.load("culprit"), session_of(system), list[str]()
+    pack, session, pages = packs.load("culprit"), session_of(system), list[str]()
     session.open()
-    ibmi_database.asked.clear()
-    with exporter(told) as url:
+    ibmi_database.executed.clear()
+    with exporter(pages) as url:
         when = partial(Verdicts(url).raised, ODD)
         samples = [Sample(query, 15, ODD, None, when) for query in pack.queries]
         for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
-            told[:] = [quiet] if quiet else []
+            pages[:] = [quiet] if quiet else []
             assert [batch for sample in samples for batch in sample.read(session)] == []
-        assert ibmi_database.asked == []
-        told.append(metrics(ODD, "CAPPED", time.time()))
+        assert ibmi_database.executed == []
+        pages.append(metrics(ODD, "CAPPED", time.time()))
         batches = [batch for sample in samples for batch in sample.read(session)]
-        told.append(metrics(ODD, "OK", time.time()))
+        pages.append(metrics(ODD, "OK", time.time()))
         assert [batch for sample in samples for batch in sample.read(session)] == []
-    assert len(ibmi_database.asked) == 4
+    assert len(ibmi_database.executed) == 4
     assert [batch.trouble for batch in batches] == [None] * 4
     found = check(CONFIG.replace("[db2_mirror]", f"[culprit]\n    verdicts: {url}"), system.folder)
     assert isinstance(found, Config)
@@ -335,7 +335,7 @@ def test_a_sample_is_the_rows_of_a_view_and_their_time(system: System) -> None:
     assert before <= batch.sampled_at <= datetime.now(UTC)
 
 
-def test_a_view_that_the_release_lacks_is_said_once_and_asked_for_rarely(system: System) -> None:
+def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(system: System) -> None:
     session, lacking = session_of(system), query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO")
     (batch,) = lacking.read(session)
     assert batch.trouble
@@ -343,14 +343,14 @@ def test_a_view_that_the_release_lacks_is_said_once_and_asked_for_rarely(system:
     assert lacking.interval_s == 3600
     assert list(lacking.read(session)) == []
     again = Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
-    assert list(again.read(session)) == []  # said before the agent was started anew
+    assert list(again.read(session)) == []  # reported before the agent was started anew
     system.nrg(1)
     (found,) = again.read(session)
     assert (len(found.rows), found.position, again.interval_s) == (1, {"n": 2}, 15)
-    assert session.number == 1  # the connection was held
+    assert session.number == 1  # the connection was kept
 
 
-def test_a_view_that_is_required_is_asked_for_at_every_interval(system: System) -> None:
+def test_a_view_that_is_required_is_queried_at_every_interval(system: System) -> None:
     lacking = query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO", required=True)
     assert [bool(batch.trouble) for batch in lacking.read(session_of(system))] == [True]
     assert lacking.interval_s == 15
@@ -361,7 +361,7 @@ def test_the_first_statement_that_the_release_knows_is_used(system: System) -> N
     disks = query("SYSDISKSTAT", "SELECT * FROM TABLE(QSYS2.SYSDISKSTAT()) D", "SELECT * FROM QSYS2.SYSDISKSTAT")
     session = session_of(system)
     assert [len(batch.rows) for _ in range(2) for batch in disks.read(session)] == [1, 1]
-    assert sum("TABLE(" in sql for sql in ibmi_database.asked) == 1
+    assert sum("TABLE(" in sql for sql in ibmi_database.executed) == 1
 
 
 def test_figures_since_the_last_call_need_a_first_call_of_each_connection(system: System) -> None:
@@ -373,7 +373,7 @@ def test_figures_since_the_last_call_need_a_first_call_of_each_connection(system
     assert [len(list(pools.read(session))) for _ in range(2)] == [0, 1]
 
 
-def test_another_error_is_said_and_the_connection_is_held(system: System) -> None:
+def test_another_error_is_reported_and_the_connection_is_kept(system: System) -> None:
     system.nrg(1)
     session, bad = session_of(system), query("NRG_INFO", "SELECT NOT_A_FUNCTION(1) FROM QSYS2.NRG_INFO")
     (batch,) = bad.read(session)
@@ -410,7 +410,7 @@ def test_a_library_is_read_member_by_member_and_the_active_one_when_intervals_ar
     assert look() == [("Q325000000", 2)]
 
 
-def test_a_finished_member_is_not_asked_again(system: System) -> None:
+def test_a_finished_member_is_not_queried_again(system: System) -> None:
     for member in ("Q001000000", "Q364000000", "Q365000000"):
         system.member("QAPMPOOLB", member, pool_rows(1, 2))
     system.active("Q001000000")
@@ -418,13 +418,13 @@ def test_a_finished_member_is_not_asked_again(system: System) -> None:
     for _ in range(5):
         batches = list(files.read(session))
     done = [b.position["done"] for b in batches if "done" in b.position]
-    ibmi_database.asked.clear()
+    ibmi_database.executed.clear()
     assert list(files.read(session)) == []
-    assert {"Q364000000"} == {m for m in ("Q001000000", "Q364000000", "Q365000000") if not _asked(m)}, done
+    assert {"Q364000000"} == {m for m in ("Q001000000", "Q364000000", "Q365000000") if not _queried(m)}, done
 
 
-def _asked(member: str) -> bool:
-    return any(f"({member})" in sql for sql in ibmi_database.asked)
+def _queried(member: str) -> bool:
+    return any(f"({member})" in sql for sql in ibmi_database.executed)
 
 
 def test_an_interval_that_became_more_after_it_was_taken_is_taken_again(system: System) -> None:
@@ -452,7 +452,7 @@ def test_a_connection_lost_in_the_middle_of_a_member_goes_on_without_loss_or_rep
         found += with_rows(reading)
     assert raised.value.kind is Kind.LOST
     assert len(found) == taken
-    committed = json.loads(json.dumps(found[-1].position))  # another process goes on where this one stood
+    committed = json.loads(json.dumps(found[-1].position))  # another process resumes where this one stopped
     files = follow({"QPFRDATA/QAPMPOOLB": committed})
     for _ in range(4):
         found += with_rows(files.read(session))
@@ -531,7 +531,7 @@ def test_reads_for_update_are_discovered_by_the_name_of_their_column(system: Sys
     assert batch.named == {"logical_reads_for_update": "READS_FOR_UPDATE"}
 
 
-def test_two_columns_that_may_be_it_are_none(system: System) -> None:
+def test_two_candidate_columns_count_as_none(system: System) -> None:
     rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBX": 2, "JBY": 1}]
     system.member("QAPMJOBOS", "Q324000000", rows, {"JBX": "Reads for update", "JBY": "SQL reads for update"})
     system.active("Q324000000")
@@ -574,7 +574,7 @@ def test_a_name_that_no_member_can_have_is_never_put_into_a_statement(system: Sy
     row = {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": "QAPMPOOLB", "TABLE_PARTITION": name}
     system.add("QSYS2", "SYSPARTITIONSTAT", row)
     list(follow().read(session_of(system)))
-    assert not any(f"({name})" in sql for sql in ibmi_database.asked)
+    assert not any(f"({name})" in sql for sql in ibmi_database.executed)
 
 
 def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
@@ -651,10 +651,10 @@ def test_a_system_that_is_down_is_tried_again(
     (system.folder / "down").unlink()
     until(asking.next_batch)
     assert events == ["lost", "connected"]
-    said = "".join(capsys.readouterr())
-    assert "connection refused" in said
-    assert PASSWORD not in said
-    assert "***" in said
+    printed = "".join(capsys.readouterr())
+    assert "connection refused" in printed
+    assert PASSWORD not in printed
+    assert "***" in printed
 
 
 def test_a_refused_password_is_not_tried_again_until_it_is_another(system: System) -> None:
@@ -693,7 +693,7 @@ def test_a_long_back_fill_holds_up_no_sample(
     assert tables[first:last].count("NRG_INFO") >= 3
 
 
-def test_a_defect_stops_one_question_and_is_told_without_the_password(
+def test_a_defect_stops_one_question_and_is_reported_without_the_password(
     system: System, reader: Callable[..., tuple[Reader, list[str], Session]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken:
@@ -708,14 +708,14 @@ def test_a_defect_stops_one_question_and_is_told_without_the_password(
     asking, events, _ = reader(Broken())
     assert [until(asking.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
     assert "broken" in events
-    said = "".join(capsys.readouterr())
-    assert "half-way ***" in said
-    assert PASSWORD not in said
+    printed = "".join(capsys.readouterr())
+    assert "half-way ***" in printed
+    assert PASSWORD not in printed
 
 
 @pytest.fixture
 def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
-    """A source `prod` that asks the system PROD01 for the pack db2_mirror; not started."""
+    """A source `prod` that queries the system PROD01 with the pack db2_mirror; not started."""
     system.nrg(1)
     monkeypatch.setitem(DRIVERS, "sqlite", "tests.support.ibmi_database")
     properties = f"properties: {{folder: {system.folder}}}"
@@ -729,12 +729,12 @@ def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def answers(live: Live) -> list[Batch]:
-    """What is taken next of the question NRG_INFO."""
+    """Return the batches of NRG_INFO that wait to be taken."""
     return [taken.batch for taken in live.waiting() if taken.batch.stream == "NRG_INFO"]
 
 
 @pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
-def test_a_source_goes_on_unless_it_is_turned_to_another_system(live: Live, known: str, number: int) -> None:
+def test_a_source_continues_unless_it_is_pointed_at_another_system(live: Live, known: str, number: int) -> None:
     memory = Committed()
     memory.add(StreamCheckpoint("prod", known, "NRG_INFO", {"n": 5}))
     live.start(memory)
@@ -743,7 +743,7 @@ def test_a_source_goes_on_unless_it_is_turned_to_another_system(live: Live, know
     live.take_back(memory)  # its transaction was lost
     assert taken[0] in answers(live)
     memory.add(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
-    live.take_back(memory)  # it had been committed, and nobody knew
+    live.take_back(memory)  # it had been committed, unnoticed
     assert taken[0] not in answers(live)
 
 
@@ -762,12 +762,12 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
     assert first[0] not in answers(live)
 
 
-def test_nothing_more_is_asked_while_nobody_takes_the_answers(
+def test_nothing_more_is_queried_while_no_answer_is_taken(
     system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
 ) -> None:
     system.nrg(1)
     asking, _, _ = reader()
-    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5)
+    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5)
     time.sleep(0.3)
-    assert sum("NRG_INFO" in sql for sql in ibmi_database.asked) == 5
+    assert sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5
     assert [until(asking.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]

@@ -21,7 +21,7 @@ def test_clocks_of_twelve_hours(written: str, hour: int) -> None:
 
 
 @pytest.mark.parametrize("written", ["13:05:00 PM", "00:05:00 AM", "08:05:00 XM", "08:05:00 A"])
-def test_clocks_that_are_none(written: str) -> None:
+def test_invalid_clocks(written: str) -> None:
     assert local_time(written, "21-NOV-2026") is None
 
 
@@ -47,19 +47,19 @@ def test_months(months: str) -> None:
 
 
 @pytest.mark.parametrize("month", ["JUI", "XYZ", "M?R", "MA"])
-def test_months_that_are_none_or_two(month: str) -> None:
+def test_unknown_and_ambiguous_months(month: str) -> None:
     assert local_time("08:05:00", f"21-{month}-2026") is None
 
 
 @pytest.mark.parametrize(
-    ("date", "said"),
+    ("date", "message"),
     [("21-XYZ-2026", "is no time and date"), ("21-NOV-2026", "a header without data")],
 )
-def test_a_recording_of_which_only_configuration_is_left_is_an_error(tmp_path: Path, date: str, said: str) -> None:
+def test_a_recording_of_which_only_configuration_is_left_is_an_error(tmp_path: Path, date: str, message: str) -> None:
     file = tmp_path / "a.nmon"
     header = "AAA,progname,nmon\nAAA,host,a\nAAA,time,08:00:00\nAAA,date,21-NOV-2026\nMEM,Memory a,memtotal\n"
     rows = f"ZZZZ,T0001,08:05:00,{date}\nMEM,T0001,100\n" if date != "21-NOV-2026" else ""
     file.write_text(header + rows)
     result = CliRunner().invoke(cli, ["summary", str(file)])
     assert result.exit_code == 1
-    assert said in result.output
+    assert message in result.output

@@ -244,7 +244,7 @@ def test_a_count_that_goes_backwards_gives_no_rate() -> None:
     assert any("backwards in 1 intervals" in note for note in run.notes)
 
 
-def test_a_run_id_used_twice_is_said() -> None:
+def test_a_run_id_used_twice_is_reported() -> None:
     run = run_of({"work": work(10, range(1, 5)) + work(10, range(5, 11), run_id="2")})
     assert any("2 executions" in note for note in run.notes)
 
@@ -353,7 +353,7 @@ def test_the_formula_is_printed_with_its_numbers() -> None:
     assert compared.formulas == ("s: 1 - (0.21 / 1) / (20 / 10) = 89.5 %",)
 
 
-def test_what_does_not_compare_is_said() -> None:
+def test_what_does_not_compare_is_reported() -> None:
     log = {"rate_basis": "written"}
     base = run_of(
         {
@@ -397,7 +397,7 @@ def test_one_system_each_is_compared_whatever_its_name_and_several_by_name() -> 
     assert rows[1].figures[0].reason == "not in this run"
 
 
-def test_two_recorders_and_gaps_are_said() -> None:
+def test_two_recorders_and_gaps_are_reported() -> None:
     twice = run_of({"processors": steady("processors", busy_pct=1.0) * 2})
     assert twice.notes == ("a: intervals of A (core) overlap: two recorders?",)
     half = run_of({"processors": steady("processors", [1, 2, 3, 9, 10], busy_pct=1.0)})
@@ -437,7 +437,7 @@ def test_a_configured_run_is_as_configured() -> None:
     assert found("r", [], HOUR, warm_up_s=60).seconds == 3540
 
 
-def test_the_newest_configuration_of_a_run_is_used_and_said() -> None:
+def test_the_newest_configuration_of_a_run_is_used_and_reported() -> None:
     newer = [setting("begin", "1970-01-02T00:00:00", 86_400, "B"), setting("end", "1970-01-02T00:10:00", 86_400, "B")]
     run = found("r", [], [*HOUR, *newer])
     assert (run.begin_s, run.seconds, run.systems) == (86_400, 600, ("B",))
@@ -457,7 +457,7 @@ def test_the_newest_configuration_of_a_run_is_used_and_said() -> None:
         ([], [*HOUR, setting("warm_up_s", "3600")], "nothing is left of run `r`"),
     ],
 )
-def test_a_run_that_is_none_is_refused_with_the_way_out(
+def test_an_impossible_run_is_refused_with_the_way_out(
     intervals: list[dict[str, Any]], settings_: list[dict[str, Any]], mistake: str
 ) -> None:
     with pytest.raises(RunError, match=mistake) as caught:

@@ -1,4 +1,4 @@
-"""Published figures recomputed: how many, and that neither an input nor an expectation may be another."""
+"""Published figures recomputed: how many there are, and that a changed input or expectation fails."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_every_published_figure_is_accounted_for() -> None:
     assert len(set(names)) == len(names) == 175
 
 
-def test_an_error_of_a_document_shows_what_it_says_and_what_its_numbers_give() -> None:
+def test_an_error_of_a_document_shows_what_it_prints_and_what_its_numbers_give() -> None:
     answer = CliRunner().invoke(cli, ["study", "golden"])
     text = " ".join(answer.output.split())
     assert "175 checks: 162 reproduced, 12 errors of the documents, 1 formula that must not match, 0 failed" in text
@@ -48,7 +48,7 @@ def test_an_error_of_a_document_shows_what_it_says_and_what_its_numbers_give() -
 
 
 def changed(check: Check, **to: Any) -> list[str]:
-    """Return what fails when a check is another."""
+    """Return what fails when a check is changed."""
     [document] = [d for d in documents() if check in d.checks]
     checks = tuple(c.model_copy(update=to) if c is check else c for c in document.checks)
     failed: list[str] = totals(outcomes([Document(document=document.document, checks=checks)]))["failed"]

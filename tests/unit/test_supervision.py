@@ -101,7 +101,7 @@ def test_what_fails_again_and_again_is_tried_at_longer_intervals(supervised: Sta
         assert 0.5 * longest_s < state(supervised, "broken").wait_s <= longest_s
     assert state(supervised, "broken").state == "BACKOFF"
     assert (supervised.logs / "broken.log").read_text() == "it fails\n" * 3
-    supervision.start(supervised, "broken")  # by hand it waits no longer
+    supervision.start(supervised, "broken")  # a start by hand does not wait
     until(lambda: (supervised.logs / "broken.log").read_text() == "it fails\n" * 4, "it is started at once", 2)
 
 
@@ -119,7 +119,7 @@ def test_parts_outlive_their_supervisor_and_the_next_one_takes_them_over(supervi
     assert supervision.processes(supervised) == []
 
 
-def test_a_supervisor_that_is_ending_hinders_nobody_who_stops_the_stack(supervised: StackSettings) -> None:
+def test_a_supervisor_that_is_ending_hinders_no_stop_of_the_stack(supervised: StackSettings) -> None:
     started(supervised, "stubborn")
     supervisor = psutil.Process(state(supervised, "supervisor").pid)
     supervisor.terminate()
@@ -143,7 +143,7 @@ def test_a_log_that_became_long_is_cut_and_kept(supervised: StackSettings) -> No
     assert len(list(supervised.logs.glob("sleeper.log.*"))) == 3
 
 
-def test_health_says_what_is_wrong() -> None:
+def test_health_reports_what_is_wrong() -> None:
     [port], registry, wrong = _free_ports(1), CollectorRegistry(), list[str]()
     Counter("things", "Things.", registry=registry).inc()
     health.serve(port, registry, lambda: wrong)

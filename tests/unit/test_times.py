@@ -39,7 +39,7 @@ def test_a_time_is_understood(text: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["tomorow", "2026-02-30", "08:00", "-2y", "2026-03-02 Mars/Olympus", "now+01:00 UTC"])
-def test_what_is_none_is_refused_with_what_is_understood(text: str) -> None:
+def test_what_is_no_time_is_refused_with_what_is_understood(text: str) -> None:
     with pytest.raises(click.BadParameter, match="`yesterday`, `-2h`"):
         Time().convert(text, None, None)
 

@@ -44,21 +44,21 @@ def series(seed: int = 1) -> list[dict[str, Any]]:
 
 def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, bool, str]]:
     """State, signal and so on by ts: the rule and nothing else."""
-    state, said = State(), {}
+    state, plain = State(), {}
     for one in sorted(rows, key=lambda row: row["ts"]):
         state, verdict = RULE.judge(Parameters(), state, RULE.interval(one))
-        said[one["ts"]] = (str(verdict.state), verdict.signal and str(verdict.signal), verdict.stale, verdict.reason)
-    return said
+        plain[one["ts"]] = (str(verdict.state), verdict.signal and str(verdict.signal), verdict.stale, verdict.reason)
+    return plain
 
 
 def judged(pieces: Iterable[Iterable[dict[str, Any]]]) -> tuple[dict[str, tuple[Any, ...]], list[dict[str, Any]], int]:
     """The newest verdict by ts, all verdicts, and how many rows were history."""
     remembered, newest, every, history = verdicts.Series(), {}, [], 0
     for piece in pieces:
-        remembered, said = verdicts.judge(RULE, Parameters(), remembered, piece)
-        assert not said.unreadable
-        every += said.verdicts
-        history += said.history
+        remembered, outcome = verdicts.judge(RULE, Parameters(), remembered, piece)
+        assert not outcome.unreadable
+        every += outcome.verdicts
+        history += outcome.history
     for one in every:
         moment = datetime.fromtimestamp(one["ts_ms"] / 1000, UTC)
         newest[f"{moment:%F %T}.000"] = (one["state"], one["signal"], one["stale"], one["reason"])
@@ -81,7 +81,7 @@ def test_any_order_and_any_pieces_end_as_one_by_one_in_order(seed: int, size: in
     assert not history
 
 
-def test_an_interval_said_again_counts_once() -> None:
+def test_a_repeated_interval_counts_once() -> None:
     rows = series()
     _, once, _ = judged([[one] for one in rows])
     _, twice, _ = judged([[one] for one in rows for _ in range(3)])
@@ -117,9 +117,9 @@ def test_since_is_the_first_interval_of_the_state() -> None:
 
 
 def test_a_row_that_the_rule_cannot_read_is_named_and_the_rest_judged() -> None:
-    _, said = verdicts.judge(RULE, Parameters(), verdicts.Series(), [row(1, own=1e8), row(2, own=1e8, interval_s=0)])
-    assert len(said.verdicts) == 1
-    assert said.unreadable == ["2026-05-04 00:00:30.000: `interval_s`: expected a number above 0 or null, found 0"]
+    _, outcome = verdicts.judge(RULE, Parameters(), verdicts.Series(), [row(1, own=1e8), row(2, own=1e8, interval_s=0)])
+    assert len(outcome.verdicts) == 1
+    assert outcome.unreadable == ["2026-05-04 00:00:30.000: `interval_s`: expected a number above 0 or null, found 0"]
 
 
 def test_a_verdict_carries_its_evidence_and_the_digest_of_the_parameters() -> None:

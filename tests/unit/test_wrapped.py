@@ -1,4 +1,4 @@
-"""Files that were compressed or packed give what the file itself gives; what is damaged or a bomb gives its reason."""
+"""Compressed and packed files yield what the file itself yields; a damaged file or a bomb yields its reason."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_pieces_that_were_compressed_by_themselves_are_one_file(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("kind", WRAPPED)
-def test_what_is_cut_anywhere_is_read_as_far_as_it_goes_and_said(tmp_path: Path, kind: str) -> None:
+def test_what_is_cut_anywhere_is_read_as_far_as_it_goes_and_reported(tmp_path: Path, kind: str) -> None:
     content = WRAPPED[kind](PLAIN)
     end = 512 * (len(PLAIN) // 512 + 3) if kind == "tar" else len(content)  # the rest is zeros
     for cut in range(min(600, end // 2), end, max(1, end // 23)):
@@ -130,13 +130,13 @@ def test_nesting_and_number_of_files_are_bounded(tmp_path: Path, monkeypatch: py
     assert "more than 2 files" in last.detail
 
 
-def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_files_of_one_name_get_names_of_their_own(tmp_path: Path) -> None:
     file = tmp_path / "a.tar"
     file.write_bytes(tar(("a.nmon", PLAIN), ("a.nmon", PLAIN)))
     assert [found.name for found in read_each(file, UTC)] == [f"{file}!/a.nmon", f"{file}!/a.nmon#2"]
 
 
-def test_members_are_files_of_their_own_and_what_is_none_is_said(tmp_path: Path) -> None:
+def test_members_are_files_of_their_own_and_what_no_format_reads_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "a.zip"
     inner = gzip.compress(tar(("b.nmon", PLAIN)))
     file.write_bytes(zipped(("x/a.nmon", PLAIN), ("x/.hidden", b"?"), ("README", b"hello\n"), ("in.tgz", inner)))
@@ -148,7 +148,7 @@ def test_members_are_files_of_their_own_and_what_is_none_is_said(tmp_path: Path)
     assert found[f"{file}!/x/a.nmon"] == found[f"{file}!/in.tgz!/b.nmon"]
 
 
-def test_encrypted_members_and_links_are_said(tmp_path: Path) -> None:
+def test_encrypted_members_and_links_are_refused(tmp_path: Path) -> None:
     content = bytearray(zipped(("a.nmon", PLAIN)))
     content[6] |= 1
     content[content.index(b"PK\x01\x02") + 8] |= 1
