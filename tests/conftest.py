@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import socket
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -15,8 +13,9 @@ import pytest
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
-from counterflow.stack.settings import HOST, StackSettings
+from counterflow.stack.settings import StackSettings
 from tests.support import left_over
+from tests.support.ports import free_ports
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -148,16 +147,5 @@ def another_python(folder: Path) -> Path:
 def free_settings(home: Path, parts: Path) -> StackSettings:
     """Settings of a stack on free ports."""
     names = [name for name in StackSettings.model_fields if name.endswith("_port")]
-    ports = dict(zip(names, _free_ports(len(names)), strict=True))
+    ports = dict(zip(names, free_ports(len(names)), strict=True))
     return StackSettings.from_environment({}, home=home, parts=parts, **ports)
-
-
-def _free_ports(count: int) -> list[int]:
-    """Free ports below the kernel's ephemeral range: an outgoing connection may take one of those at any time."""
-    candidates = random.sample(range(20_000, 32_000), 40 + count)
-    return [port for port in candidates if _is_free(port)][:count]
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) != 0

@@ -13,8 +13,8 @@ import yaml
 from counterflow.dashboards import alerting
 from counterflow.stack import supervision
 from counterflow.stack.settings import HOST, StackSettings
-from tests.conftest import _free_ports
 from tests.integration.test_alerts import get, hook, running, until, write_verdict
+from tests.support.ports import free_ports
 from tests.support.prometheus import folder, program
 
 __all__ = ["hook"]
@@ -25,7 +25,7 @@ def test_an_alert_outlives_its_tellers(
     stack: StackSettings, hook: tuple[str, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     url, sent = hook
-    prometheus, alertmanager = (f"{HOST}:{port}" for port in _free_ports(2))
+    prometheus, alertmanager = (f"{HOST}:{port}" for port in free_ports(2))
     rules = re.sub(r"^( +for): .*$", r"\1: 1s", alerting.files()[alerting.PROMETHEUS], flags=re.MULTILINE)
     rules = re.sub(r"^( +keep_firing_for): .*$", r"\1: 20s", rules, flags=re.MULTILINE)
     (tmp_path / "rules.yml").write_text(rules)

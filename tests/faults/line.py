@@ -32,9 +32,9 @@ from counterflow.pipelines import jobs
 from counterflow.stack import supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
-from tests.conftest import _free_ports
 from tests.integration.test_agent import Agent, Recording, is_read
 from tests.support.agents import until
+from tests.support.ports import free_ports
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
 EVERY_S = 0.1
@@ -68,7 +68,7 @@ class Line:
         self.recordings = [Recording(folder / f"{n}.nmon", f"{self.name}-{n}", disks) for n in range(2)]
         for recording in self.recordings:
             recording.start = self.begin
-        [self.metrics_port] = _free_ports(1)
+        [self.metrics_port] = free_ports(1)
         self.agent = self.new_agent()
         self.burst = 1
         """Snapshots that each recording gets at a time."""

@@ -10,7 +10,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tarfile
@@ -40,6 +39,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
+from tests.support.ports import free_ports
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
@@ -443,8 +443,7 @@ def test_a_format_that_fails_stops_its_file_only_and_nothing_is_duplicated(
 def test_metrics_report_what_was_committed_and_memory_is_bounded(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     recording = Recording(tmp_path / "wide.nmon", disks=26)
     recording.append(2500)
     (tmp_path / "not.nmon").write_bytes(b"nothing known")

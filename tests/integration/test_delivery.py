@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import socket
 import ssl
 import threading
 from collections.abc import Iterator
@@ -21,6 +19,7 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from tests.integration.test_alerts import get, running, until
 from tests.support.dds import Authority
+from tests.support.ports import free_ports
 from tests.support.prometheus import REPOSITORY, folder, program, run
 
 HOST = "127.0.0.1"
@@ -40,7 +39,7 @@ class Sites:
         self.mail = Controller(
             self,
             hostname=HOST,
-            port=random.choice([port for port in range(20_000, 32_000, 7) if _is_free(port)]),
+            port=free_ports(1)[0],
             tls_context=tls,
             require_starttls=True,
             auth_required=True,
@@ -75,11 +74,6 @@ class Sites:
 
     def of(self, path: str) -> list[dict[str, Any]]:
         return [body for where, _, body in self.posts if where == path]
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) != 0
 
 
 class Delivery(NamedTuple):
@@ -118,7 +112,7 @@ def delivery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
         for mail in receiver.get("email_configs", ()):
             mail["tls_config"] = {"ca_file": str(authority.authority)}
     (place / "alertmanager.yml").write_text(yaml.safe_dump(config))
-    port = random.choice([port for port in range(20_000, 32_000, 7) if _is_free(port)])
+    [port] = free_ports(1)
     url = f"http://{HOST}:{port}"
     command = (
         *(program("prometheus-alertmanager"), f"--config.file={place / 'alertmanager.yml'}"),

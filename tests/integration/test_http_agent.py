@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import socket
 import sys
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, committed, published, until
 from tests.support.dds import PASSWORD, USER, Authority, Dds
+from tests.support.ports import free_ports
 
 NAME = "http-agent-test"
 
@@ -42,8 +42,7 @@ def reached(broker: StackSettings, dds: Dds) -> bool:
 
 
 def test_killed_at_any_moment_it_publishes_each_interval_once(broker: StackSettings, dds: Dds, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     (tmp_path / "password").write_text(PASSWORD)
     assert dds.authority
     connection = {"url": dds.url, "user": USER, "password": {"file": "password"}, "ca": str(dds.authority.authority)}

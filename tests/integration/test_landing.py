@@ -8,7 +8,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -32,6 +31,7 @@ from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frame
+from tests.support.ports import free_ports
 
 TOPIC = "counterflow.disk.v2"
 _agents = itertools.count(1)
@@ -484,8 +484,7 @@ def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> N
 
 
 def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    [port] = free_ports(1)
     with running(line, "--metrics-port", str(port)) as process:
         publish(line, agent, [*records(agent, 0, 500), b"?"])
         until(lambda: rows_of(line, agent) == 500, "rows land")
@@ -504,8 +503,7 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
 
 
 def test_no_broker_is_one_sentence(line: StackSettings, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        nobody = f"127.0.0.1:{probe.getsockname()[1]}"
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
     elsewhere = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(line.secrets)}
     with start(line, "--until-caught-up", COUNTERFLOW_KAFKA_BOOTSTRAP=nobody, **elsewhere) as process:
         _, log = process.communicate(timeout=60)
@@ -529,8 +527,7 @@ def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
     good = records(agent, 0, 2_000)
     publish(line, agent, [*[b"?"] * 24_000, *good[:1_000]])
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    [port] = free_ports(1)
     another = f"{agent}-other"
     envelope = {name: value for name, value in record(another, 1).items() if name in datasets()["disk"].all_columns}
     own = datasets()["disk"].columns

@@ -18,6 +18,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, published, until
+from tests.support.ports import free_ports
 
 GOLDEN = Path(__file__).parents[1] / "golden/njmon"
 GREETING = b'"9*T{5p({j}9*T*)nB_{y'
@@ -29,11 +30,6 @@ _names = itertools.count(1)
 def broker(kafka: StackSettings) -> StackSettings:
     create_topics(kafka, topics())
     return kafka
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 class Listening(AgentProcess):
@@ -66,7 +62,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
     broker: StackSettings, tmp_path: Path
 ) -> None:
     """One connection in pieces, as njmon v25 sends; a second of another host in lines, as newer versions do."""
-    port, name = free_port(), "listening-tcp"
+    [port], name = free_ports(1), "listening-tcp"
     array = (GOLDEN / "real_v25/input.json").read_bytes()
     lines = (GOLDEN / "one_sample_a_line/input.json").read_bytes()
     with Listening(tmp_path, broker, name, port) as agent:
@@ -97,7 +93,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
 
 def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
     """A sample of nimon without a time has that of its arrival; what is no sample is answered with 400."""
-    port, name = free_port(), "listening-nimon"
+    [port], name = free_ports(1), "listening-nimon"
     untimed = (GOLDEN / "nimon_without_time/input.txt").read_bytes()
     with Listening(tmp_path, broker, name, port) as agent:
         to = f"http://127.0.0.1:{port}/write?db=njmon&u=a&p=b"
@@ -106,7 +102,7 @@ def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings
         (key,) = until(lambda: instants(broker, name), log=agent.log)
         assert key[0] == "lnx1"
         assert key[1] > "2026-11-2"
-    port, name = free_port(), "listening-udp"
+    [port], name = free_ports(1), "listening-udp"
     sample = (GOLDEN / "one_sample_a_line/input.json").read_bytes().splitlines()[0]
     with Listening(tmp_path, broker, name, port, "udp") as agent:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:

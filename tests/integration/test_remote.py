@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-import random
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -29,6 +27,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, published, until
 from tests.support.dds import Authority
+from tests.support.ports import free_ports, is_free
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
@@ -125,7 +124,7 @@ def sshd() -> Iterator[Server]:
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name]
         subprocess.run(words, check=True, capture_output=True)
     shutil.copy(folder / "client.pub", folder / "authorized")
-    port = random.choice([port for port in range(20_000, 32_000, 7) if _is_free(port)])
+    [port] = free_ports(1)
     (folder / "config").write_text(
         f"Port {port}\nListenAddress {HOST}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
         "StrictModes no\nPasswordAuthentication no\nPidFile none\n"
@@ -162,14 +161,9 @@ def sshd() -> Iterator[Server]:
         shutil.rmtree(folder)
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) != 0
-
-
 def _until_open(port: int, log: Path) -> None:
     for _ in range(200):
-        if not _is_free(port):
+        if not is_free(port):
             return
         threading.Event().wait(0.1)
     raise AssertionError(log.read_text())

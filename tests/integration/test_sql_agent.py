@@ -8,7 +8,6 @@ import os
 import random
 import re
 import signal
-import socket
 import sys
 import threading
 import time
@@ -33,6 +32,7 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, scrape, until
 from tests.support.agents import published as published_by
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.ports import free_ports
 
 _names = itertools.count(1)
 
@@ -178,8 +178,7 @@ def _assert_a_chain(links: Rows) -> None:
 def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     first, second, third = (System(tmp_path / name) for name in ("node1", "node2", "node3"))
     for system, last in ((first, 6), (second, 9), (third, 3)):
         system.member("QAPMPOOLB", "Q320000000", pool_rows(1, last, day=20))

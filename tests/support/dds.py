@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import random
 import socket
 import ssl
 import subprocess
@@ -20,6 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from counterflow.stack.settings import StackSettings
+from tests.support.ports import free_ports
 
 USER, PASSWORD = "FLOW", "pass-w0rd$"
 BEGIN = datetime(2025, 11, 21, 1, 0, tzinfo=UTC)
@@ -109,7 +109,7 @@ class Dds:
         self.requested: list[str] = []
         self.passwords: list[str] = []
         self.connections = 0
-        self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if _is_free(port))
+        [self.port] = free_ports(1)
         self._server: _Server | None = None
         self.start()
 
@@ -181,8 +181,3 @@ class Dds:
             content["columnHeaders"] = {"col": [{"value": name, "type": "T"} for name in PROCU]}
             content["row"] = [{"refno": 1, "col": ["DBP1DBM1", "0975", "DB2HIGH", str(self.intervals), "20", "3"]}]
         return {"message": [], "report": [content], "server": {"name": "RMF-DDS-Server", "version": "03.02.00"}}
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0

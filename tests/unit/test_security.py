@@ -23,6 +23,7 @@ from counterflow.stack import tls_relay
 from counterflow.stack.kafka_users import USERS, grants
 from counterflow.stack.settings import StackSettings
 from tests.support.dds import Authority
+from tests.support.ports import free_ports
 
 
 @pytest.mark.parametrize(
@@ -123,8 +124,7 @@ def registry() -> CollectorRegistry:
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    return free_ports(1)[0]
 
 
 @pytest.mark.parametrize("given", [(), ("CERTIFICATE",), ("CLIENT_CA",)])
@@ -186,10 +186,9 @@ def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     both = tmp_path / "server.pem"
     both.write_text(authority.key.read_text() + authority.certificate.read_text())
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server, socket.create_server(("127.0.0.1", 0)) as probe:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        port = probe.getsockname()[1]
-        probe.close()
+        [port] = free_ports(1)
         tls_relay.start("127.0.0.1", port, both, server.server_address[1])
         trusted = ssl.create_default_context(cafile=authority.authority)
         body = bytes(range(256)) * 40_000

@@ -20,7 +20,7 @@ from counterflow.stack import supervision
 from counterflow.stack.launch import scratch
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
-from tests.conftest import _free_ports
+from tests.support.ports import free_ports
 
 
 def part(name: str, script: str, stop_s: int = 20) -> Part:
@@ -144,7 +144,7 @@ def test_a_log_that_became_long_is_cut_and_kept(supervised: StackSettings) -> No
 
 
 def test_health_reports_what_is_wrong() -> None:
-    [port], registry, wrong = _free_ports(1), CollectorRegistry(), list[str]()
+    [port], registry, wrong = free_ports(1), CollectorRegistry(), list[str]()
     Counter("things", "Things.", registry=registry).inc()
     health.serve(port, registry, lambda: wrong)
 
