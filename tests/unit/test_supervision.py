@@ -68,17 +68,23 @@ def kill_supervisor(settings: StackSettings) -> None:
 
 
 def test_a_killed_part_is_started_again_and_counted(supervised: StackSettings) -> None:
+    log = supervised.logs / "sleeper.log"
+
+    def has_written(times: int) -> None:
+        until(lambda: log.exists() and log.read_text() == "awake\n" * times, f"{times} have written")
+
     pid = started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0
+    has_written(1)
     os.kill(pid, signal.SIGKILL)
     until(lambda: state(supervised, "sleeper").pid not in (0, pid), "it runs again")
     assert state(supervised, "sleeper").restarts == 1
+    has_written(2)
     supervision.stop(supervised, "sleeper")
     assert state(supervised, "sleeper").state == "STOPPED"
     started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0, "this start was on purpose"
-    log = supervised.logs / "sleeper.log"
-    until(lambda: log.read_text() == "awake\n" * 3, "all three have written")
+    has_written(3)
 
 
 def test_what_a_killed_part_left_is_gone_when_it_starts_again(supervised: StackSettings) -> None:
