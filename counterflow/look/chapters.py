@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.dashboards.definition import PLATFORMS, boards
+from counterflow.dashboards.definition import boards
 from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
+from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.look.results import Measured
 
 _PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
@@ -25,29 +26,20 @@ def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequen
     """
     order = {system: place for place, system in enumerate(worst)}
     reached = sorted(measured, key=lambda system: (order.get(system, len(order)), system))[:MOST_SYSTEMS]
-    platform: dict[str, str] = {}
-    for name, named in PLATFORMS.items():
-        for row in client.rows(f"SELECT DISTINCT system FROM counterflow.config WHERE item = '' AND ({named})"):
-            platform[row["system"]] = name
+    runs_on = platforms(client)
     found = []
     for system in reached:
         begin, end, _, has = measured[system]
         about = (("System", system), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
-        found.append(Chapter(about, begin, end, [system], list(_boards(has, platform.get(system))), {}))
+        found.append(Chapter(about, begin, end, [system], list(_boards(has, runs_on.get(system))), {}))
     return found, len(measured) - len(reached)
 
 
 def _boards(has: frozenset[str], platform: str | None) -> Iterator[str]:
     """Yield the boards of a system: that of its platform first, which takes the place of the one for every system."""
-    left_out = {*_PART_OF_LINE, *ON_REQUEST, *(FIRST if platform else ())}
+    left_out = {*_PART_OF_LINE, *ON_REQUEST}
     order = {uid: (board.platform is None, uid not in FIRST, uid in _LAST, uid) for uid, board in boards().items()}
     for uid in sorted(boards().keys() - left_out, key=order.__getitem__):
         board = boards()[uid]
-        fits = platform is None or board.platform in (None, platform)
-        if (
-            "system" in board.variables
-            and fits
-            and not board.question
-            and (not board.counters or has & {*board.counters})
-        ):
+        if "system" in board.variables and not board.question and fits(board, has, platform):
             yield uid

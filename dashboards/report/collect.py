@@ -27,6 +27,7 @@ from counterflow.dashboards.definition import (
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, Figure, Table, figure_of, simple, state_cell
+from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.dashboards.report.pairs import Comparison
 from counterflow.dashboards.report.specs import Spell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
@@ -179,8 +180,8 @@ def collect(
 ) -> Report:
     """Ask everything a report needs; `systems` empty means all, `chosen` sets variables of boards.
 
-    With `systems`, boards that show every system are left out. With `chapters` their boards stand in the report, each
-    in one chapter, and no others; verdicts and all else are of the whole.
+    Boards that suit none of the systems are left out, and with `systems` those that show every system. With `chapters`
+    their boards stand in the report, each in one chapter, and no others; verdicts and all else are of the whole.
 
     Raises
     ------
@@ -189,9 +190,16 @@ def collect(
     """
     asking = _Asking(client, Range(begin, end), systems, chosen or {})
     there = asking.options("system")
-    wanted = [_Told(board, asking) for board in _wanted(systems, chosen or {})]
-    if chapters:
-        wanted = [told for chapter in chapters for told in _told(client, chapter)]
+    wanted = [told for chapter in chapters for told in _told(client, chapter)]
+    if not chapters:
+        has = {row["system"]: frozenset(row["datasets"]) for row in asking.rows("datasets")}
+        runs_on = platforms(client)
+        suited = [
+            board
+            for board in _wanted(systems, chosen or {})
+            if "system" not in board.variables or any(fits(board, has[one], runs_on.get(one)) for one in has)
+        ]
+        wanted = [_Told(board, asking) for board in suited]
     # a chart stands once among those of one asking, where it comes first
     places: dict[tuple[_Asking, str], Board] = {}
     for board, of, _ in wanted:
@@ -257,7 +265,7 @@ def _wanted(systems: Collection[str], chosen: Collection[str]) -> list[Board]:
     asked = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
     if systems:
         asked = [board for board in asked if "system" in board.variables or board.uid in ON_REQUEST]
-    return sorted(asked, key=lambda board: (board.uid in LAST, board.uid not in FIRST))
+    return sorted(asked, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
 
 
 def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:

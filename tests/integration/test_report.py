@@ -23,7 +23,7 @@ from tests.support.tables import empty_tables, insert
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
 QUARTERS = [BEGIN + timedelta(minutes=15 * n) for n in range(1, 17)]
 RANGE = ("--from", "2026-05-04T08:00:00", "--to", "2026-05-04T12:00:00")
-SYSTEM = f"PROD {EVIL}"
+SYSTEM, LINUX = f"PROD {EVIL}", "linux1"
 
 Run = Callable[..., Result]
 
@@ -61,6 +61,11 @@ def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
         insert(admin, "system_cpu", *(published(ts, **busy, busy_pct=5 * n) for n, ts in known))
         insert(admin, "io_mix", *(io_mix(ts, n, "partition", "*") for n, ts in quarters))
         insert(admin, "io_mix", *(io_mix(ts, 1, "generic_job", f"JOB{n:02}") for n in range(40) for ts in QUARTERS))
+        nmon = {"system": LINUX, "source": "nmon"}
+        insert(admin, "config", {**published(BEGIN, section="AAA", name="OS", item="", value="Linux,6.1"), **nmon})
+        later = [ts + timedelta(days=1) for ts in QUARTERS]
+        insert(admin, "manifest", *({**published(ts, counted="system_cpu", row_count=1), **nmon} for ts in later))
+        insert(admin, "system_cpu", *({**published(ts, **busy, user_pct=20, cpu_base="logical"), **nmon} for ts in later))
         insert(admin, "verdict", *(verdict(ts, "OK", QUARTERS[0]) for ts in QUARTERS[:8]))
         insert(admin, "verdict", *(verdict(ts, "CAPPED", QUARTERS[8]) for ts in QUARTERS[8:]))
         met = {"file": f"/x/{EVIL}", "line": 3, "byte_offset": 7, "reason": "torn_line", "kept": "none", "detail": EVIL}
@@ -80,6 +85,10 @@ def text_of(folder: Path) -> str:
     """Return the report without its scripts."""
     made = (folder / "report.html").read_text(encoding="utf-8")
     return html.unescape(re.sub(r"<script.*?</script>", "", made, flags=re.DOTALL))
+
+
+def chapters_of(folder: Path) -> set[str]:
+    return set(re.findall(r"<h2[^>]*>(.*?)</h2>", text_of(folder)))
 
 
 def charts_of(folder: Path) -> dict[str, Any]:
@@ -110,6 +119,15 @@ def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: 
     assert runs == {0, 1}, "an hour without figures is a gap"
     pictures = {path.name for path in (tmp_path / "made" / "charts").iterdir()}
     assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
+
+
+def test_a_system_has_the_chapters_of_its_operating_system_and_its_counters(report: Run, tmp_path: Path) -> None:
+    of_platforms = {"System", "AIX and VIOS", "Linux", "z/OS LPAR"}
+    of_counters = {"Logical database I/O & mirror exposure", "Q Replication", "Db2 logging & zHyperLink", "Waits"}
+    for system, expected in ((SYSTEM, {"System", "Logical database I/O & mirror exposure"}), (LINUX, {"Linux"})):
+        outcome = report("--system", system, "--no-pictures", "--out", tmp_path)
+        assert outcome.exit_code == 0
+        assert chapters_of(tmp_path) & (of_platforms | of_counters) == expected
 
 
 @pytest.mark.parametrize("options", [("--from", "2020-01-01", "--to", "2020-01-02"), ("--system", "NOBODY")])
