@@ -46,7 +46,7 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
     return {
         "1_counters.sql": _file("What agents publish, a table a dataset.", map(table, counters)),
         "2_results.sql": _file("What jobs compute, a table a dataset.", map(table, results)),
-        "4_feeds.sql": _file("What each insert enters into ledger and rollup.", (v for d in found for v in feeds(d))),
+        "4_feeds.sql": _file("What each insert enters beside its table.", (v for d in found for v in feeds(d))),
         "4_values.sql": _file("Every number by name.", [value_view(d for d in found if d.instance)]),
         "6_provisional.sql": _file("Results whose input has not arrived whole.", [provisional_view(found)]),
     }
@@ -57,13 +57,14 @@ def _file(title: str, statements: Iterable[str]) -> str:
 
 
 def feeds(dataset: Dataset) -> list[str]:
-    """Return the views that feed a dataset's rows into ledger and rollup."""
+    """Return the views that feed a dataset's rows into ledger, list of systems and rollup."""
     ledger = [ledger_view(dataset)] if dataset.role == "counter" else []
-    return [*ledger, *([hour_view(dataset)] if dataset.instance else [])]
+    systems = [system_view(dataset)] if dataset.measured else []
+    return [*ledger, *systems, *([hour_view(dataset)] if dataset.instance else [])]
 
 
 def migration(dataset: Dataset) -> str:
-    """Return the statements that create a dataset's table and its feeds of ledger and rollup."""
+    """Return the statements that create a dataset's table and what its rows feed."""
     return ";\n\n".join([table(dataset), *feeds(dataset)]) + ";\n"
 
 
@@ -124,6 +125,17 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_ledger {{on_cluster
 SELECT agent_id, '{name}' AS dataset, toDate(collected_at) AS day, count() AS rows, groupBitmapState(seq) AS seqs
 FROM {rows}
 GROUP BY agent_id, day"""
+
+
+def system_view(dataset: Dataset) -> str:
+    """Return the view that lists the systems of inserted rows by day."""
+    name = dataset.dataset
+    target = "counterflow.system_dataset"
+    return f"""\
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_system_dataset {{on_cluster}} TO {target} AS
+SELECT toDate(ts, 'UTC') AS day, '{name}' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+FROM counterflow.{name}
+GROUP BY day, source, system"""
 
 
 def value_view(datasets: Iterable[Dataset]) -> str:

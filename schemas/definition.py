@@ -99,6 +99,10 @@ class Counts(_Strict):
     where: str | None = None
 
 
+_NOT_MEASURED = ("config", "deadletter", "manifest", "quality")
+"""Their time is that of the reading, or from when a setting holds; a manifest counts rows of the others."""
+
+
 class Dataset(_Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
 
@@ -132,6 +136,11 @@ class Dataset(_Strict):
     def topic(self) -> str:
         """Name of the Kafka topic."""
         return f"counterflow.{self.dataset}.v{self.version}"
+
+    @property
+    def measured(self) -> bool:
+        """Whether its rows are counters of an interval, and not about settings, lines or other rows."""
+        return self.role == "counter" and self.dataset not in _NOT_MEASURED
 
     @property
     def all_columns(self) -> dict[str, Column]:

@@ -20,8 +20,6 @@ from counterflow.pipelines.rules import rules
 from counterflow.pipelines.wiring import Settings as Known
 from counterflow.schemas.definition import datasets
 
-_NOT_MEASURED = ("quality", "deadletter", "config", "manifest")
-"""Datasets whose time is no interval's: that of the reading, or from when a setting holds; and the one that counts."""
 _NEWEST: Settings = {"final": 1, "join_use_nulls": 1}
 
 
@@ -48,7 +46,7 @@ class Measured(NamedTuple):
 
 def measured(client: ClickHouse) -> dict[str, Measured]:
     """Return what landed of each system."""
-    counters = (name for name, d in datasets().items() if d.role == "counter" and name not in _NOT_MEASURED)
+    counters = (name for name, dataset in datasets().items() if dataset.measured)
     found: dict[str, Measured] = {}
     for row in client.rows(" UNION ALL ".join(map(_reach, counters)), {"final": 1}):
         begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))

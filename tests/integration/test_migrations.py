@@ -179,6 +179,24 @@ def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
     assert one(lander, "SELECT lost, duplicates FROM counterflow.loss") == {"lost": 0, "duplicates": 0}
 
 
+def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> None:
+    """Monitor tables, records of OMEGAMON and workloads yield no manifest. The ends are those of all its counters."""
+    counters = {"counter", "db_log", "disk", "disk_bucket", "job", "link", "pool", "replication", "system_cpu"}
+    counters |= {"wait", "workload"}
+    for place, name in enumerate(sorted(counters)):
+        insert(lander, name, f"{name} 1", published(1, system=name) | {"ts": "2026-11-20T10:00:00Z"})
+        insert(lander, name, f"{name} all", published(2, system="all") | {"ts": f"2026-11-20T{place:02}:30:00Z"})
+    insert(lander, "config", "c", published(3, system="settings alone", section="lpar", item="", name="a", value="b"))
+    listed = lander.rows(
+        "SELECT system, min(first_ts) AS f, max(last_ts) AS l FROM counterflow.system_day GROUP BY system"
+    )
+    assert {row["system"] for row in listed} == {*counters, "all"}
+    [(first, last)] = [(row["f"], row["l"]) for row in listed if row["system"] == "all"]
+    assert (first[:16], last[:16]) == ("2026-11-20 00:30", "2026-11-20 10:30")
+    of_all = "SELECT DISTINCT dataset FROM counterflow.system_dataset WHERE system = 'all'"
+    assert {row["dataset"] for row in lander.rows(of_all)} == counters
+
+
 def test_the_ledger_reports_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
     insert(lander, "disk", "d", disk(1), disk(2), disk(3))
     insert(lander, "disk", "again", disk(2), disk(3))

@@ -65,7 +65,8 @@ def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
         insert(admin, "config", {**published(BEGIN, section="AAA", name="OS", item="", value="Linux,6.1"), **nmon})
         later = [ts + timedelta(days=1) for ts in QUARTERS]
         insert(admin, "manifest", *({**published(ts, counted="system_cpu", row_count=1), **nmon} for ts in later))
-        insert(admin, "system_cpu", *({**published(ts, **busy, user_pct=20, cpu_base="logical"), **nmon} for ts in later))
+        user = {**busy, "cpu_base": "logical", "user_pct": 20}
+        insert(admin, "system_cpu", *({**published(ts, **user), **nmon} for ts in later))
         insert(admin, "verdict", *(verdict(ts, "OK", QUARTERS[0]) for ts in QUARTERS[:8]))
         insert(admin, "verdict", *(verdict(ts, "CAPPED", QUARTERS[8]) for ts in QUARTERS[8:]))
         met = {"file": f"/x/{EVIL}", "line": 3, "byte_offset": 7, "reason": "torn_line", "kept": "none", "detail": EVIL}

@@ -31,12 +31,7 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (day, system)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
-COMMENT 'Systems by day, from the manifests.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_day {on_cluster} TO counterflow.system_day AS
-SELECT system, toDate(ts, 'UTC') AS day, min(ts) AS first_ts, max(ts) AS last_ts
-FROM counterflow.manifest
-GROUP BY system, day;
+COMMENT 'Systems by day, from system_dataset.';
 
 -- Every number of every dataset that has an instance, by hour, for ranges of months and many systems. Always aggregate
 -- again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes. A row counts in the hour its
@@ -170,24 +165,33 @@ FROM
 )
 GROUP BY system, engine_type, hour;
 
--- Which systems have which counters, by day: a board lists those that it has something to show of.
+-- Which systems have which counters, by day: a board lists those that it has something to show of. Always aggregate
+-- again when reading. Filled by a view on every table of counters, since not every format yields manifests.
 CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
 (
   day Date COMMENT 'Day of the intervals, UTC.',
   dataset LowCardinality(String) COMMENT 'Dataset of the counters.' CODEC(ZSTD(1)),
   source LowCardinality(String) COMMENT 'Format they were read from.' CODEC(ZSTD(1)),
-  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1))
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'End of the first interval of the day, UTC.',
+  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
 )
-ENGINE = {engine_prefix}ReplacingMergeTree
+ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (dataset, source, system, day)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
-COMMENT 'Systems by day and counters that they have, from the manifests.';
+COMMENT 'Systems by day and counters that they have.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT DISTINCT toDate(ts, 'UTC') AS day, counted AS dataset, source, system
-FROM counterflow.manifest;
+SELECT toDate(ts, 'UTC') AS day, counted AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+FROM counterflow.manifest
+GROUP BY day, dataset, source, system;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_dataset_to_day {on_cluster} TO counterflow.system_day AS
+SELECT system, day, min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM counterflow.system_dataset
+GROUP BY system, day;
 
 -- What became of dead letters. They are never changed or deleted before their time: each that was published again, or
 -- dropped for a reason, has a row here.
