@@ -133,7 +133,9 @@ def system_view(dataset: Dataset) -> str:
     target = "counterflow.system_dataset"
     return f"""\
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_system_dataset {{on_cluster}} TO {target} AS
-SELECT toDate(ts, 'UTC') AS day, '{name}' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, '{name}' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.{name}
 GROUP BY day, source, system"""
 

@@ -2,7 +2,7 @@
 -- section: Data and pipeline
 SELECT
   d.system AS system,
-  min(d.first_ts) AS first_interval_end,
+  min(d.first_ts) AS first_interval_begin,
   max(d.last_ts) AS last_interval_end,
   uniqExact(d.day) AS days
 FROM counterflow.system_day AS d

@@ -146,7 +146,7 @@ def _nothing(client: ClickHouse, where: str) -> CounterflowError:
     from counterflow.analysis.queries import ask, queries
 
     there = [
-        f"{row['system']} from {row['first_interval_end']:.19} to {row['last_interval_end']:.19}"
+        f"{row['system']} from {row['first_interval_begin']:.19} to {row['last_interval_end']:.19}"
         for row in ask(client, queries()["systems"])
     ]
     more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""

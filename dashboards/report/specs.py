@@ -8,14 +8,14 @@ Source: Vega-Lite 6 documentation; grafana.md, section 10.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.series import Drawn, Series, palette, runs
-from counterflow.dashboards.report.words import ms, number, plain
+from counterflow.dashboards.report.words import mentions, ms, number, plain
 
 Json = dict[str, Any]
 
@@ -98,7 +98,7 @@ def trend(chart: Chart, result: Result) -> Json:
     ]
     known = [value["value"] for value in values if value["value"] is not None]
     minutes = {"title": "Minutes from the beginning", "axis": {"grid": False, "tickCount": 10}}
-    value_axis = {**_ON_TOP, "format": _format(max(known, default=0)), "tickCount": 5, "domain": False, "ticks": False}
+    value_axis = {**_ON_TOP, **_ticks(max(known, default=0)), "domain": False, "ticks": False}
     layer = {
         "data": {"values": values},
         "transform": [_ONLY_PICKED, _value(chart, chart.unit, known)],
@@ -151,14 +151,14 @@ def ranking(chart: Chart, result: Result) -> Json:
                 "type": "nominal",
                 "sort": {"field": "row", "op": "min"},
                 "title": None,
-                "axis": {"labelLimit": 150, "ticks": False, "domain": False, "labelPadding": 6},
+                "axis": {"labelLimit": 220, "ticks": False, "domain": False, "labelPadding": 6},
             },
             "x": {
                 "field": "from",
                 "type": "quantitative",
                 "title": _axis_title(chart, chart.unit),
                 "scale": _scale(0, greatest),
-                "axis": {"format": _format(greatest), "tickCount": 5},
+                "axis": _ticks(greatest),
             },
             "x2": {"field": "until"},
             "tooltip": _tooltip(("name", "Name"), ("series", "Of it"), ("text", "Value")),
@@ -273,9 +273,14 @@ def _whole(chart: Chart, layers: list[Json]) -> Json:
 
 
 def _coloured(spec: Json, keys: Sequence[Key]) -> Json:
-    scale = {"domain": [key.name for key in keys], "range": [key.colour for key in keys]}
-    colour = {"field": "series", "type": "nominal", "scale": scale, "legend": None}
+    colour = {"field": "series", "type": "nominal", "scale": _scale_of(keys), "legend": None}
     return {**spec, "usermeta": {"legend": [list(key) for key in keys]}, "encoding": {"color": colour}}
+
+
+def _scale_of(keys: Iterable[Key]) -> Json:
+    """Return the scale of colours by series; each channel of colour needs one, or has Vega's own colours."""
+    colours = {key.name: key.colour for key in keys}
+    return {"domain": list(colours), "range": list(colours.values())}
 
 
 def _key(series: Series) -> Key:
@@ -302,7 +307,12 @@ def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) 
         "y2": {"field": "until"},
     }
     if chart.shape == "area":
-        encoding["stroke"] = {"field": "series", "type": "nominal", "legend": None}
+        encoding["stroke"] = {
+            "field": "series",
+            "type": "nominal",
+            "scale": _scale_of(map(_key, stack)),
+            "legend": None,
+        }
     transform = [_ONLY_PICKED, _stacked("end"), begin]
     return [{"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding}]
 
@@ -343,7 +353,7 @@ def _axis(chart: Chart, series: Sequence[Series]) -> Json:
     single = [value for s in series if not s.stacked for value in s.values if value is not None]
     every = [*stacked, *single, *(threshold.at for threshold in chart.thresholds)]
     least, greatest = min(every, default=0), max(every, default=0)
-    axis = {**_ON_TOP, "format": _format(greatest), "tickCount": 5, "domain": False, "ticks": False, "labelPadding": 6}
+    axis = {**_ON_TOP, **_ticks(greatest), "domain": False, "ticks": False, "labelPadding": 6}
     lowest = least if chart.signed else 0
     return {"axis": axis, "title": _axis_title(chart, chart.unit), "scale": _scale(lowest, greatest)}
 
@@ -353,8 +363,8 @@ def _right_axis(series: Sequence[Series]) -> Json:
     unit = looks().units[series[0].unit]
     top = max(100.0, greatest) if unit.grafana == "percent" else greatest
     title = ", ".join(one.name for one in series)
-    axis = {**_ON_TOP, "titleAlign": "right", "orient": "right", "grid": False, "tickCount": 5, "format": _format(top)}
-    named = title if unit.text.lower() in title.lower() else f"{title} ({unit.text})"
+    axis = {**_ON_TOP, "titleAlign": "right", "orient": "right", "grid": False, **_ticks(top)}
+    named = title if not unit.text or mentions(title, unit.text) else f"{title} ({unit.text})"
     return {
         "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
         "title": named,
@@ -388,14 +398,16 @@ def _axis_title(chart: Chart, unit: str) -> str:
     text = looks().units[unit].text
     if not chart.axis:
         return text
-    named = text.lower() in chart.axis.lower() or (text.endswith("/s") and chart.axis.endswith(" a second"))
-    return chart.axis if named else f"{chart.axis} ({text})"
+    rate = text.endswith(("/s", "per second")) and chart.axis.lower().endswith("a second")
+    hourly = text == "per hour" and chart.axis.endswith("an hour")
+    return chart.axis if rate or hourly or mentions(chart.axis, text) else f"{chart.axis} ({text})"
 
 
-def _format(greatest: float) -> str:
-    """Return how an axis spells its numbers: thousands as k, and no more digits than tell its ticks apart."""
+def _ticks(greatest: float) -> Json:
+    """Return how an axis spells its numbers: thousands as k, zero as 0, no more digits than tell its ticks apart."""
     steps = ((10_000, "~s"), (10, ",.1~f"), (1, ",.2~f"), (0.01, ",.4~f"))
-    return next((spelled for above, spelled in steps if greatest >= above), "~e")
+    spelled = next((spelled for above, spelled in steps if greatest >= above), "~e")
+    return {"format": spelled, "labelExpr": "datum.value == 0 ? '0' : datum.label", "tickCount": 5}
 
 
 def _value(chart: Chart, unit: str, values: Sequence[float]) -> Json:

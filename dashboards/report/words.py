@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -70,7 +71,12 @@ def sparkline(values: Sequence[Any], top: float) -> str:
 def headed(name: str, unit: str) -> str:
     """Return the heading of a column, with the unit that its values have, unless each value has its own."""
     text = "" if unit in _SCALED or unit == "count" else looks().units[unit].text
-    return name if not text or text.lower() in name.lower() else f"{name}, {text}"
+    return name if not text or mentions(name, text) else f"{name}, {text}"
+
+
+def mentions(name: str, unit: str) -> bool:
+    """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response"."""
+    return re.search(rf"(?<!\w){re.escape(unit)}(?!\w)", name, re.IGNORECASE) is not None
 
 
 def bare(value: Any, unit: str, decimals: int | None = None) -> str:

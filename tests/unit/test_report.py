@@ -19,7 +19,7 @@ from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette, runs
 from counterflow.dashboards.report.specs import Spell
 from counterflow.dashboards.report.words import figure as worded
-from counterflow.dashboards.report.words import length, plain, sparkline
+from counterflow.dashboards.report.words import headed, length, plain, sparkline
 from tests.support.reports import (
     BEGIN,
     END,
@@ -121,9 +121,11 @@ def test_runs(bridge: int, found: list[list[tuple[int, float]]]) -> None:
 
 
 def test_an_area_is_stacked_without_seams() -> None:
-    [area] = layers(spec_of(figure(chart("area"), wide(chart("area"), [[1, 2]]))))
+    made = spec_of(figure(chart("area"), wide(chart("area"), [[1, 2]])))
+    [area] = layers(made)
     assert area["transform"][1]["stack"] == "value"
-    assert area["encoding"]["stroke"]["field"] == "series"
+    stroke, fill = area["encoding"]["stroke"], made["encoding"]["color"]
+    assert (stroke["field"], stroke["scale"]) == ("series", fill["scale"]), "an edge has the colour of its area"
 
 
 def test_a_ranking_keeps_its_order_and_names_with_the_same_beginning() -> None:
@@ -282,6 +284,36 @@ def test_a_threshold_is_drawn_and_noted() -> None:
 )
 def test_values_in_words(value: Any, unit: str, text: str) -> None:
     assert worded(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "head"),
+    [("Response", "s", "Response, s"), ("CPU ms", "ms", "CPU ms"), ("Items", "ms", "Items, ms"), ("A", "count", "A")],
+)
+def test_a_heading_names_its_unit_once(name: str, unit: str, head: str) -> None:
+    assert headed(name, unit) == head
+
+
+@pytest.mark.parametrize(
+    ("axis", "unit", "title"),
+    [
+        ("A second", "per_s", "A second"),
+        ("Transfers a second", "ios_s", "Transfers a second"),
+        ("Faults", "per_s", "Faults (per second)"),
+        ("Of an item", "ms", "Of an item (ms)"),
+    ],
+)
+def test_an_axis_names_its_unit_once(axis: str, unit: str, title: str) -> None:
+    defined = chart("lines", axis=axis, unit=unit)
+    assert f'"title": "{title}"' in json.dumps(spec_of(figure(defined, wide(defined, [[1, 2]]))))
+
+
+def test_zero_has_no_prefix_on_an_axis_of_thousands() -> None:
+    defined = chart("bars", unit="count")
+    drawn = page.pictures(figure(defined, wide(defined, [[20_000, 30_000]])))["svg"].decode()
+    assert ">40k<" in drawn
+    assert ">0<" in drawn
+    assert ">0k<" not in drawn
 
 
 def test_what_hides_in_a_name_is_shown() -> None:

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS counterflow.system_day {on_cluster}
 (
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day of the intervals, UTC.',
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'End of the first interval of the day, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
@@ -173,7 +173,7 @@ CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
   dataset LowCardinality(String) COMMENT 'Dataset of the counters.' CODEC(ZSTD(1)),
   source LowCardinality(String) COMMENT 'Format they were read from.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'End of the first interval of the day, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
@@ -184,7 +184,9 @@ SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_
 COMMENT 'Systems by day and counters that they have.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, counted AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, counted AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.manifest
 GROUP BY day, dataset, source, system;
 

@@ -12,7 +12,9 @@ FROM counterflow.counter
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.counter_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'counter' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'counter' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.counter
 GROUP BY day, source, system;
 
@@ -45,7 +47,9 @@ FROM counterflow.db_log
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.db_log_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'db_log' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'db_log' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.db_log
 GROUP BY day, source, system;
 
@@ -83,7 +87,9 @@ FROM counterflow.disk
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'disk' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'disk' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.disk
 GROUP BY day, source, system;
 
@@ -116,7 +122,9 @@ FROM counterflow.disk_bucket
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_bucket_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'disk_bucket' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'disk_bucket' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.disk_bucket
 GROUP BY day, source, system;
 
@@ -126,7 +134,9 @@ FROM counterflow.job
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.job_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'job' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'job' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.job
 GROUP BY day, source, system;
 
@@ -136,7 +146,9 @@ FROM counterflow.link
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.link_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'link' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'link' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.link
 GROUP BY day, source, system;
 
@@ -174,7 +186,9 @@ FROM counterflow.pool
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.pool_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'pool' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'pool' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.pool
 GROUP BY day, source, system;
 
@@ -212,7 +226,9 @@ FROM counterflow.replication
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.replication_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'replication' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'replication' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.replication
 GROUP BY day, source, system;
 
@@ -245,7 +261,9 @@ FROM counterflow.system_cpu
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_cpu_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'system_cpu' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'system_cpu' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.system_cpu
 GROUP BY day, source, system;
 
@@ -278,7 +296,9 @@ FROM counterflow.wait
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.wait_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'wait' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'wait' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.wait
 GROUP BY day, source, system;
 
@@ -288,7 +308,9 @@ FROM counterflow.workload
 GROUP BY agent_id, day;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.workload_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT toDate(ts, 'UTC') AS day, 'workload' AS dataset, source, system, min(ts) AS first_ts, max(ts) AS last_ts
+SELECT
+  toDate(ts, 'UTC') AS day, 'workload' AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
 FROM counterflow.workload
 GROUP BY day, source, system;
 
