@@ -15,15 +15,14 @@ from counterflow.dashboards.macros import replace
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrations
 
-_ABOUT_RECORDS = {"config", "deadletter", "manifest", "quality"}
-"""Datasets that have a row when something happens, not one an interval."""
-
 
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
     """Return the expression of the usual interval of what tables and views hold, seconds; 1 where none is known.
 
-    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Two days
-    of each state what is usual, its newest ones of the range: of the newest, the range may have the beginning alone.
+    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Recorders
+    of few seconds take a little longer than asked, so that now and then a second has no sample: there, the longest is
+    usual that is no gap. Two days of each state it, its newest ones of the range: of the newest, the range may have the
+    beginning alone.
     `counted` is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
     """
     names = ", ".join(f"'{name}'" for name in sorted(_behind(frozenset(tables))))
@@ -31,10 +30,13 @@ def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
         return None
     return f"""\
 assumeNotNull((
-    SELECT toUInt32(greatest(1, max(median_s)))
+    SELECT toUInt32(greatest(1, max(usual_s)))
     FROM
     (
-      SELECT round(quantileExact(0.5)(interval_s)) AS median_s
+      SELECT
+        quantileExact(0.5)(interval_s) AS median_s,
+        arrayFilter(s -> s <= 2 * median_s, groupUniqArray(round(interval_s))) AS no_gaps_s,
+        if(median_s < 30, arrayMax(no_gaps_s), round(median_s)) AS usual_s
       FROM counterflow.manifest
       WHERE $__timeFilter(ts) AND system IN (${{system:singlequote}}) AND counted IN ({counted or names})
         AND (system, counted, toDate(ts, 'UTC')) IN (
@@ -72,7 +74,7 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
             found |= set(counts.manifests) if counts else {table} if datasets()[table].role == "counter" else set()
         elif table in _views():
             found |= _behind(_views()[table])
-    return frozenset(found - _ABOUT_RECORDS)
+    return frozenset(name for name in found if datasets()[name].measured)
 
 
 @cache

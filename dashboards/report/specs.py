@@ -400,13 +400,13 @@ def _axis_title(chart: Chart, unit: str) -> str:
         return text
     rate = text.endswith(("/s", "per second")) and chart.axis.lower().endswith("a second")
     hourly = text == "per hour" and chart.axis.endswith("an hour")
-    return chart.axis if rate or hourly or mentions(chart.axis, text) else f"{chart.axis} ({text})"
+    return chart.axis if not text or rate or hourly or mentions(chart.axis, text) else f"{chart.axis} ({text})"
 
 
 def _ticks(greatest: float) -> Json:
     """Return how an axis spells its numbers: thousands as k, zero as 0, no more digits than tell its ticks apart."""
     steps = ((10_000, "~s"), (10, ",.1~f"), (1, ",.2~f"), (0.01, ",.4~f"))
-    spelled = next((spelled for above, spelled in steps if greatest >= above), "~e")
+    spelled = next((spelled for above, spelled in steps if (greatest or 1) >= above), "~e")
     return {"format": spelled, "labelExpr": "datum.value == 0 ? '0' : datum.label", "tickCount": 5}
 
 

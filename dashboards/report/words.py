@@ -74,9 +74,13 @@ def headed(name: str, unit: str) -> str:
     return name if not text or mentions(name, text) else f"{name}, {text}"
 
 
+_SPELLED = {"s": "second", "h": "hour", "d": "day"}
+
+
 def mentions(name: str, unit: str) -> bool:
     """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response"."""
-    return re.search(rf"(?<!\w){re.escape(unit)}(?!\w)", name, re.IGNORECASE) is not None
+    spelled = _SPELLED.get(unit, unit)
+    return re.search(rf"(?<!\w)({re.escape(unit)}|{re.escape(spelled)}s?)(?!\w)", name, re.IGNORECASE) is not None
 
 
 def bare(value: Any, unit: str, decimals: int | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli import cli
-from counterflow.dashboards import alerting
+from counterflow.dashboards import alerting, buckets
 from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import ask
@@ -69,6 +70,32 @@ def drawn(client: ClickHouse, name: str, system: str, bucket_s: int = 300) -> li
     assert list(problems(chart, found)) == []
     columns = [column.name for column in found.columns]
     return [dict(zip(columns, row, strict=True)) for row in found.rows] if points(chart, found) else []
+
+
+def test_a_recorder_that_skips_a_second_now_and_then_leaves_no_gaps(admin: ClickHouse) -> None:
+    """Three of the sixty samples, a second apart, come after two."""
+    drawn_at = [
+        datetime.fromisoformat(row["time"]) for row in drawn(admin, "unix_cpu", LINUX, 1) if row["User"] is not None
+    ]
+    apart = {(after - before).total_seconds() for before, after in pairwise(drawn_at)}
+    assert (len(drawn_at), apart) == (32, {2.0})
+
+
+@pytest.mark.parametrize(
+    ("intervals_s", "usual_s"),
+    [([300] * 40 + [301] * 9, 300), ([15] * 20 + [3600], 15), ([10] * 9 + [11], 11), ([2] * 9 + [9], 2), ([1], 1)],
+)
+def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: int, admin: ClickHouse) -> None:
+    begin, system = datetime(2026, 6, 1, tzinfo=UTC), f"usual {intervals_s}"
+    about = {"system": system, "source": "nmon", "agent_id": system, "collected_at": begin.isoformat()}
+    rows = [
+        {"ts": (begin + timedelta(seconds=seq)).isoformat(), "interval_s": interval_s, "seq": seq, **about}
+        for seq, interval_s in enumerate(intervals_s)
+    ]
+    insert(admin, "manifest", *({**row, "counted": "disk", "row_count": 1} for row in rows))
+    shown = Range(begin, begin + timedelta(hours=1), 1)
+    [[found]] = ask(admin, expand(f"SELECT {buckets.usual_s(['disk'])}", shown, {"system": (system,)})).rows
+    assert found == usual_s
 
 
 def recorded(system: str, section: str) -> list[list[str]]:

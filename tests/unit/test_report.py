@@ -201,10 +201,11 @@ def test_rows_that_would_give_a_wrong_picture_are_reported() -> None:
     assert made.said.startswith("This could not be drawn: two rows at")
 
 
-def test_zeros_alone_have_an_axis() -> None:
+def test_zeros_alone_have_an_axis_without_exponents() -> None:
     made = figure(chart("bars"), wide(chart("bars"), [[0, 0]]))
     [bars] = layers(spec_of(made))
     assert bars["encoding"]["y"]["scale"] == {"domain": [0, 1]}
+    assert "e" not in bars["encoding"]["y"]["axis"]["format"]
 
 
 def test_inf_and_nan_are_gaps() -> None:
@@ -301,6 +302,9 @@ def test_a_heading_names_its_unit_once(name: str, unit: str, head: str) -> None:
         ("Transfers a second", "ios_s", "Transfers a second"),
         ("Faults", "per_s", "Faults (per second)"),
         ("Of an item", "ms", "Of an item (ms)"),
+        ("Seconds", "s", "Seconds"),
+        ("Of a transaction", "s", "Of a transaction (s)"),
+        ("Mean", "count", "Mean"),
     ],
 )
 def test_an_axis_names_its_unit_once(axis: str, unit: str, title: str) -> None:
