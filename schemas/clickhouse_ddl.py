@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from counterflow.schemas.definition import Column, Dataset
 from counterflow.schemas.provisional import provisional_view
+from counterflow.schemas.recorded import recorded_view
 
 RETENTION = "INTERVAL 400 DAY"
 """Retention after landing, whenever the row was measured: an old recording is kept as long as a new one."""
@@ -46,8 +47,12 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
     return {
         "1_counters.sql": _file("What agents publish, a table a dataset.", map(table, counters)),
         "2_results.sql": _file("What jobs compute, a table a dataset.", map(table, results)),
-        "4_feeds.sql": _file("What each insert enters beside its table.", (v for d in found for v in feeds(d))),
+        "4_feeds.sql": _file("What each insert enters into ledger and rollup.", (v for d in found for v in feeds(d))),
+        "4_systems.sql": _file(
+            "What each insert states of its systems.", [system_view(d) for d in found if d.measured]
+        ),
         "4_values.sql": _file("Every number by name.", [value_view(d for d in found if d.instance)]),
+        "6_recorded.sql": _file("Intervals of every system, with their rows.", [recorded_view(found)]),
         "6_provisional.sql": _file("Results whose input has not arrived whole.", [provisional_view(found)]),
     }
 
@@ -57,15 +62,15 @@ def _file(title: str, statements: Iterable[str]) -> str:
 
 
 def feeds(dataset: Dataset) -> list[str]:
-    """Return the views that feed a dataset's rows into ledger, list of systems and rollup."""
+    """Return the views that feed a dataset's rows into ledger and rollup."""
     ledger = [ledger_view(dataset)] if dataset.role == "counter" else []
-    systems = [system_view(dataset)] if dataset.measured else []
-    return [*ledger, *systems, *([hour_view(dataset)] if dataset.instance else [])]
+    return [*ledger, *([hour_view(dataset)] if dataset.instance else [])]
 
 
 def migration(dataset: Dataset) -> str:
     """Return the statements that create a dataset's table and what its rows feed."""
-    return ";\n\n".join([table(dataset), *feeds(dataset)]) + ";\n"
+    systems = [system_view(dataset)] if dataset.measured else []
+    return ";\n\n".join([table(dataset), *systems, *feeds(dataset)]) + ";\n"
 
 
 def column_type(column: Column) -> str:
@@ -135,7 +140,8 @@ def system_view(dataset: Dataset) -> str:
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_system_dataset {{on_cluster}} TO {target} AS
 SELECT
   toDate(ts, 'UTC') AS day, '{name}' AS dataset, source, system,
-  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
+  0 AS counted
 FROM counterflow.{name}
 GROUP BY day, source, system"""
 

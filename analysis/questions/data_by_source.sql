@@ -3,13 +3,13 @@
 SELECT
   m.system AS system,
   m.source AS source,
-  m.counted AS dataset,
+  m.dataset AS dataset,
   sum(m.row_count) AS rows_total,
   count() AS intervals,
   round(quantileExact(m.interval_s), 1) AS interval_s_median,
   min(m.ts) AS first_interval_end,
   max(m.ts) AS last_interval_end
-FROM counterflow.manifest AS m FINAL
+FROM counterflow.recorded AS m
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
   AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
 GROUP BY system, source, dataset

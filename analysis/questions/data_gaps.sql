@@ -8,12 +8,12 @@ SELECT
   ts AS gap_end
 FROM (
   SELECT
-    m.system AS system, m.source AS source, m.counted AS dataset, m.ts AS ts, m.interval_s AS interval_s,
+    m.system AS system, m.source AS source, m.dataset AS dataset, m.ts AS ts, m.interval_s AS interval_s,
     lagInFrame(toNullable(m.ts)) OVER (
-      PARTITION BY m.system, m.source, m.counted ORDER BY m.ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
+      PARTITION BY m.system, m.source, m.dataset ORDER BY m.ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
     ) AS previous_end,
     dateDiff('millisecond', previous_end, m.ts) / 1000 - m.interval_s AS gap_s
-  FROM counterflow.manifest AS m FINAL
+  FROM counterflow.recorded AS m
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
     AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
 )

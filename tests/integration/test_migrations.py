@@ -137,7 +137,7 @@ def test_a_database_from_before_the_baseline_is_refused(admin: ClickHouse, tmp_p
 def test_a_baseline_that_was_interrupted_is_completed(admin: ClickHouse, tmp_path: Path) -> None:
     half = tmp_path / "clickhouse"
     shutil.copytree(FOLDER, half)
-    later = ["3_rollups", "4_feeds", "5_views", "6_provisional"]
+    later = ["3_rollups", "4_feeds", "4_systems", "5_views", "6_provisional", "6_recorded"]
     for name in later:
         (half / f"baseline/{name}.sql").unlink()
     migrate(admin, folder=half)
@@ -195,6 +195,19 @@ def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> Non
     assert (first[:19], last[:19]) == ("2026-11-20 00:29:45", "2026-11-20 10:30:00")
     of_all = "SELECT DISTINCT dataset FROM counterflow.system_dataset WHERE system = 'all'"
     assert {row["dataset"] for row in lander.rows(of_all)} == counters
+
+
+def test_intervals_have_the_rows_that_manifests_count_or_else_those_of_the_tables(lander: ClickHouse) -> None:
+    insert(lander, "manifest", "m", published(1, counted="disk", row_count=3), published(2, counted="job", row_count=0))
+    insert(lander, "disk", "d", disk(3), disk(4), disk(5))
+    omegamon = {"system": "SYS1", "source": "omegamon_jsonl", "interval_s": 60}
+    insert(lander, "job", "j", *(published(seq, **omegamon, job=f"JOB{seq}") for seq in (6, 7)))
+    insert(lander, "job", "again", published(8, **omegamon, job="JOB7"))
+    of_each = "SELECT system, dataset, source, interval_s, row_count FROM counterflow.recorded ORDER BY ALL"
+    assert [tuple(row.values()) for row in lander.rows(of_each)] == [
+        ("SYS1", "job", "omegamon_jsonl", 60, 2),
+        ("lpar1", "disk", "nmon", 15, 3),
+    ]
 
 
 def test_the_ledger_reports_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
