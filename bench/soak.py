@@ -126,6 +126,9 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
                     with suppress(psutil.NoSuchProcess):
                         own = psutil.Process(pid)
                         samples[name].append(_sample(at_s, own, children=name != "supervisor"))
+                if at_s // 60 > (at_s - EVERY_S) // 60:
+                    held = ", ".join(f"{name} {of[-1].resident_mib:.0f}" for name, of in sorted(samples.items()))
+                    print(f"{at_s / 60:4.0f} min, MiB resident: {held}", flush=True)
                 time.sleep(EVERY_S)
         finally:
             done.set()

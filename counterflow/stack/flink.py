@@ -44,7 +44,7 @@ _METASPACE, _DIRECT = "256m", "224m"
 """Of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
 _JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
 """The latter is `framework.heap` and `task.heap`."""
-_STATE = "384m"
+_STATE = "64m"
 """Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are kept in partitions, since a
 whole one is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md."""
 _YOUNG, _HEAP_AT_FIRST = "266m", "416m"

@@ -169,6 +169,8 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
 transaction.max.timeout.ms=900000
 group.initial.rebalance.delay.ms=0
+# 128 MB by default, a third of the memory that the broker holds; this is enough for 600,000 keys at a time
+log.cleaner.dedupe.buffer.size=16777216
 # a killed broker may rejoin after 3 s instead of 9; three heartbeats, as by default
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=1000

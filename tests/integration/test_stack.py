@@ -97,7 +97,7 @@ def test_the_state_of_all_jobs_shares_one_bound(stack: StackSettings) -> None:
     """Jobs have no bound of their own, so without that of the TaskManager there would be none."""
     log = (stack.logs / "taskmanager.log").read_text()
     assert set(re.findall(r"Getting shared memory for RocksDB: (\S+),", log)) == {"shareScope=TM"}
-    assert set(re.findall(r"Obtained shared RocksDB cache of size (\d+) bytes", log)) == {str(384 << 20)}
+    assert set(re.findall(r"Obtained shared RocksDB cache of size (\d+) bytes", log)) == {str(64 << 20)}
 
 
 def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings, tmp_path: Path) -> None:
