@@ -17,7 +17,7 @@ WIDTH, SCALE = 460, 2
 """CSS pixels of the window, so that two stand beside each other in a README; device pixels of each."""
 FIRST_PAGE = 1100, 1000
 """CSS pixels of the picture of the report itself."""
-BOARD_WIDTH, SETTLED_S = 1280, 1.0
+BOARD_WIDTH, SETTLED_S = 1600, 1.0
 """CSS pixels of the dark page on which the charts of a board are drawn, and how long they take to fit their places."""
 DRAWN = "document.documentElement?.dataset.drawn"
 """Every chart has been drawn."""
