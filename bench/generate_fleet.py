@@ -346,7 +346,7 @@ def _counters(end: datetime) -> str:
     there = [(dataset, number) for dataset, systems in has.items() for number in range(*systems)]
     listed = ", ".join(f"('{dataset}', {number})" for dataset, number in there)
     return (
-        "INSERT INTO counterflow.system_dataset (day, dataset, source, system, first_ts, last_ts, counted)\n"
+        "INSERT INTO counterflow.system_dataset (day, dataset, source, system, first_ts, last_ts, by_manifest)\n"
         f"SELECT toDate({int(end.timestamp())}) - 1 AS of_day, dataset, 'generated', {_system('number')},"
         " of_day, of_day + INTERVAL 1 DAY, 1"
         f" FROM values('dataset String, number UInt32', {listed})"

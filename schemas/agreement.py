@@ -99,7 +99,7 @@ def _views(dataset: Dataset, made: Mapping[str, Mapping[str, Any]]) -> Iterator[
     name = dataset.dataset
     if dataset.role == "counter" and f"{name}_to_ledger" not in made:
         yield f"view {name}_to_ledger: no migration makes it, so losses of {name} would go unseen"
-    if dataset.measured and f"{name}_to_system_dataset" not in made:
+    if dataset.lists_systems and f"{name}_to_system_dataset" not in made:
         yield f"view {name}_to_system_dataset: no migration makes it, so a system of {name} alone would be unlisted"
     if dataset.instance is None:
         return

@@ -49,7 +49,7 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
         "2_results.sql": _file("What jobs compute, a table a dataset.", map(table, results)),
         "4_feeds.sql": _file("What each insert enters into ledger and rollup.", (v for d in found for v in feeds(d))),
         "4_systems.sql": _file(
-            "What each insert states of its systems.", [system_view(d) for d in found if d.measured]
+            "What each insert states of its systems.", (system_view(d) for d in found if d.lists_systems)
         ),
         "4_values.sql": _file("Every number by name.", [value_view(d for d in found if d.instance)]),
         "6_recorded.sql": _file("Intervals of every system, with their rows.", [recorded_view(found)]),
@@ -69,7 +69,7 @@ def feeds(dataset: Dataset) -> list[str]:
 
 def migration(dataset: Dataset) -> str:
     """Return the statements that create a dataset's table and what its rows feed."""
-    systems = [system_view(dataset)] if dataset.measured else []
+    systems = [system_view(dataset)] if dataset.lists_systems else []
     return ";\n\n".join([table(dataset), *systems, *feeds(dataset)]) + ";\n"
 
 
@@ -133,17 +133,18 @@ GROUP BY agent_id, day"""
 
 
 def system_view(dataset: Dataset) -> str:
-    """Return the view that lists the systems of inserted rows by day."""
+    """Return the view that lists the systems of inserted rows by day; manifests name the dataset that they count."""
     name = dataset.dataset
     target = "counterflow.system_dataset"
+    listed = f"'{name}'" if dataset.measured else "counted"
     return f"""\
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_system_dataset {{on_cluster}} TO {target} AS
 SELECT
-  toDate(ts, 'UTC') AS day, '{name}' AS dataset, source, system,
+  toDate(ts, 'UTC') AS day, {listed} AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  {int(not dataset.measured)} AS by_manifest
 FROM counterflow.{name}
-GROUP BY day, source, system"""
+GROUP BY day, dataset, source, system"""
 
 
 def value_view(datasets: Iterable[Dataset]) -> str:

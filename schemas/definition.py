@@ -143,6 +143,11 @@ class Dataset(_Strict):
         return self.role == "counter" and self.dataset not in _NOT_MEASURED
 
     @property
+    def lists_systems(self) -> bool:
+        """Whether its rows state that a system has counters."""
+        return self.measured or self.dataset == "manifest"
+
+    @property
     def all_columns(self) -> dict[str, Column]:
         """Envelope and own columns, in the order of every generated artefact."""
         return {**envelope(self.role), **self.columns}

@@ -42,6 +42,6 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = '{name}'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source"""

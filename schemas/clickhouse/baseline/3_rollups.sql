@@ -175,7 +175,7 @@ CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
-  counted SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.'
+  by_manifest SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.'
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
@@ -183,14 +183,6 @@ ORDER BY (dataset, source, system, day)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Systems by day and counters that they have.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
-SELECT
-  toDate(ts, 'UTC') AS day, of_dataset AS dataset, source, system,
-  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  1 AS counted
-FROM (SELECT ts, interval_s, counted AS of_dataset, source, system FROM counterflow.manifest)
-GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_dataset_to_day {on_cluster} TO counterflow.system_day AS
 SELECT system, day, min(first_ts) AS first_ts, max(last_ts) AS last_ts

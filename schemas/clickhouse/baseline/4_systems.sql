@@ -5,86 +5,94 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.counter_to_system_dataset {on
 SELECT
   toDate(ts, 'UTC') AS day, 'counter' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.counter
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.db_log_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'db_log' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.db_log
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'disk' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.disk
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.disk_bucket_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'disk_bucket' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.disk_bucket
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.job_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'job' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.job
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.link_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'link' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.link
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
+SELECT
+  toDate(ts, 'UTC') AS day, counted AS dataset, source, system,
+  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
+  1 AS by_manifest
+FROM counterflow.manifest
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.pool_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'pool' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.pool
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.replication_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'replication' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.replication
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_cpu_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'system_cpu' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.system_cpu
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.wait_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'wait' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.wait
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.workload_to_system_dataset {on_cluster} TO counterflow.system_dataset AS
 SELECT
   toDate(ts, 'UTC') AS day, 'workload' AS dataset, source, system,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
-  0 AS counted
+  0 AS by_manifest
 FROM counterflow.workload
-GROUP BY day, source, system;
+GROUP BY day, dataset, source, system;

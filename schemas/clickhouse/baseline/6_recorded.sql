@@ -14,7 +14,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'counter'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -26,7 +26,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'db_log'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -38,7 +38,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'disk'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -50,7 +50,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'disk_bucket'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -62,7 +62,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'job'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -74,7 +74,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'link'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -86,7 +86,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'pool'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -98,7 +98,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'replication'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -110,7 +110,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'system_cpu'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -122,7 +122,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'wait'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 UNION ALL
@@ -134,7 +134,7 @@ WHERE (system, splitByChar('.', source)[1]) IN
   FROM counterflow.system_dataset
   WHERE dataset = 'workload'
   GROUP BY ALL
-  HAVING max(counted) = 0
+  HAVING max(by_manifest) = 0
 )
 GROUP BY ts, system, source
 COMMENT 'Intervals by system, dataset and source, each with its rows: as manifests count them, else counted.';
