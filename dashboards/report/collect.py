@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -193,13 +193,7 @@ def collect(
     wanted = [told for chapter in chapters for told in _told(client, chapter)]
     if not chapters:
         has = {row["system"]: frozenset(row["datasets"]) for row in asking.rows("datasets")}
-        runs_on = platforms(client)
-        suited = [
-            board
-            for board in _wanted(systems, chosen or {})
-            if "system" not in board.variables or any(fits(board, has[one], runs_on.get(one)) for one in has)
-        ]
-        wanted = [_Told(board, asking) for board in suited]
+        wanted = [_Told(board, asking) for board in _wanted(systems, chosen or {}, has, platforms(client))]
     # a chart stands once among those of one asking, where it comes first
     places: dict[tuple[_Asking, str], Board] = {}
     for board, of, _ in wanted:
@@ -259,13 +253,23 @@ def _told(client: ClickHouse, chapter: Chapter) -> list[_Told]:
     return [_Told(boards()[uid], asking, chapter.about) for uid in chapter.boards]
 
 
-def _wanted(systems: Collection[str], chosen: Collection[str]) -> list[Board]:
-    """Return the boards in the order of a report; one system's has none that shows every system."""
+def _wanted(
+    systems: Collection[str], chosen: Collection[str], has: Mapping[str, Set[str]], runs_on: Mapping[str, str]
+) -> list[Board]:
+    """Return the boards in the order of a report; one system's has none that shows every system.
+
+    `has` is the datasets of each system, `runs_on` its operating system: a board that suits none of them is left out.
+    """
     whole = [board for board in boards().values() if not board.question]
     asked = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
     if systems:
         asked = [board for board in asked if "system" in board.variables or board.uid in ON_REQUEST]
-    return sorted(asked, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
+    suited = [
+        board
+        for board in asked
+        if "system" not in board.variables or any(fits(board, of, runs_on.get(system)) for system, of in has.items())
+    ]
+    return sorted(suited, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
 
 
 def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:

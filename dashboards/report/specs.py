@@ -364,7 +364,7 @@ def _right_axis(series: Sequence[Series]) -> Json:
     top = max(100.0, greatest) if unit.grafana == "percent" else greatest
     title = ", ".join(one.name for one in series)
     axis = {**_ON_TOP, "titleAlign": "right", "orient": "right", "grid": False, **_ticks(top)}
-    named = title if not unit.text or mentions(title, unit.text) else f"{title} ({unit.text})"
+    named = title if mentions(title, unit.text) else f"{title} ({unit.text})"
     return {
         "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
         "title": named,
@@ -400,7 +400,7 @@ def _axis_title(chart: Chart, unit: str) -> str:
         return text
     rate = text.endswith(("/s", "per second")) and chart.axis.lower().endswith("a second")
     hourly = text == "per hour" and chart.axis.endswith("an hour")
-    return chart.axis if not text or rate or hourly or mentions(chart.axis, text) else f"{chart.axis} ({text})"
+    return chart.axis if rate or hourly or mentions(chart.axis, text) else f"{chart.axis} ({text})"
 
 
 def _ticks(greatest: float) -> Json:

@@ -71,14 +71,16 @@ def sparkline(values: Sequence[Any], top: float) -> str:
 def headed(name: str, unit: str) -> str:
     """Return the heading of a column, with the unit that its values have, unless each value has its own."""
     text = "" if unit in _SCALED or unit == "count" else looks().units[unit].text
-    return name if not text or mentions(name, text) else f"{name}, {text}"
+    return name if mentions(name, text) else f"{name}, {text}"
 
 
 _SPELLED = {"s": "second", "h": "hour", "d": "day"}
 
 
 def mentions(name: str, unit: str) -> bool:
-    """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response"."""
+    """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response". All have none."""
+    if not unit:
+        return True
     spelled = _SPELLED.get(unit, unit)
     return re.search(rf"(?<!\w)({re.escape(unit)}|{re.escape(spelled)}s?)(?!\w)", name, re.IGNORECASE) is not None
 
