@@ -29,6 +29,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
+from tests.support.ports import is_free
 
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
 NewStack = Callable[[], StackSettings]
@@ -49,11 +50,6 @@ def counterflow(settings: StackSettings, *words: str, **environment: str) -> sub
 
 def ports(settings: StackSettings) -> list[int]:
     return list(settings.ports.values())
-
-
-def accepts(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def as_user(settings: StackSettings, user: str, password: str | None = None) -> ClickHouse:
@@ -204,7 +200,7 @@ def kill_supervisor(settings: StackSettings) -> None:
 
 def assert_nothing_runs(settings: StackSettings) -> None:
     assert supervision.processes(settings) == []
-    assert [port for port in ports(settings) if accepts(port)] == []
+    assert [port for port in ports(settings) if not is_free(port)] == []
 
 
 def test_a_killed_part_is_restarted(clickhouse: StackSettings) -> None:

@@ -9,7 +9,6 @@ import base64
 import json
 import logging
 import random
-import socket
 import ssl
 import subprocess
 import threading
@@ -29,6 +28,7 @@ from counterflow.collectors.sources.sql.samples import Sample
 from counterflow.collectors.sources.sql.session import Session
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System
+from tests.support.ports import is_free
 
 BLOCK_ROWS = 2
 
@@ -98,11 +98,6 @@ class Mapepire:
     def close(self) -> None:
         self.server.shutdown()
         self.thread.join()
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 @pytest.fixture
