@@ -19,10 +19,10 @@ from counterflow.schemas.migrations import migrations
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
     """Return the expression of the usual interval of what tables and views hold, seconds; 1 where none is known.
 
-    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Recorders
-    of few seconds take a little longer than asked, so that now and then a second has no sample: there, the longest is
-    usual that is no gap. Two days of each state it, its newest ones of the range: of the newest, the range may have the
-    beginning alone.
+    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Below
+    30 s it is the longest interval of at most twice the median: a recorder of few seconds drifts, so that a second has
+    no sample now and then. Two days of each dataset count, the newest ones of the range, since the range may have only
+    the beginning of the newest.
     `counted` is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
     """
     names = ", ".join(f"'{name}'" for name in sorted(_behind(frozenset(tables))))

@@ -78,7 +78,7 @@ _SPELLED = {"s": "second", "h": "hour", "d": "day"}
 
 
 def mentions(name: str, unit: str) -> bool:
-    """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response". All have none."""
+    """Return whether a name has a unit as a word of its own: "CPU ms", not the s of "Response"; True without a unit."""
     if not unit:
         return True
     spelled = _SPELLED.get(unit, unit)
