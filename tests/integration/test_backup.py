@@ -20,6 +20,7 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import until
 from tests.support.frames import frame
 
 AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v2"
@@ -78,7 +79,7 @@ def assert_whole(line: StackSettings, last: int) -> None:
         [account] = accounts(client, {AGENT: last}, {})
         assert (account.acked, account.landed, account.lost, account.duplicates) == (last, last, 0, 0)
         assert client.rows(SUMS) == [{"rows": total, "hours": total}]
-    assert supervision.states(line)["lander"].state == "RUNNING"
+    until(lambda: supervision.states(line)["lander"].state == "RUNNING")  # what lives for a second is running
 
 
 def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) -> None:
