@@ -90,7 +90,7 @@ def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | No
 
 
 def arrivals(client: ClickHouse, systems: Collection[str] = ()) -> dict[str, dict[str, Arrival]]:
-    """Return the first and newest `ts` by system and dataset."""
+    """Return the first and newest `ts` by system and dataset, of systems that have counters or results."""
     each = (
         f"SELECT '{name}' AS dataset, toString(system) AS system, min(ts) AS since, max(ts) AS newest "
         f"FROM counterflow.{name} "
@@ -105,7 +105,8 @@ def arrivals(client: ClickHouse, systems: Collection[str] = ()) -> dict[str, dic
         system, name = row["system"], row["dataset"]
         arrival = Arrival(_moment(row["since"]), _moment(row["newest"]), sent.get((system, name), ()))
         found.setdefault(system, {})[name] = arrival
-    return dict(sorted(found.items()))
+    known = {name for name, dataset in datasets().items() if dataset.lists_systems or dataset.role == "result"}
+    return {system: of for system, of in sorted(found.items()) if known & of.keys()}
 
 
 _SOURCES = """

@@ -112,6 +112,15 @@ def test_each_missing_input_of_a_ceiling_is_named(client: ClickHouse) -> None:
     assert "{subsystem: DBP1, path: zhl, cec: …, storage: …," in (found["NOCEILING"].advice or "")
 
 
+def test_a_name_that_has_neither_counters_nor_results_is_not_examined(client: ClickHouse) -> None:
+    line = {"file": "/perf/notes.txt", "line": 1, "byte_offset": 0, "seq": 1}
+    insert(client, "quality", {"system": "unknown", "reason": "not_this_format", "kept": "none", "detail": "-", **line})
+    setting = {"section": "lparstat", "item": "", "name": "mode", "value": "capped", "seq": 2}
+    insert(client, "config", {"system": "SETTINGS", **setting})
+    insert(client, "link_load", link("SYS1"))
+    assert {one.system for one in examine(client, at=NOW)} == {"SYS1"}
+
+
 def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse) -> None:
     disk = {"disk": "hdisk0", "device_type": "disk", "leaf": True, "seq": 1}
     counted = {"counted": "disk", "row_count": 1, "source": "nmon", "seq": 2}
