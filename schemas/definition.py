@@ -227,10 +227,12 @@ class Topic(NamedTuple):
 
 
 CHECKPOINTS = "counterflow.checkpoints"
+RERUNS = "counterflow.reruns"
+"""What landed, published once more for a rerun to read."""
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """One topic per dataset, and the agents' checkpoints (compacted, one partition)."""
+    """One topic per dataset, the agents' checkpoints (compacted, one partition), and the input of reruns (a day)."""
     large = {"max.message.bytes": "4194304"}
     # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}
@@ -240,4 +242,9 @@ def topics(partitions: int = 4) -> list[Topic]:
     ]
     # An agent reads the whole topic when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
-    return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]
+    short = {"retention.ms": "86400000", "segment.ms": "3600000"}
+    return [
+        *of_datasets,
+        Topic(CHECKPOINTS, 1, {**large, **compacted}),
+        Topic(RERUNS, partitions, {**large, **short}),
+    ]

@@ -72,7 +72,7 @@ def command_line(words: str) -> str:
 
 
 @contextmanager
-def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
+def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
     folder = kept()
     if folder is not None:
@@ -85,7 +85,7 @@ def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
     from counterflow.base.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
-    settings = StackSettings.running()
+    settings = StackSettings.running(home=home)
     try:
         client = settings.clickhouse(user)
     except CounterflowError as error:

@@ -77,7 +77,7 @@ def command(
         }
         sys.stdout.buffer.write(orjson.dumps({**said, **details}, option=orjson.OPT_APPEND_NEWLINE))
     else:
-        _print(agents, sampled, results, said, f"{begin:%F %T} to {end:%F %T} UTC")
+        _print(agents, sampled, results, said, begin, end)
     ctx.exit(1 if any(said[name] for name in ("lost", "duplicates", "sample_missing", "results_wrong")) else 0)
 
 
@@ -140,9 +140,14 @@ def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Seq
 
 
 def _print(
-    agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[Outcome], said: dict[str, int], when: str
+    agents: Sequence[Account],
+    sampled: Sequence[Sampled],
+    results: Sequence[Outcome],
+    said: dict[str, int],
+    begin: datetime,
+    end: datetime,
 ) -> None:
-    from counterflow.pipelines.audit.results import NOT_AUDITED
+    from counterflow.pipelines.audit.results import NOT_AUDITED, audited
 
     out = console()
     if agents:
@@ -153,7 +158,7 @@ def _print(
         out.print()
     columns = ("dataset", "checked", "wrong", "missing", "pending")
     rows = [{name: getattr(result, name) for name in columns} for result in results]
-    out.print(table(rows, f"Results, {when}"))
+    out.print(table(rows, f"Results, {begin:%F %T} to {end:%F %T} UTC"))
     differences = [(result.dataset, found) for result in results for found in result.differences]
     if differences:
         found: list[dict[str, Any]] = [
@@ -167,7 +172,9 @@ def _print(
         ]
         out.print()
         out.print(table(found, "First differences"))
-        out.print("Recompute them from what the topics hold: counterflow jobs rerun", soft_wrap=True)
+        jobs = " ".join(sorted({audited()[result.dataset].name for result in results if result.wrong}))
+        again = f"counterflow jobs rerun {jobs} --from {begin:%FT%T} --to {end:%FT%T}"
+        out.print(f"Recompute them from what landed: {again}", soft_wrap=True, markup=False, highlight=False)
     out.print()
     for job, why in NOT_AUDITED.items():
         out.print(f"not audited: {job}: {why}", soft_wrap=True, markup=False)

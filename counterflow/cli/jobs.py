@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.cli._group import Group
+from counterflow.cli._reader import connected
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
@@ -103,15 +104,23 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 def rerun(
     names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, home: Path | None, as_json: bool
 ) -> None:
-    """Recompute results (default: of all jobs) from everything that the topics still hold, and wait.
+    """Recompute results (default: of all jobs) from what landed in the tables, and wait.
 
-    For intervals that stay incomplete: their rows arrived so far apart that the running job had dropped its state.
+    For intervals that stay incomplete, since their rows arrived so far apart that the running job had dropped its
+    state, and for rows that others replaced: a running job takes the first of them.
     """
     from counterflow.pipelines import jobs
+    from counterflow.pipelines.jobs.landed import Tables
+    from counterflow.stack.jobs import cluster
+    from counterflow.stack.settings import StackSettings
 
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-    written = jobs.rerun(_cluster(home), jobs.Period(begin, end, system), jobs.chosen(names))
+    settings = StackSettings.running(home=home)
+    period, those = jobs.Period(begin, end, system), jobs.chosen(names)
+    with connected("reader", exit_code=1, home=home) as client:
+        tables = Tables(client, settings.kafka("flink"))
+        written = jobs.rerun(cluster(settings), period, those, tables=tables)
     for dataset, rows in written.items():
         _say(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
 

@@ -9,10 +9,11 @@ unmatched row. The file is written from the definition of the dataset, not from 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.base.spans import by_span, literal
 from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
 from counterflow.schemas.definition import datasets
 
@@ -46,11 +47,6 @@ FULL JOIN
 """
 
 _SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
-
-
-_TOO_MUCH = frozenset({159, 241})
-"""Exception codes: the query exceeded its time or memory limit."""
-_SHORTEST = timedelta(minutes=30)
 
 
 class Difference(NamedTuple):
@@ -103,31 +99,26 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
     ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
     statement = _statement(client, dataset)
+    key, unsure_from = datasets()[dataset].key, int(late.timestamp())
     checked = wrong = missing = pending = 0
     differences: list[Difference] = []
-    span = timedelta(days=1)
-    while begin < end:
-        last = min(end, begin + span)
-        wire = {**_SETTINGS, "param_from": _wire(begin), "param_to": _wire(last), "param_late": int(late.timestamp())}
-        try:
-            [counts] = client.rows(_COUNTS.format(statement=statement), wire)
-        except ClickHouseError as error:
-            if error.code not in _TOO_MUCH or span <= _SHORTEST:
-                raise
-            span /= 2
-            continue
+
+    def query(begin: datetime, end: datetime) -> dict[str, Any]:
+        wire = {**_SETTINGS, "param_from": literal(begin), "param_to": literal(end), "param_late": unsure_from}
+        [counts] = client.rows(_COUNTS.format(statement=statement), wire)
+        if counts["wrong"] and (left := show - len(differences)) > 0:
+            rows = client.rows(_DIFFERENCES.format(statement=statement, key=_key(dataset), show=left), wire)
+            differences.extend(
+                Difference({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
+                for row in rows
+            )
+        return counts
+
+    for counts in by_span(begin, end, query):
         checked += counts["checked"]
         wrong += counts["wrong"]
         missing += counts["missing"]
         pending += counts["pending"]
-        if counts["wrong"] and len(differences) < show:
-            rows = client.rows(_DIFFERENCES.format(statement=statement, key=_key(dataset), show=show), wire)
-            key = datasets()[dataset].key
-            differences += [
-                Difference({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
-                for row in rows[: show - len(differences)]
-            ]
-        begin = last
     return Outcome(dataset, checked, wrong, missing, pending, tuple(differences))
 
 
@@ -150,7 +141,7 @@ LIMIT {show}
 
 def _statement(client: ClickHouse, dataset: str) -> str:
     sql = recomputation(dataset)
-    now = _wire(datetime.now(UTC))
+    now = literal(datetime.now(UTC))
     columns = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
     types = {row["name"]: row["type"] for row in columns}
     figures = [name for name in types if name not in {*datasets()[dataset].key, "n", "landed_at"}]
@@ -180,7 +171,3 @@ def _differ(name: str, kind: str) -> str:
 
 def _key(dataset: str) -> str:
     return ", ".join(f"`{name}`" for name in datasets()[dataset].key)
-
-
-def _wire(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"

@@ -22,7 +22,7 @@ from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.plan import Plan, Plans
-from counterflow.pipelines.jobs.render import Period, fingerprint, render, results
+from counterflow.pipelines.jobs.render import HOLD_ON, Period, columns_of, fingerprint, render, results
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
 from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
@@ -30,6 +30,7 @@ from counterflow.schemas.definition import datasets as all_datasets
 
 if TYPE_CHECKING:
     from counterflow.base.kafka import Kafka
+    from counterflow.pipelines.jobs.landed import Tables
 
 _NOT_RESTORED = "JobInitializationException"
 """What Flink raises for an accepted and planned job whose checkpoint it cannot read."""
@@ -267,9 +268,16 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
 
 
 def rerun(
-    cluster: Cluster, period: Period, jobs: Sequence[Job] | None = None, *, driver: Driver | None = None
+    cluster: Cluster,
+    period: Period,
+    jobs: Sequence[Job] | None = None,
+    *,
+    driver: Driver | None = None,
+    tables: Tables | None = None,
 ) -> dict[str, int]:
-    """Recompute results from everything the topics hold, and wait; returns how many were written, by dataset.
+    """Recompute results, and wait; returns how many were written, by dataset.
+
+    They are made of what landed in `tables`, or else of everything that the topics hold.
 
     The running jobs continue: both write under the same keys, and the greater `n` wins. A job that judges is left out:
     it receives the results that change.
@@ -279,7 +287,7 @@ def rerun(
 
     if driver is None:
         with cluster.driver() as driver:
-            return rerun(cluster, period, jobs, driver=driver)
+            return rerun(cluster, period, jobs, driver=driver, tables=tables)
     jobs = chosen() if jobs is None else jobs
     again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in jobs if job.rule is None]
     if not again:
@@ -290,8 +298,9 @@ def rerun(
     with cluster.connect() as flink:
         flink.running()  # fails early where Flink does not answer
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
+        inputs = tables.publish(_read(cluster, again), period) if tables else {}
         try:
-            requests = [_request(cluster, job, period=period) for job in again]
+            requests = [_request(cluster, job, period=period, inputs=inputs) for job in again]
             for name, job_id in _submitted(cluster, flink, driver, requests):
                 if (state := flink.wait(job_id)) != "FINISHED":
                     where = f"{cluster.flink_url}/#/job/{job_id}"
@@ -325,7 +334,23 @@ def _within(period: Period, key: Mapping[str, Any]) -> bool:
     return inside and period.system in (None, key["system"])
 
 
-def _request(cluster: Cluster, job: Job, *, period: Period | None = None) -> dict[str, Any]:
+def _read(cluster: Cluster, jobs: Sequence[Job]) -> list[tuple[Dataset, set[str]]]:
+    """Return the datasets whose rows of a period jobs read, each with the columns that any of them reads."""
+    readers = {name: [job for job in jobs if name in job.reads] for name in cluster.datasets.keys() - HOLD_ON}
+    return [
+        (cluster.datasets[name], set().union(*(columns_of(job, cluster.datasets[name]) for job in those)))
+        for name, those in sorted(readers.items())
+        if those
+    ]
+
+
+def _request(
+    cluster: Cluster,
+    job: Job,
+    *,
+    period: Period | None = None,
+    inputs: Mapping[str, Mapping[str, str]] | None = None,
+) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
     if job.step:
         rules.write_bytes(archive())
@@ -337,6 +362,7 @@ def _request(cluster: Cluster, job: Job, *, period: Period | None = None) -> dic
         checkpoints=cluster.checkpoints.as_uri(),
         rules=rules,
         period=period,
+        inputs=inputs,
     )
 
 

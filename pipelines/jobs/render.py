@@ -63,6 +63,10 @@ _PRODUCER = {
 }
 
 
+HOLD_ON = frozenset({"config"})
+"""Datasets whose rows remain valid after their `ts`: a rerun needs those from before its period, too."""
+
+
 class Period(NamedTuple):
     """What a rerun recomputes: `ts` from `begin` up to, but excluding, `end`; of one system or of all."""
 
@@ -80,6 +84,7 @@ def render(
     checkpoints: str,
     rules: Path,
     period: Period | None = None,
+    inputs: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
     """Return the driver's request for a job.
 
@@ -89,7 +94,8 @@ def render(
     bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
     checkpoints : URI of the folder of all checkpoints.
     rules : archive of the steps in Python for Flink's TaskManagers (`archive`).
-    period : rerun: recompute this period from the topics without a state TTL, then finish.
+    period : rerun: recompute this period without a state TTL, then finish.
+    inputs : options of the connector that reads a dataset, by dataset; default: its topic from the beginning.
     """
     rerun = {"table.exec.state.ttl": "0 ms", "execution.checkpointing.interval": "1 min"}
     rerun |= {"restart-strategy.type": "fixed-delay"}
@@ -111,19 +117,24 @@ def render(
             **({"python.files": str(rules), "python.execution-mode": "thread"} if job.step else {}),
             **(rerun if period else {"table.exec.state.ttl": job.state_ttl}),
         },
-        **_statements(job, datasets, bootstrap, connection, period),
+        **_statements(job, datasets, bootstrap, connection, period, inputs or {}),
     }
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
     """Return the SHA-256 of everything that shapes a job's state: query, tables and Python, but not the cluster."""
     step = archive() if job.step else b""
-    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None)) + step).hexdigest()
+    return hashlib.sha256(orjson.dumps(_statements(job, datasets, "", {}, None, {})) + step).hexdigest()
 
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
     """Return the datasets that a job writes."""
     return [dataset for name, dataset in datasets.items() if name in job.writes]
+
+
+def columns_of(job: Job, dataset: Dataset) -> set[str]:
+    """Return the columns of a dataset that a job may read, among other names."""
+    return job.words | set(dataset.key) | ({"prev_ts"} if "apart_s" in job.words else set())
 
 
 def _statements(
@@ -132,12 +143,13 @@ def _statements(
     bootstrap: str,
     connection: Mapping[str, str],
     period: Period | None,
+    inputs: Mapping[str, Mapping[str, str]],
 ) -> dict[str, list[str]]:
     connect = {f"properties.{name}": value for name, value in connection.items()}
     read = [dataset for name, dataset in datasets.items() if name in job.reads]
     sources, views = [], []
     for dataset in read:
-        columns = job.words | set(dataset.key) | ({"prev_ts"} if "apart_s" in job.words else set())
+        columns = columns_of(job, dataset)
         sources.append(
             source_table(
                 dataset,
@@ -145,10 +157,10 @@ def _statements(
                 group_id=f"flink.{job.name}",
                 bounded=period is not None,
                 columns=columns,
-                options={**connect, **_CONSUMER, **({} if period else _IDLE)},
+                options={**connect, **_CONSUMER, **({} if period else _IDLE), **inputs.get(dataset.dataset, {})},
             )
         )
-        within = _within(period, holds_on=dataset.dataset == "config") if period else ""
+        within = _within(period, holds_on=dataset.dataset in HOLD_ON) if period else ""
         table = f"topics.`{dataset.dataset}`"
         for name, distinct in ((dataset.dataset, False), (f"distinct_{dataset.dataset}", True)):
             if name in job.selects:

@@ -1,0 +1,208 @@
+"""Publishes what landed once more, as the input of a rerun.
+
+Of two rows of one key a job takes the first to arrive, and a table keeps the one that was read last; and tables keep
+their rows for longer than topics do. Results that are made of what landed are those that the audit recomputes. What is
+configured is read from its topic, which keeps it for ever (docs/decisions/0004-config-topic.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
+from counterflow.base.spans import by_span, literal
+from counterflow.pipelines.jobs.render import Period
+from counterflow.schemas.definition import RERUNS, Dataset
+
+TRANSACTIONAL_ID = "counterflow.reruns"
+_TIMEOUT_S = 30.0
+_MOST_ROWS = 1_000
+"""Rows of a frame, at most: it is then a tenth of what the topic accepts."""
+_SETTINGS: Settings = {
+    "default_format": "JSONEachRow",
+    "date_time_output_format": "iso",
+    "output_format_json_quote_64bit_integers": 0,
+    "max_execution_time": 60,
+}
+
+Options = Mapping[str, str]
+"""Options of Flink's connector to Kafka that bound what it reads."""
+
+
+class Tables(NamedTuple):
+    """Where rows that landed are read, and the Kafka to which they are published for Flink to read them."""
+
+    client: ClickHouse
+    kafka: Kafka
+
+    def publish(self, wanted: Iterable[tuple[Dataset, Collection[str]]], period: Period) -> dict[str, Options]:
+        """Publish these columns of the rows of a period, and return by dataset where Flink finds them.
+
+        Raises
+        ------
+        CounterflowError : the broker does not answer, or another rerun has begun meanwhile.
+        ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+        """
+        try:
+            topic = _Topic(self.kafka)
+            return {
+                dataset.dataset: _published(self.client, topic, dataset, columns, period) for dataset, columns in wanted
+            }
+        except KafkaException as error:
+            if error.args[0].code() in (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH):
+                why = "another rerun has begun, and this one ends"
+                raise CounterflowError(why, hint="repeat this one when the other has ended") from None
+            raise CounterflowError(f"Kafka at {self.kafka.bootstrap}: {error.args[0].str()}") from None
+
+
+@dataclass
+class _Topic:
+    """The topic of reruns, written in transactions; each process of its transactional id fences the one before."""
+
+    kafka: Kafka
+    producer: Producer = field(init=False)
+    partitions: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.producer = Producer(
+            {
+                **self.kafka.client,
+                "transactional.id": TRANSACTIONAL_ID,
+                "message.max.bytes": 4_194_304,
+                "compression.type": "lz4",
+                "linger.ms": 20,
+                "log_level": 0,
+            }
+        )
+        self.producer.init_transactions(_TIMEOUT_S)
+        self.partitions = len(self.producer.list_topics(RERUNS, timeout=_TIMEOUT_S).topics[RERUNS].partitions)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is published within, or nothing of it."""
+        self.producer.begin_transaction()
+        try:
+            yield
+            self.producer.commit_transaction(_TIMEOUT_S)
+        except KafkaException:
+            raise
+        except BaseException:
+            self.producer.abort_transaction(_TIMEOUT_S)
+            raise
+
+
+@dataclass
+class _Written:
+    """The offsets between which the messages of a dataset are, by partition."""
+
+    begins: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+
+    def __call__(self, error: KafkaError | None, message: Message) -> None:
+        """Take in a message that the broker has, or has not."""
+        place, offset = message.partition(), message.offset()
+        if error is None and place is not None and offset is not None:
+            self.begins[place] = min(offset, self.begins.get(place, offset))
+            self.ends[place] = max(offset + 1, self.ends.get(place, 0))
+
+    def options(self, partitions: int) -> Options:
+        """Return the options with which Flink reads these messages, and ends."""
+        places = range(partitions)
+        return {
+            "topic": RERUNS,
+            "scan.startup.mode": "specific-offsets",
+            "scan.startup.specific-offsets": _offsets({place: self.begins.get(place, 0) for place in places}),
+            "scan.bounded.mode": "specific-offsets",
+            "scan.bounded.specific-offsets": _offsets({place: self.ends.get(place, 0) for place in places}),
+        }
+
+
+def _offsets(by_partition: Mapping[int, int]) -> str:
+    return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in by_partition.items())
+
+
+def _published(
+    client: ClickHouse, topic: _Topic, dataset: Dataset, columns: Collection[str], period: Period
+) -> Options:
+    written, turns = _Written(), count()
+    statement = select(dataset, columns)
+    of_system = {"param_systems": [period.system] if period.system is not None else []}
+
+    def publish(begin: datetime, end: datetime) -> None:
+        within = {**_SETTINGS, **of_system, "param_from": literal(begin), "param_to": literal(end)}
+        with topic.transaction(), client.stream(statement, within) as (_, pieces):
+            for frame in _lines(pieces):
+                partition = next(turns) % topic.partitions
+                _produce(topic.producer, frame, partition, written)
+
+    begin, end = _recorded(client, dataset, period, of_system)
+    for _ in by_span(begin, end, publish):
+        pass
+    return written.options(topic.partitions)
+
+
+def _produce(producer: Producer, frame: bytes, partition: int, written: _Written) -> None:
+    while True:
+        try:
+            producer.produce(RERUNS, frame, partition=partition, on_delivery=written)
+        except BufferError:
+            producer.poll(0.1)
+        else:
+            producer.poll(0)
+            return
+
+
+def _recorded(client: ClickHouse, dataset: Dataset, period: Period, of_system: Settings) -> tuple[datetime, datetime]:
+    """Return the part of the period that has rows."""
+    within = {**of_system, "param_from": literal(period.begin), "param_to": literal(period.end)}
+    [found] = client.rows(
+        f"SELECT count() AS rows, toUnixTimestamp64Milli(min(ts)) AS first, toUnixTimestamp64Milli(max(ts)) AS last "
+        f"FROM counterflow.{dataset.dataset} WHERE {_WITHIN}",
+        within,
+    )
+    if not found["rows"]:
+        return period.end, period.end
+    first, last = (datetime.fromtimestamp(found[name] / 1000, UTC) for name in ("first", "last"))
+    return first, min(period.end, last + timedelta(milliseconds=1))
+
+
+_WITHIN = (
+    "ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')} "
+    "AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))"
+)
+
+
+def select(dataset: Dataset, columns: Collection[str]) -> str:
+    """Return the SELECT of these columns of a dataset: a counter's as frames (`schemas.frame`), a result's as rows."""
+    names = [f"`{name}`" for name in dataset.all_columns if name in columns]
+    rows = f"counterflow.{dataset.dataset} FINAL WHERE {_WITHIN}"
+    if dataset.role == "result":
+        return f"SELECT {', '.join(names)} FROM {rows}"
+    own = [name for name in names if name.strip("`") in dataset.columns]
+    shared = ", ".join(name for name in names if name not in own)
+    # `groupArray` leaves nulls out, but no tuples of them
+    arrays = ", ".join(f"arrayMap(one -> tupleElement(one, {at}), piece) AS {name}" for at, name in enumerate(own, 1))
+    pieces = f"arrayMap(at -> arraySlice(whole, at, {_MOST_ROWS}), range(1, length(whole) + 1, {_MOST_ROWS}))"
+    return (
+        f"SELECT {shared}, toInt32(length(piece)) AS frame_rows, {arrays} FROM ("
+        f"SELECT {shared}, arrayJoin({pieces}) AS piece FROM ("
+        f"SELECT {shared}, groupArray(tuple({', '.join(own)})) AS whole FROM {rows} GROUP BY {shared}))"
+    )
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
