@@ -83,8 +83,14 @@ class _Topic:
                 "log_level": 0,
             }
         )
+        found = self.producer.list_topics(RERUNS, timeout=_TIMEOUT_S).topics[RERUNS]
+        if found.error is not None:
+            raise CounterflowError(
+                f"the broker at {self.kafka.bootstrap} lacks the topic {RERUNS}",
+                hint="`counterflow up` creates it; on a cluster of your own, `counterflow topics create`",
+            )
+        self.partitions = len(found.partitions)
         self.producer.init_transactions(_TIMEOUT_S)
-        self.partitions = len(self.producer.list_topics(RERUNS, timeout=_TIMEOUT_S).topics[RERUNS].partitions)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
@@ -18,6 +19,7 @@ from counterflow.schemas.definition import RERUNS, datasets, topics
 from counterflow.schemas.frame import contract, rows
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import until
 from tests.support.tables import empty_tables, insert
 
 COLUMNS = {"ts", "interval_s", "system", "disk", "leaf", "reads", "writes"}
@@ -122,6 +124,16 @@ def test_an_interval_of_many_rows_is_cut_and_results_are_rows(
     found = tables.publish([(datasets()["link_wire"], {"ts", "system", "link", "physical_port"})], PERIOD)
     result = {"ts": "2026-05-04T10:00:15.000Z", "system": "SYS1", "link": "DB", "physical_port": "P1"}
     assert read(kafka, found["link_wire"]) == [result]
+
+
+def test_a_broker_that_lacks_the_topic_is_named(client: ClickHouse, kafka: StackSettings) -> None:
+    admin = AdminClient(kafka.kafka("admin").client)
+    if RERUNS in admin.list_topics(timeout=10).topics:
+        admin.delete_topics([RERUNS])[RERUNS].result(30)
+        until(lambda: RERUNS not in admin.list_topics(timeout=10).topics)
+    with pytest.raises(CounterflowError, match=f"lacks the topic {RERUNS}") as raised:
+        Tables(client, kafka.kafka("flink")).publish([(datasets()["disk"], COLUMNS)], PERIOD)
+    assert "counterflow up" in (raised.value.hint or "")
 
 
 def test_of_two_reruns_the_later_goes_on(client: ClickHouse, kafka: StackSettings, tables: Tables) -> None:
