@@ -105,6 +105,19 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence:
     assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
 
 
+def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> None:
+    """One of 62 intervals of a second, and the same as a recorder that was started a second before would have it."""
+    rows = (LINUX.parent / "linux_16n_full.nmon").read_text(encoding="utf-8")
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "one.nmon").write_text(rows, encoding="utf-8")
+    assert not [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
+    (files / "two.nmon").write_text(rows.replace("AAA,time,01:41.17", "AAA,time,01:41.16"), encoding="utf-8")
+    [one] = [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
+    assert (one["system"], one["severity"]) == ("vm", "watch")
+    assert one["finding"].startswith("nmon recorded it twice at one time, for 62 s in all: sums count that time twice")
+
+
 def test_the_schema_is_made_once_and_again_where_its_copy_is_damaged_or_cannot_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
