@@ -99,7 +99,7 @@ class _Topic:
         try:
             yield
             self.producer.commit_transaction(_TIMEOUT_S)
-        except KafkaException:
+        except KafkaException:  # the broker ends what its producer cannot
             raise
         except BaseException:
             self.producer.abort_transaction(_TIMEOUT_S)
