@@ -1,7 +1,8 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
 `python -m bench land jobs` runs some; figures of the others are kept from `bench/results.json`. A module prints its
-figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs.
+figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs. What
+a bench measured is kept when a later one is interrupted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +34,11 @@ def main(names: list[str]) -> int:
     if unknown := set(names) - set(known):
         print(f"no bench named {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
         return 2
+    for interruption in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # a shell has what it starts in the background ignore the first
+        signal.signal(interruption, signal.default_int_handler)
     store = FOLDER / "results.json"
     results: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}
     failed = []
@@ -49,8 +56,8 @@ def main(names: list[str]) -> int:
                 "fixed_task_s": task_s,
                 "figures": figures,
             }
-    store.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-    (FOLDER / "RESULTS.md").write_text(_page(results))
+        store.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+        (FOLDER / "RESULTS.md").write_text(_page(results))
     model.PAGE.write_text(model.page(model.PAGE.read_text()))
     missed = [f["measure"] for r in results.values() for f in r["figures"] if not Figure(**f).met]
     for what, which in (("failed", failed), ("limit missed", missed)):
@@ -62,15 +69,26 @@ def main(names: list[str]) -> int:
 def _run(name: str) -> tuple[list[dict[str, Any]], int]:
     figures = []
     command = [sys.executable, "-m", f"bench.{name}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=FOLDER.parent) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=FOLDER.parent,
+        start_new_session=True,  # a terminal interrupts whole groups: so the bench is interrupted once
+    ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith('{"figure"'):
-                figure = json.loads(line)["figure"]
-                figures.append(figure)
-                print(f"  {figure['measure']}: {_n(figure['value'])} {figure['unit']} (limit {figure['limit']})")
-            else:
-                print(" ", line, end="")
+        try:
+            for line in process.stdout:
+                if line.startswith('{"figure"'):
+                    figure = json.loads(line)["figure"]
+                    figures.append(figure)
+                    print(f"  {figure['measure']}: {_n(figure['value'])} {figure['unit']} (limit {figure['limit']})")
+                else:
+                    print(" ", line, end="", flush=True)
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)  # it stops the servers that it started
+            process.wait()
+            raise
     return figures, process.returncode
 
 
@@ -123,4 +141,7 @@ def _n(value: float) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
