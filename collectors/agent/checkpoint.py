@@ -144,7 +144,7 @@ def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Comm
     """
     found = Committed()
     own = key(agent_id)
-    for k, value in _read(client, f"counterflow-agent-{agent_id}", timeout_s):
+    for k, value in messages(client, f"counterflow-agent-{agent_id}", timeout_s):
         if k == own or k.startswith(own + b"/"):
             _add(found, own, k, value)
     return found
@@ -153,14 +153,19 @@ def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Comm
 def committed(client: dict[str, Any], timeout_s: float = 60) -> dict[str, int]:
     """Return the last `seq` that each agent has committed, by `agent_id`; raises as `recall`."""
     agents: dict[str, Committed] = {}
-    for k, value in _read(client, "counterflow-agent", timeout_s):
+    for k, value in messages(client, "counterflow-agent", timeout_s):
         if b"/" not in k:
             _add(agents.setdefault(k.decode(), Committed()), k, k, value)
     return {agent_id: found.seq for agent_id, found in agents.items() if found.agent}
 
 
-def _read(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield every key and value up to the end of the topic as it is now."""
+def messages(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield every key and value up to the end of the topic as it is now.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer, or the topic cannot be read to that end.
+    """
     end = _end(client, timeout_s)
     if end == 0:
         return
@@ -177,13 +182,14 @@ def _read(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tupl
     try:
         consumer.assign([TopicPartition(CHECKPOINTS, 0, 0)])
         while (message := consumer.poll(timeout_s)) is not None:
-            if error := message.error():
-                # The end that is readable may be held back for a moment by the open transaction of another agent.
-                if error.code() != KafkaError._PARTITION_EOF:
-                    raise KafkaException(error)
-                if (message.offset() or 0) >= end:
-                    return
-            else:
+            error = message.error()
+            if error and error.code() != KafkaError._PARTITION_EOF:
+                raise KafkaException(error)
+            # What is readable may end earlier for a moment, by the open transaction of another agent; and where others
+            # write without a pause, it never ends.
+            if (message.offset() or 0) >= end:
+                return
+            if not error:
                 yield message.key() or b"", message.value()
     finally:
         consumer.close()

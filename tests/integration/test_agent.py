@@ -27,14 +27,16 @@ import orjson
 import psutil
 import pytest
 import yaml
+from confluent_kafka import Producer
 
+from counterflow.collectors.agent.checkpoint import messages
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.collectors.agent.publisher import Stopped
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file, unrecognised
 from counterflow.collectors.records import Context, Item, Position, Record
-from counterflow.schemas.definition import topics
+from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
@@ -248,6 +250,30 @@ def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
         until(is_read(broker, name, recording.path), 60, agent.log)
         agent.stop()
     assert_exactly_once(published(broker, name), recording.path)
+
+
+def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSettings, name: str) -> None:
+    """Where others write without a pause, whoever reads on to the end of the topic never reaches it."""
+    client = {**broker.kafka("agent").client, "log_level": 0}
+    other = Producer({**client, "transactional.id": name})
+    other.init_transactions(30)
+    other.begin_transaction()
+    other.produce(CHECKPOINTS, b"{}", f"{name}/held back")
+    other.flush(30)
+
+    def write() -> None:
+        """What comes afterwards can be read in the same moment as what was held back."""
+        later = Producer(client)
+        later.produce(CHECKPOINTS, b"{}", f"{name}/later")
+        later.flush(30)
+        other.commit_transaction(30)
+
+    writer = threading.Timer(1, write)
+    writer.start()
+    keys = [key.decode() for key, _ in messages(client, f"counterflow-agent-{name}", 30)]
+    writer.join()
+    assert f"{name}/held back" in keys
+    assert f"{name}/later" not in keys
 
 
 def test_sigterm_in_the_middle_of_a_file_stops_at_a_commit(broker: StackSettings, name: str, tmp_path: Path) -> None:
