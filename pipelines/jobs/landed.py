@@ -77,6 +77,7 @@ class _Topic:
             {
                 **self.kafka.client,
                 "transactional.id": TRANSACTIONAL_ID,
+                "transaction.timeout.ms": 300_000,  # a transaction is open for as long as its query takes
                 "message.max.bytes": 4_194_304,
                 "compression.type": "lz4",
                 "linger.ms": 20,
