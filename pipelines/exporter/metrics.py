@@ -75,7 +75,8 @@ class Told(Collector):
                 entity = tuple(_text(row.get(label, "")) for label in of.labels)
                 values = tuple([value(row, figure) for figure in of.figures.values()])
                 self._figures[dataset].keep(entity, ts_s, n, values)
-            self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
+            if datasets()[dataset].role == "result":
+                self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
 
     def problems(self) -> list[str]:
         """Return what keeps the metrics from being up to date."""

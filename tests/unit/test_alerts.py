@@ -23,12 +23,15 @@ from pydantic import ValidationError
 
 from counterflow.cli._metrics import told
 from counterflow.dashboards import alerting
+from counterflow.pipelines.exporter import metrics
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import Told
 from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import link_notices, rules
+from counterflow.schemas.definition import Watched, datasets
+from tests.support.frames import frame
 from tests.support.prometheus import REPOSITORY
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
@@ -330,7 +333,7 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
         "replication_lag": [{"component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}],
         "log_load": [{"subsystem": "DBP1"}],
     }
-    assert rows.keys() == watched().keys()
+    assert rows.keys() == {name for name in watched() if datasets()[name].role == "result"}
     for dataset, of_dataset in rows.items():
         for row in of_dataset:
             exported.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
@@ -345,6 +348,21 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
     assert found["counterflow_replication_queue_used_ratio"] == [pytest.approx(0.4)]
     assert len(found["counterflow_result_timestamp_seconds"]) == len(rows)
     assert not any(found["counterflow_exporter_unreadable_records_total"])
+
+
+def test_a_raw_counter_is_exported_of_each_row_of_its_frame_and_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system whose counters arrive and whose results do not is silent all the same."""
+    figure = {"columns": ["faults"], "text": "Page faults in the interval."}
+    pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
+    monkeypatch.setattr(metrics, "watched", lambda: {**watched(), "pool": pool})
+    exported = Told(3600, 10)
+    record = {"ts": NOW, "system": "A", "source": "nmon", "agent_id": "a", "seq": 1, "collected_at": NOW}
+    sent = frame("pool", [{**record, "pool": "1", "faults": 4}, {**record, "seq": 2, "pool": "2"}])
+    exported.observe("pool", json.dumps(sent).encode())
+    found = families(exported)
+    assert found["counterflow_pool_faults"] == {(("pool", "1"), ("system", "A")): 4}
+    assert not found["counterflow_result_timestamp_seconds"]
+    assert not any(found["counterflow_exporter_unreadable_records_total"].values())
 
 
 def test_what_is_too_old_is_forgotten_and_makes_room() -> None:

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
 from counterflow.collectors.formats import formats
+from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.legible import chart_problems
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
 WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
@@ -34,6 +37,15 @@ def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path:
 def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
     page = REPOSITORY / f"docs/formats/{name}.md"
     assert page.is_file(), f"the format {name} has no page: write docs/formats/{name}.md and put it into mkdocs.yml"
+    for index in ("README.md", "docs/collectors/index.md"):
+        linked = f"formats/{name}.md" in (REPOSITORY / index).read_text(encoding="utf-8")
+        assert linked, f"{index} does not link the page of the format {name}"
+
+
+def test_the_example_of_a_chart_is_one() -> None:
+    [example] = [block for block in blocks("yaml") if block.page.endswith("docs/dashboards.md")]
+    chart = Chart.model_validate({"name": "example", **yaml.safe_load(example.text)})
+    assert list(chart_problems(chart, looks())) == []
 
 
 @pytest.mark.parametrize("page", [page for page, _ in groupby(blocks("pycon"), key=lambda block: block.page)])
