@@ -13,7 +13,7 @@ from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas.sharding import LOCAL
 
 _ENGINE = "SELECT engine FROM system.tables WHERE database = 'counterflow' AND name = 'manifest'"
-_HELD = f"SELECT DISTINCT system, toString(day) AS day FROM {LOCAL}.system_day"
+_HELD = f"SELECT DISTINCT system, toString(day) AS day FROM {LOCAL}.system_day ORDER BY day, system"
 _SHOWN = 3
 
 log = structlog.get_logger()
