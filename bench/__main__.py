@@ -1,8 +1,8 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
 `python -m bench land jobs` runs some; figures of the others are kept from `bench/results.json`. A module prints its
-figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs. What
-a bench measured is kept when a later one is interrupted.
+figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs.
+What a bench measured is kept when a later one is interrupted.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ def main(names: list[str]) -> int:
     if unknown := set(names) - set(known):
         print(f"no bench named {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
         return 2
-    for interruption in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # a shell has what it starts in the background ignore the first
+    # A shell has what it starts in the background ignore the first.
+    for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.default_int_handler)
     store = FOLDER / "results.json"
     results: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}

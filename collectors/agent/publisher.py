@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
-from counterflow.base.kafka_trouble import Trouble
+from counterflow.base.kafka_trouble import FENCED, Trouble
 from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, Self, encode, key, recall
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
@@ -24,7 +24,6 @@ T = TypeVar("T")
 FENCED_EXIT_CODE = 3
 _STOP_WITHIN_S = 5.0
 _TAKEOVER_S = 5.0
-_FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _AWAY = (
     KafkaError._TRANSPORT,
     KafkaError._ALL_BROKERS_DOWN,
@@ -48,7 +47,7 @@ class TransactionLost(Exception):  # noqa: N818 - not an error of the program
     def by(cls, error: KafkaException) -> TransactionLost:
         """Return the error of the broker or librdkafka."""
         lost = cls(error.args[0].str())
-        lost.fenced = error.args[0].code() in _FENCED
+        lost.fenced = error.args[0].code() in FENCED
         return lost
 
 

@@ -139,6 +139,16 @@ def _check(response: httpx.Response) -> None:
         raise ClickHouseError(code, response.status_code, response.text)
 
 
+def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of what `ClickHouse.stream` gives, without their ends."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
+
+
 def _pieces(response: httpx.Response) -> Iterator[bytes]:
     """Yield the body up to an exception, which the server marks with a tag of this response when it is late."""
     import httpx

@@ -12,6 +12,8 @@ from confluent_kafka import KafkaError
 
 from counterflow.base.kafka import Kafka
 
+FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+"""Codes with which a producer learns that another of its `transactional.id` has begun."""
 _WHERE = re.compile(r"^\w+://(?P<place>[^/]+)/\S+: (?P<what>.*?)(?: \(after .*)?$", re.DOTALL)
 _PROTOCOLS = "SASL_PLAINTEXT, SASL_SSL or SSL"
 

@@ -14,7 +14,7 @@ import click
 import orjson
 
 from counterflow.analysis.queries import BEGINNING, END, queries, restricted
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, lines
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import command_line, on_option, reader, require
@@ -106,22 +106,15 @@ def _copy(pieces: Iterator[bytes]) -> None:
 
 def _draw(pieces: Iterator[bytes]) -> None:
     out = console()
-    lines = _lines(pieces)
-    names = orjson.loads(next(lines))
-    rows = [orjson.loads(line) for line in islice(lines, ROWS_OF_A_TERMINAL if out.is_terminal else None)]
+    found = lines(pieces)
+    names = orjson.loads(next(found))
+    rows = [orjson.loads(line) for line in islice(found, ROWS_OF_A_TERMINAL if out.is_terminal else None)]
     if rows:
         show(out, names, rows)
     else:
         out.print("no rows")
-    if next(lines, None):
+    if next(found, None):
         click.echo(f"only the first {ROWS_OF_A_TERMINAL:,} rows are shown; --format tsv prints all", err=True)
-
-
-def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
 
 
 def _told(client: ClickHouse, statement: str, error: ClickHouseError) -> CounterflowError:

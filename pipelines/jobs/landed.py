@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse, Settings, lines
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
+from counterflow.base.kafka_trouble import FENCED
 from counterflow.base.spans import by_span, literal
 from counterflow.pipelines.jobs.render import Period
 from counterflow.schemas.definition import RERUNS, Dataset
@@ -58,24 +59,20 @@ class Tables(NamedTuple):
                 dataset.dataset: _published(self.client, topic, dataset, columns, period) for dataset, columns in wanted
             }
         except KafkaException as error:
-            if error.args[0].code() in (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH):
+            if error.args[0].code() in FENCED:
                 why = "another rerun has begun, and this one ends"
                 raise CounterflowError(why, hint="repeat this one when the other has ended") from None
             raise CounterflowError(f"Kafka at {self.kafka.bootstrap}: {error.args[0].str()}") from None
 
 
-@dataclass
 class _Topic:
     """The topic of reruns, written in transactions; each process of its transactional id fences the one before."""
 
-    kafka: Kafka
-    producer: Producer = field(init=False)
-    partitions: int = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, kafka: Kafka) -> None:
+        """Fence the one before; raises as `Tables.publish`."""
         self.producer = Producer(
             {
-                **self.kafka.client,
+                **kafka.client,
                 "transactional.id": TRANSACTIONAL_ID,
                 "transaction.timeout.ms": 300_000,  # a transaction is open for as long as its query takes
                 "message.max.bytes": 4_194_304,
@@ -87,7 +84,7 @@ class _Topic:
         found = self.producer.list_topics(RERUNS, timeout=_TIMEOUT_S).topics[RERUNS]
         if found.error is not None:
             raise CounterflowError(
-                f"the broker at {self.kafka.bootstrap} lacks the topic {RERUNS}",
+                f"the broker at {kafka.bootstrap} lacks the topic {RERUNS}",
                 hint="`counterflow up` creates it; on a cluster of your own, `counterflow topics create`",
             )
         self.partitions = len(found.partitions)
@@ -115,11 +112,11 @@ class _Written:
     ends: dict[int, int] = field(default_factory=dict)
 
     def __call__(self, error: KafkaError | None, message: Message) -> None:
-        """Take in a message that the broker has, or has not."""
+        """Take in a message that the broker has, or has not; those of a partition come in their order."""
         place, offset = message.partition(), message.offset()
         if error is None and place is not None and offset is not None:
-            self.begins[place] = min(offset, self.begins.get(place, offset))
-            self.ends[place] = max(offset + 1, self.ends.get(place, 0))
+            self.begins.setdefault(place, offset)
+            self.ends[place] = offset + 1
 
     def options(self, partitions: int) -> Options:
         """Return the options with which Flink reads these messages, and ends."""
@@ -147,7 +144,7 @@ def _published(
     def publish(begin: datetime, end: datetime) -> None:
         within = {**_SETTINGS, **of_system, "param_from": literal(begin), "param_to": literal(end)}
         with topic.transaction(), client.stream(statement, within) as (_, pieces):
-            for frame in _lines(pieces):
+            for frame in lines(pieces):
                 partition = next(turns) % topic.partitions
                 _produce(topic.producer, frame, partition, written)
 
@@ -204,12 +201,3 @@ def select(dataset: Dataset, columns: Collection[str]) -> str:
         f"SELECT {shared}, arrayJoin({pieces}) AS piece FROM ("
         f"SELECT {shared}, groupArray(tuple({', '.join(own)})) AS whole FROM {rows} GROUP BY {shared}))"
     )
-
-
-def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
-    if rest:
-        yield rest
