@@ -44,7 +44,7 @@ def answers(
         migrate(one)
         for dataset in datasets().values():
             for system, shard in (("all", first), ("nothing", second)):
-                rows = [*rows_of(dataset, system, nulls=system == "nothing")]
+                rows = [row | LANDED for row in rows_of(dataset, system, nulls=system == "nothing")]
                 insert(one, dataset.dataset, *rows)
                 insert(shard, dataset.dataset, *rows, database=LOCAL)
         yield of_one, of_two
@@ -53,21 +53,23 @@ def answers(
 
 MORNING, NOON = datetime(2026, 5, 4, 6, tzinfo=UTC), datetime(2026, 5, 4, 12, tzinfo=UTC)
 """Around the times of the rows."""
+LANDED = {"landed_at": "2026-05-04T10:30:05Z"}
+"""On both sides alike: the clock moves on from one insert to the next."""
 EVERYTHING: dict[str, Any] = {"param_systems": [], "param_since": BEGINNING, "param_until": END}
 
 
 def comparable(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHING) -> list[list[Any]]:
-    """Return the rows, sorted, without what differs between servers: the time of landing, and now.
+    """Return the rows, sorted, without what differs from moment to moment: now, and the times of arrival.
 
-    A mean of delays has no name that says so; its statement says when rows landed.
+    A mean of delays has no name that says so; its statement names them.
     """
-    since_landing = "|mean$" if "landed_at" in sql else ""
+    of_delays = "|mean$" if "delay_s" in sql else ""
     answer = orjson.loads(client.post(sql, settings={**parameters, "default_format": "JSONCompact"}))
     names = [column["name"] for column in answer["meta"]]
     kept = [
         place
         for place, name in enumerate(names)
-        if not re.search(f"(?i)landed|arriv|delay|longest$|age_s|to_ms{since_landing}", name)
+        if not re.search(f"(?i)landed|delay|longest$|age_s|to_ms{of_delays}", name)
     ]
     return sorted(([row[place] for place in kept] for row in answer["data"]), key=repr)
 

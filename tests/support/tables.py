@@ -30,6 +30,12 @@ def _empty(client: ClickHouse) -> None:
 
 
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow") -> None:
-    """Insert rows; a column that the table does not have is refused."""
-    best_effort: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 0}
-    client.post(f"INSERT INTO {database}.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
+    """Insert rows; a column that the table does not have is refused. A row may have its own time of landing."""
+    exact: Settings = {
+        "date_time_input_format": "best_effort",
+        "input_format_skip_unknown_fields": 0,
+        "insert_allow_materialized_columns": 1,
+    }
+    columns = ", ".join(f"`{column}`" for column in dict.fromkeys(column for row in rows for column in row))
+    statement = f"INSERT INTO {database}.{table} ({columns}) FORMAT JSONEachRow"
+    client.post(statement, b"\n".join(map(orjson.dumps, rows)), exact)
