@@ -52,7 +52,7 @@ BEGINNING = "2000-01-01 00:00:00"
 END = "2200-01-01 00:00:00"
 
 
-def ask(
+def run_stored(
     client: ClickHouse, query: Query, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
 ) -> list[dict[str, Any]]:
     """Return the rows of a stored query for `systems` (empty: all), after `since` and up to `until`.
@@ -63,5 +63,5 @@ def ask(
 
 
 def restricted(systems: Collection[str], since: str, until: str) -> Settings:
-    """Return the parameters of a stored query; see `ask`."""
+    """Return the parameters of a stored query; see `run_stored`."""
     return {"param_systems": sorted(systems), "param_since": since, "param_until": until}

@@ -21,7 +21,7 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import Board, boards, charts, variable_of
 from counterflow.dashboards.macros import Range, bucket_s, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.dashboards.statement import statement
 
 REPEATS = 3
@@ -76,7 +76,7 @@ def _timed(reader: ClickHouse, end: datetime) -> Iterator[Took]:
             for _ in range(1 + REPEATS):
                 began = time.monotonic()
                 try:
-                    ask(reader, sent)
+                    fetch(reader, sent)
                 except ClickHouseError as error:
                     error.add_note(f"{name} of {board.uid}")
                     raise
@@ -91,7 +91,7 @@ def _opened(reader: ClickHouse, board: Board, end: datetime) -> float:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for _ in range(REPEATS):
             began = time.monotonic()
-            list(pool.map(partial(ask, reader), sent))
+            list(pool.map(partial(fetch, reader), sent))
             seconds.append(time.monotonic() - began)
     return statistics.median(seconds)
 

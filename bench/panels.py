@@ -16,7 +16,7 @@ from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Board, Chart, boards, charts, variable_of, variables_of
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.stack import supervision
 
 REPEATS = 5
@@ -85,11 +85,11 @@ def measure(engine: fleet.Engine, asked: Sequence[Asked], shown: timedelta) -> l
                 engine.end - shown, engine.end, bucket_s(engine.end - shown, engine.end, least_s=chart.interval_s)
             )
             sql = expand(chart.query, span, chosen(reader, board, chart.query, span))
-            ask(reader, sql)
+            fetch(reader, sql)
             before, seconds = _cpu_s(process), []
             for _ in range(REPEATS):
                 begin = time.monotonic()
-                ask(reader, sql)
+                fetch(reader, sql)
                 seconds.append(time.monotonic() - begin)
             taken.append(Took(chart.name, statistics.median(seconds), (_cpu_s(process) - before) / REPEATS))
     print(f"{shown.days} days: p95 {percentile_95(taken) * 1000:.0f} ms; CPU s {sum(took.cpu_s for took in taken):.1f}")
@@ -106,7 +106,7 @@ def chosen(reader: ClickHouse, board: Board, sql: str, span: Range) -> dict[str,
         for name in sorted(variables_of(text) - found.keys()):
             variable = variable_of(board, name)
             if variable.sql:
-                options = [str(row[0]) for row in ask(reader, expand(variable.sql, span, choose(variable.sql))).rows]
+                options = [str(row[0]) for row in fetch(reader, expand(variable.sql, span, choose(variable.sql))).rows]
                 found[name] = All(options) if variable.multi and variable.all else options[:1]
             else:
                 found[name] = next(iter(variable.values), "")

@@ -163,7 +163,7 @@ class Context:
     beside: Callable[[str, str], Neighbour | None] | None = None
 
     @property
-    def told(self) -> datetime | None:
+    def given_at(self) -> datetime | None:
         """`at` as an instant in UTC."""
         if self.at is None:
             return None

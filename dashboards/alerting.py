@@ -199,7 +199,7 @@ def prometheus(site: Site = ONE_MACHINE) -> Json:
     return {"groups": groups}
 
 
-def untold(told: Collection[str]) -> dict[str, list[str]]:
+def unpublished(told: Collection[str]) -> dict[str, list[str]]:
     """Return, of each of Prometheus' alerts, the metrics it asks for that are not among those `told`."""
     rules = [rule for group in prometheus()["groups"] for rule in group["rules"]]
     asked = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}

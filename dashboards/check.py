@@ -2,7 +2,7 @@
 
 A query is run for the last six hours that have data, with one system, with two of which one has a quote in its name,
 with all, and with every value of a list; for thirty days with all; and for a time without any data. Where none of them
-has rows, all there is is asked. Of an alert and of a panel of Prometheus, each metric must be one that some part tells.
+has rows, everything is queried. Each metric of an alert and of a panel of Prometheus must be one that a part publishes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.legible import illegible
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend, points, problems
 from counterflow.dashboards.statement import statement
 
@@ -76,7 +76,7 @@ class Finding(NamedTuple):
     sql: str = ""
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     """A query and how its results are judged; `least_s` is its shortest bucket, `sent` what Grafana sends in its place.
 
     Without `rows_expected`, to have none is good news: no alert, no verdict, no record refused.
@@ -92,10 +92,10 @@ class _Asked(NamedTuple):
     over_time: bool = False
 
 
-def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[Finding]:
+def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[Finding]:
     """Return what is said of every board, panel, variable, annotation and alert.
 
-    `told` are the names of the metrics that agent, lander and exporter tell.
+    `published` are the names of the metrics that agent, lander and exporter publish.
 
     Raises
     ------
@@ -109,11 +109,11 @@ def check(client: ClickHouse, told: Collection[str], workers: int = 4) -> list[F
         Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
         for uid, board in boards().items()
     ]
-    found += [*_rules(told), *prometheus_panels(told)]
-    asked = list(chain(_panels(), _variables(), _annotations(), _alerts()))
+    found += [*_rules(published), *prometheus_panels(published)]
+    statements = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
     with ThreadPoolExecutor(workers) as pool:
-        return [*found, *pool.map(server.judge, asked)]
+        return [*found, *pool.map(server.judge, statements)]
 
 
 def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -122,23 +122,23 @@ def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
     return {name: uids for name, uids in on.items() if uids}
 
 
-def _panels() -> Iterator[_Asked]:
+def _panels() -> Iterator[_Query]:
     for name, uids in _boards_of(charts()).items():
         chart = charts()[name]
         finding = Finding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
         sent, least_s = statement(chart), 1 if chart.usual_s else chart.interval_s
-        yield _Asked(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
+        yield _Query(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
 
 
-def _variables() -> Iterator[_Asked]:
+def _variables() -> Iterator[_Query]:
     on: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
         for name in board.variables:
             if sql := variable_of(board, name).sql:
                 on.setdefault((name, sql), []).append(uid)
     for (name, sql), uids in on.items():
-        yield _Asked(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
+        yield _Query(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
 
 
 def _options(result: Result) -> Iterator[str]:
@@ -148,13 +148,13 @@ def _options(result: Result) -> Iterator[str]:
         yield "an option is there twice: SELECT DISTINCT"
 
 
-def _annotations() -> Iterator[_Asked]:
+def _annotations() -> Iterator[_Query]:
     statements: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
         for name, one in drawn_over(board).items() if board.verdicts else ():
             statements.setdefault((name, one.sql), []).append(uid)
     for (name, sql), uids in statements.items():
-        yield _Asked(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
+        yield _Query(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
 
 
 def _note(result: Result) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _note(result: Result) -> Iterator[str]:
         yield f"an annotation gives {', '.join(wanted)}, not {', '.join(kinds)}"
 
 
-def _alerts() -> Iterator[_Asked]:
+def _alerts() -> Iterator[_Query]:
     groups = [
         group
         for path in sorted(ALERTS.glob("*.yaml"))
@@ -173,21 +173,21 @@ def _alerts() -> Iterator[_Asked]:
     for rule in chain.from_iterable(group["rules"] for group in groups):
         uids = (rule["dashboardUid"],) if "dashboardUid" in rule else ()
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
-            yield _Asked(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
+            yield _Query(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
 
 
-def _rules(told: Collection[str]) -> Iterator[Finding]:
+def _rules(published: Collection[str]) -> Iterator[Finding]:
     """Yield what is said of each of Prometheus' alerts."""
-    for rule, unknown in alerting.untold(told).items():
-        wrong = tuple(f"no part tells `{name}`: it never fires" for name in unknown)
+    for rule, unknown in alerting.unpublished(published).items():
+        wrong = tuple(f"no part publishes `{name}`: it never fires" for name in unknown)
         yield Finding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
 
 
-def prometheus_panels(told: Collection[str]) -> Iterator[Finding]:
-    """Yield what is said of each panel that asks Prometheus, of which `told` are the metrics that some part tells."""
+def prometheus_panels(published: Collection[str]) -> Iterator[Finding]:
+    """Yield the finding of each panel that queries Prometheus; `published` are the metrics that parts publish."""
     for name, uids in _boards_of(prometheus_charts()).items():
-        unknown = sorted(prometheus_charts()[name].metrics - {*told})
-        wrong = tuple(f"no part tells `{metric}`: nothing is drawn" for metric in unknown)
+        unknown = sorted(prometheus_charts()[name].metrics - {*published})
+        wrong = tuple(f"no part publishes `{metric}`: nothing is drawn" for metric in unknown)
         yield Finding(uids, "panel", name, "error" if wrong else "ok", problems=wrong)
 
 
@@ -222,57 +222,57 @@ class _Server:
         views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
         self._views = {str(name): str(text) for name, text in self._ask(views).rows}
 
-    def judge(self, asked: _Asked) -> Finding:
+    def judge(self, query: _Query) -> Finding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
         try:
-            spans = [span for table in sorted(self._timed(asked.sql)) if (span := self._span(table))]
+            spans = [span for table in sorted(self._timed(query.sql)) if (span := self._span(table))]
             ends = sorted({end for _, end in spans}, reverse=True) or [datetime.now(UTC)]
-            finding = asked.finding
+            finding = query.finding
             for end in ends:  # of the table that has the latest rows; of another if it alone has rows to show
-                finding = self._run(finding, asked, _range(asked, end, SHORT), "all")
+                finding = self._run(finding, query, _range(query, end, SHORT), "all")
                 if finding.rows or finding.state == "error":
                     break
-            if asked.sent and asked.sent != asked.sql:
-                drawn = asked._replace(sql=asked.sent, rows=_count, judge=legend if asked.over_time else _nothing)
-                finding = self._run(finding, drawn, _range(asked, end, SHORT), "all")._replace(rows=finding.rows)
-            finding = self._run(finding, asked, _range(asked, end, LONG), "all")
-            names = sorted(variables_of(asked.sql))
+            if query.sent and query.sent != query.sql:
+                drawn = query._replace(sql=query.sent, rows=_count, judge=legend if query.over_time else _nothing)
+                finding = self._run(finding, drawn, _range(query, end, SHORT), "all")._replace(rows=finding.rows)
+            finding = self._run(finding, query, _range(query, end, LONG), "all")
+            names = sorted(variables_of(query.sql))
             choices: tuple[Who, ...] = ("one", "two") if names else ()
             for who in choices:
-                finding = self._run(finding, asked, _range(asked, end, SHORT), who)
+                finding = self._run(finding, query, _range(query, end, SHORT), who)
             for name in names:
                 for value in variables()[name].values[1:]:
-                    finding = self._run(finding, asked, _range(asked, end, SHORT), "all", {name: value})
-            finding = self._run(finding, asked, _range(asked, NOTHING, SHORT), "all")._replace(rows=finding.rows)
+                    finding = self._run(finding, query, _range(query, end, SHORT), "all", {name: value})
+            finding = self._run(finding, query, _range(query, NOTHING, SHORT), "all")._replace(rows=finding.rows)
             if not finding.rows and spans:
                 begin, end = min(begin for begin, _ in spans), max(ends)
-                shown = _range(asked, end, end - begin)
+                shown = _range(query, end, end - begin)
                 for fixed in self._in_turn(names, shown):
-                    finding = self._run(finding, asked, shown, "all", fixed)
+                    finding = self._run(finding, query, shown, "all", fixed)
                     if finding.rows:
                         break
         except ClickHouseError as error:  # of what is asked before the query itself
-            return asked.finding._replace(state="error", problems=(_refusal(error),))
-        empty = asked.rows_expected and finding.state == "ok" and not finding.rows
+            return query.finding._replace(state="error", problems=(_refusal(error),))
+        empty = query.rows_expected and finding.state == "ok" and not finding.rows
         return finding._replace(state="empty") if empty else finding
 
     def _run(
-        self, finding: Finding, asked: _Asked, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
+        self, finding: Finding, query: _Query, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
     ) -> Finding:
         """Return the finding with what one run adds; nothing where an error was found before."""
         if finding.state == "error":
             return finding
         try:
-            sql = expand(asked.sql, shown, {**self._values(asked.sql, shown, who), **(fixed or {})})
+            sql = expand(query.sql, shown, {**self._values(query.sql, shown, who), **(fixed or {})})
         except KeyError as error:
-            return finding._replace(state="error", problems=(str(error.args[0]),), sql=asked.sql)
+            return finding._replace(state="error", problems=(str(error.args[0]),), sql=query.sql)
         begin = time.monotonic()
         try:
             result = self._ask(sql)
         except ClickHouseError as error:
             return finding._replace(state="error", problems=(_refusal(error),), sql=sql)
-        took_s, rows = time.monotonic() - begin, asked.rows(result)
-        wrong = tuple(dict.fromkeys(asked.judge(result)))
+        took_s, rows = time.monotonic() - begin, query.rows(result)
+        wrong = tuple(dict.fromkeys(query.judge(result)))
         return finding._replace(
             state="error" if wrong else "ok",
             rows=max(rows, finding.rows),
@@ -329,15 +329,15 @@ class _Server:
         return self._spans.get(table)
 
     def _ask(self, sql: str) -> Result:
-        return ask(self._client, sql)
+        return fetch(self._client, sql)
 
 
-def _range(asked: _Asked, end: datetime, length: timedelta) -> Range:
-    return Range(end - length, end, bucket_s(end - length, end, least_s=asked.least_s))
+def _range(query: _Query, end: datetime, length: timedelta) -> Range:
+    return Range(end - length, end, bucket_s(end - length, end, least_s=query.least_s))
 
 
 def _refusal(error: ClickHouseError) -> str:
-    """Return the first sentence of a refusal; the statement that it repeats is told apart from it."""
+    """Return the first sentence of a refusal; the statement that it repeats is cut off."""
     text = str(error).removeprefix(f"Code: {error.code}. DB::Exception: ").split(". (")[0].split(" in scope ")[0]
     way_out = {60: "counterflow migrate", 497: "the user `reader` may read counterflow.* alone"}.get(error.code)
     return f"{text[:300]}: {way_out}" if way_out else text[:300]

@@ -14,7 +14,7 @@ _WIRE: Settings = {
 }
 
 
-def ask(client: ClickHouse, sql: str) -> Result:
+def fetch(client: ClickHouse, sql: str) -> Result:
     """Return what a statement gives; times are text in UTC, `inf` and `nan` are text.
 
     Raises

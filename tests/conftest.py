@@ -90,7 +90,7 @@ def stack(
     before_start(settings)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PATH", f"{another_python(tmp_path_factory.mktemp('python'))}{os.pathsep}{os.environ['PATH']}")
-        lifecycle.up(settings, say=printed_at_start.append)
+        lifecycle.up(settings, report=printed_at_start.append)
     return settings
 
 

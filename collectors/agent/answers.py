@@ -13,7 +13,7 @@ from counterflow.collectors.agent.live import format_name, read, stream_id
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.records import Reason, Record, Reject
-from counterflow.collectors.sources.asking.batch import Batch
+from counterflow.collectors.sources.polling.batch import Batch
 
 log = structlog.get_logger()
 

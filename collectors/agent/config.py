@@ -137,7 +137,7 @@ class SqlConnection(Target):
         return self
 
 
-class _Asked(Strict):
+class _Polled(Strict):
     """A system that is queried over one open connection; `labels` become `config` records of it."""
 
     name: str = Field(pattern=NAME)
@@ -152,7 +152,7 @@ class _Asked(Strict):
         return self.system
 
 
-class SqlSource(_Asked):
+class SqlSource(_Polled):
     """A system that is queried over SQL.
 
     `packs` are names of built-in packs or files; `intervals` override theirs, by pack or table. `library` is the one
@@ -193,7 +193,7 @@ class SqlSource(_Asked):
 
     @field_validator("intervals")
     @classmethod
-    def _are_asked(cls, intervals: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+    def _are_polled(cls, intervals: dict[str, float], info: ValidationInfo) -> dict[str, float]:
         packs = [load_pack(name) for name in info.data.get("packs", ())]
         known = sorted({pack.pack for pack in packs} | {query.table for pack in packs for query in pack.queries})
         text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
@@ -291,7 +291,7 @@ class HttpConnection(HttpTarget):
         return self
 
 
-class HttpSource(_Asked):
+class HttpSource(_Polled):
     """A z/OS system whose RMF reports are requested; `system` is its name in the sysplex.
 
     `interval_s` is the Monitor III interval (default: the DDS's own).

@@ -3,7 +3,7 @@
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
 taken stays here until the commit after its own, and is offered again when what is committed turns out to lack it: its
 transaction was lost, or a broker that went away had forgotten one that it had acknowledged. What kind of source it is
-matters here alone: how it is asked (`_asking`), and how its answers are read (`read`).
+matters here alone: how it is asked (`_polled`), and how its answers are read (`read`).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TAB
 from counterflow.collectors.formats.njmon import FORMAT as NJMON
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
-from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
-from counterflow.collectors.sources.asking.reader import Reader, Told
-from counterflow.collectors.sources.asking.waiting import WAITING_BATCHES, Few, Spool, Waiting
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session as HttpSession
 from counterflow.collectors.sources.kafka.session import Session as KafkaSession
 from counterflow.collectors.sources.kafka.topics import Topics
 from counterflow.collectors.sources.listening import Samples
 from counterflow.collectors.sources.listening import Session as Listening
+from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
+from counterflow.collectors.sources.polling.reader import OnEvent, Reader
+from counterflow.collectors.sources.polling.waiting import WAITING_BATCHES, Few, Spool, Waiting
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
@@ -81,7 +81,7 @@ class Live:
             if self._spool and not isinstance(source, KafkaSource):  # a topic keeps what it has by itself
                 spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
                 waiting, committed = spool, spool.positions
-            reader = _asking(source, committed, partial(self._told, source.name), waiting)
+            reader = _polled(source, committed, partial(self._on_event, source.name), waiting)
             self._readers.append((source, reader))
             self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
@@ -125,7 +125,7 @@ class Live:
         for _, reader in self._readers:
             reader.join(max(0.0, until - time.monotonic()))
 
-    def _told(self, source: str, event: str) -> None:
+    def _on_event(self, source: str, event: str) -> None:
         self._metrics.system_events.labels(source, event).inc()
         if event in ("connected", "lost", "refused"):
             self._metrics.system_connected.labels(source).set(event == "connected")
@@ -168,24 +168,24 @@ def _number(committed: Committed, taken: Taken) -> int:
     return int(known.position.get("n", 0)) if known else 0
 
 
-def _asking(source: System, committed: dict[str, Cursor], told: Told, waiting: Waiting) -> Reader[Any]:
+def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Waiting) -> Reader[Any]:
     """Return the reader of a system, behind what is committed."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
         return Reader(
-            source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], told, waiting
+            source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], on_event, waiting
         )
     if isinstance(source, ListenSource):
         listening = Listening(*source.at, source.protocol)
-        return Reader(source.name, listening, [Samples(source.name, committed)], told, waiting)
+        return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting)
     if isinstance(source, HttpSource):
         password = source.connection.password
         dds = HttpSession(source.connection, password.read if password else None)
         reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
-        return Reader(source.name, dds, reports, told, waiting)
+        return Reader(source.name, dds, reports, on_event, waiting)
     connection = source.connection
     session = Session(driver(connection.driver), connection, connection.password.read)
-    return Reader(source.name, session, list(_tasks(source, committed)), told, waiting)
+    return Reader(source.name, session, list(_tasks(source, committed)), on_event, waiting)
 
 
 def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Session]]:

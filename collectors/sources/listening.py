@@ -24,8 +24,8 @@ import structlog
 
 from counterflow.collectors.formats.njmon.influx import is_nimon
 from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE, is_njmon, pieces
-from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 
 log = structlog.get_logger()
 
@@ -68,7 +68,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST where the port is taken.
+        SessionError : LOST where the port is taken.
         """
         if self._server is not None:
             return
@@ -77,7 +77,7 @@ class Session:
             server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._keep, _Datagram)
         except OSError as error:
             host, port = self._at
-            raise AskError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
+            raise SessionError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
         self._closed.clear()
         self._server = server
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()

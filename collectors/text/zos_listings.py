@@ -107,11 +107,11 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
     ------
     UnplacedError : the time or the system is not known.
     """
-    if place.stamp is None and context.told is None:
+    if place.stamp is None and context.given_at is None:
         raise UnplacedError(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
     ambiguous = False
     if place.stamp is None:
-        found = cast(datetime, context.told)
+        found = cast(datetime, context.given_at)
     elif place.local:
         local = datetime.fromisoformat(place.stamp)
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)

@@ -25,13 +25,13 @@ class Story(NamedTuple):
     ----------
     case : name of a case of `counterflow simulate`.
     boards : boards that show it in the report; each board shows one story.
-    asked : stored question that shows it for `system` on the terminal; or none.
+    question : stored question that shows it for `system` on the terminal; or none.
     runs : labelled runs to compare, the baseline first.
     """
 
     case: str
     boards: tuple[str, ...]
-    asked: str = ""
+    question: str = ""
     system: str = ""
     runs: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ STORIES = (
 )
 
 
-class Told(NamedTuple):
+class Simulated(NamedTuple):
     """A story whose files are written, with all its runs from `begin` to `end`."""
 
     story: Story
@@ -72,7 +72,7 @@ class Told(NamedTuple):
         return list(dict.fromkeys(system for placed in self.simulation.runs for system in placed.run.systems))
 
 
-def tell(folder: Path, start: datetime | None = None) -> list[Told]:
+def simulate_stories(folder: Path, start: datetime | None = None) -> list[Simulated]:
     """Write the files of every story below `folder`; each begins at `start`, or else ends now.
 
     Raises
@@ -81,36 +81,36 @@ def tell(folder: Path, start: datetime | None = None) -> list[Told]:
     """
     now = datetime.now(UTC)
     begins = {story: start or begin_of(story.case, now) for story in STORIES}
-    return [Told(story, simulate(story.case, folder / story.case, start=begin)) for story, begin in begins.items()]
+    return [Simulated(story, simulate(story.case, folder / story.case, start=begin)) for story, begin in begins.items()]
 
 
-def links(told: Sequence[Told], settings: StackSettings) -> list[tuple[str, str]]:
+def links(stories: Sequence[Simulated], settings: StackSettings) -> list[tuple[str, str]]:
     """Return each story with the address of the board that shows it best, over its time."""
     return [
         (one.story.title, board_url(settings, one.story.boards[0], one.begin, one.end, {"system": one.systems}))
-        for one in told
+        for one in stories
     ]
 
 
-def report(client: ClickHouse, told: Sequence[Told]) -> Report:
+def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
     from counterflow.cli._runs import side_by_side
     from counterflow.cli.study import run_of
     from counterflow.dashboards.report.collect import collect
 
-    begin, end = min(one.begin for one in told), max(one.end for one in told)
-    made = collect(client, begin, end, chapters=[_chapter(one) for one in told])
-    [runs] = [one.story.runs for one in told if one.story.runs]
+    begin, end = min(one.begin for one in stories), max(one.end for one in stories)
+    made = collect(client, begin, end, chapters=[_chapter(one) for one in stories])
+    [runs] = [one.story.runs for one in stories if one.story.runs]
     compared = compare([run_of(client, name) for name in runs])
     notes = (f"The demo's stories {GENERATED}: files as the systems write them, simulated from published figures.",)
     return made._replace(comparison=side_by_side(compared), notes=notes)
 
 
-def _chapter(told: Told) -> Chapter:
+def _chapter(one: Simulated) -> Chapter:
     from counterflow.dashboards.report.collect import Chapter
 
-    when = f"{told.begin:%H:%M} to {told.end:%H:%M} UTC"
-    about = (("Story", told.story.title), ("Shown", f"{when}, {', '.join(told.systems)}"))
-    chosen = dict(zip(("baseline", "scenario"), told.story.runs, strict=False))
-    return Chapter(about, told.begin, told.end, told.systems, told.story.boards, chosen)
+    when = f"{one.begin:%H:%M} to {one.end:%H:%M} UTC"
+    about = (("Story", one.story.title), ("Shown", f"{when}, {', '.join(one.systems)}"))
+    chosen = dict(zip(("baseline", "scenario"), one.story.runs, strict=False))
+    return Chapter(about, one.begin, one.end, one.systems, one.story.boards, chosen)

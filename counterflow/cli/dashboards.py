@@ -76,12 +76,12 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
 
     Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: the check failed.
     """
-    from counterflow.cli._metrics import told
+    from counterflow.cli._metrics import published
     from counterflow.cli._reader import reader
     from counterflow.dashboards.check import check as checked
 
     with reader() as client:
-        found = checked(client, told())
+        found = checked(client, published())
     if as_json:
         import orjson
 

@@ -19,7 +19,7 @@ from rich.console import Console
 import counterflow
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._stories import GENERATED, STORIES, Told, links, report, tell
+from counterflow.cli._stories import GENERATED, STORIES, Simulated, links, report, simulate_stories
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 
@@ -72,7 +72,7 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
     settings = StackSettings.running() if running else StackSettings.load()
     found = running or bool(lifecycle.status(settings))
     with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
-        started = {} if running else lifecycle.up(settings, say=out.print)
+        started = {} if running else lifecycle.up(settings, report=out.print)
         seconds |= {f"up_{name}": s for name, s in started.items()}
     try:
         complete, outcome = _run(settings, recordings, start, out, seconds)
@@ -95,7 +95,7 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
 def _run(
     settings: Any, recordings: list[Path], start: datetime | None, out: Console, seconds: dict[str, float]
 ) -> tuple[bool, dict[str, Any]]:
-    from counterflow.analysis.queries import ask, queries
+    from counterflow.analysis.queries import queries, run_stored
     from counterflow.cli.report import write
     from counterflow.collectors.agent.publish import publish_files
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
@@ -106,8 +106,8 @@ def _run(
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Some recordings are of the same machine and time: the recording's name distinguishes them.
         inputs = [Input([path], path.stem) for path in recordings]
-        told = tell(Path(folder), start)
-        inputs += [one for story in told for one in _inputs(story)]
+        stories = simulate_stories(Path(folder), start)
+        inputs += [one for story in stories for one in _inputs(story)]
         for paths, system in inputs:
             sent = publish_files(paths, kafka=settings.kafka("agent"), agent_id=agent_id, system=system)
             for total, part in ((records, sent.records), (rejects, sent.rejects)):
@@ -121,13 +121,15 @@ def _run(
         with _phase("compute", seconds), out.status("computing"):
             pending = wait_computed(client, agent_id) + wait_judged(client, agent_id)
         results = {name: _count(client, name, systems) for name in RESULTS}
-        with _phase("ask", seconds):
+        with _phase("query", seconds):
             recorded = [path.stem for path in recordings]
-            asked = {"busiest_disks": recorded, "cpu_by_command": recorded}
-            asked |= {story.asked: [story.system] for story in STORIES if story.asked}
-            answers = [(queries()[name], ask(client, queries()[name], whose)) for name, whose in asked.items()]
+            questions = {"busiest_disks": recorded, "cpu_by_command": recorded}
+            questions |= {story.question: [story.system] for story in STORIES if story.question}
+            answers = [
+                (queries()[name], run_stored(client, queries()[name], whose)) for name, whose in questions.items()
+            ]
         with _phase("report", seconds), out.status("writing the report"):
-            written = write(report(client, told), settings.home / "demo", pictures=False)
+            written = write(report(client, stories), settings.home / "demo", pictures=False)
     out.print()
     for path in recordings:
         out.print(f"  {path.name}{f'  {GENERATED}' if 'generated' in path.stem else ''}")
@@ -139,23 +141,27 @@ def _run(
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
         f"[bold]lost {landed.lost}   duplicated {landed.duplicates}[/bold]\n"
     )
-    stories = {story.asked for story in STORIES}
+    of_stories = {story.question for story in STORIES}
     for query, rows in answers:
-        out.print(table(rows, title=query.question + ("  (generated)" if query.name in stories else "")))
+        out.print(table(rows, title=query.question + ("  (generated)" if query.name in of_stories else "")))
         out.print()
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
-    shown = [{"case": one.story.case, "begin": one.begin, "end": one.end, "systems": one.systems} for one in told]
-    for one, (_, url) in zip(shown, links(told, settings) if settings.grafana else (), strict=False):
+    shown = [{"case": one.story.case, "begin": one.begin, "end": one.end, "systems": one.systems} for one in stories]
+    for one, (_, url) in zip(shown, links(stories, settings) if settings.grafana else (), strict=False):
         one["url"] = url
-    said = {query.name: rows for query, rows in answers}
-    made = {"results": results, "answers": said, "report": str(written), "stories": shown}
+    made = {
+        "results": results,
+        "answers": {query.name: rows for query, rows in answers},
+        "report": str(written),
+        "stories": shown,
+    }
     return pending == 0, {**landed._asdict(), **made}
 
 
-def _inputs(told: Told) -> list[Input]:
+def _inputs(one: Simulated) -> list[Input]:
     """Return the files of a story, grouped by system."""
-    files = told.simulation.files
+    files = one.simulation.files
     systems = dict.fromkeys(written.system for written in files)
     return [Input([written.path for written in files if written.system == system], system) for system in systems]
 

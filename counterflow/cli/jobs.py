@@ -37,7 +37,7 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
     """Start jobs (default: all) from their newest checkpoint; a running job is left alone."""
     from counterflow.pipelines import jobs
 
-    def say(found: Submission | CounterflowError) -> None:
+    def report(found: Submission | CounterflowError) -> None:
         if isinstance(found, jobs.Submission):
             _say(
                 as_json,
@@ -50,9 +50,9 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
             _say(as_json, {"error": found.message}, found.message)
 
     if watch:
-        jobs.watch(_cluster(home), _all_the_same(say), jobs=jobs.chosen(names))
+        jobs.watch(_cluster(home), _all_the_same(report), jobs=jobs.chosen(names))
     for submission in jobs.submit(_cluster(home), jobs.chosen(names)):
-        say(submission)
+        report(submission)
 
 
 @command.command("list")
@@ -125,12 +125,12 @@ def rerun(
         _say(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
 
 
-def _all_the_same(say: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
-    """Wrap `say` so that a full log disk does not end the process."""
+def _all_the_same(report: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
+    """Wrap `report` so that a full log disk does not end the process."""
 
     def tried(found: Submission | CounterflowError) -> None:
         with suppress(OSError):
-            say(found)
+            report(found)
 
     return tried
 

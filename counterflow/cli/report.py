@@ -143,11 +143,11 @@ def _range(
 
 
 def _nothing(client: ClickHouse, where: str) -> CounterflowError:
-    from counterflow.analysis.queries import ask, queries
+    from counterflow.analysis.queries import queries, run_stored
 
     there = [
         f"{row['system']} from {row['first_interval_begin']:.19} to {row['last_interval_end']:.19}"
-        for row in ask(client, queries()["systems"])
+        for row in run_stored(client, queries()["systems"])
     ]
     more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
     known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"

@@ -92,7 +92,7 @@ def command(
                 else:
                     _copy(pieces)
         except ClickHouseError as error:
-            raise _told(client, query, error) from None
+            raise _explained(client, query, error) from None
 
 
 def _copy(pieces: Iterator[bytes]) -> None:
@@ -117,7 +117,7 @@ def _draw(pieces: Iterator[bytes]) -> None:
         click.echo(f"only the first {ROWS_OF_A_TERMINAL:,} rows are shown; --format tsv prints all", err=True)
 
 
-def _told(client: ClickHouse, statement: str, error: ClickHouseError) -> CounterflowError:
+def _explained(client: ClickHouse, statement: str, error: ClickHouseError) -> CounterflowError:
     """Return the error as a sentence, with the known name that is nearest to an unknown one."""
     text, _, meant = re.sub(r"\ACode: \d+\. DB::Exception: ", "", str(error)).partition(" Maybe you meant")
     text = re.sub(r"(failed at position .*?\)): .*", r"\1", _NOISE.split(text)[0], flags=re.DOTALL)

@@ -57,7 +57,7 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
         )
     begin = time.monotonic()
     with out.status("starting the stack"):
-        up(settings, say=out.print)
+        up(settings, report=out.print)
     seconds = time.monotonic() - begin
     if as_json:
         _print_json(settings)
@@ -82,10 +82,10 @@ def _stay(settings: StackSettings) -> None:
     down(settings)
 
 
-def _print_text(settings: StackSettings, seconds: float, say: Callable[..., None]) -> None:
+def _print_text(settings: StackSettings, seconds: float, report: Callable[..., None]) -> None:
     from counterflow.stack.agent_config import FILE, INBOX, other_broker
 
-    say(
+    report(
         f"The stack is up after {seconds:.0f} s.\n"
         f"  Kafka       {settings.kafka_bootstrap}\n"
         f"  Flink       {settings.flink_url}\n"
@@ -95,7 +95,7 @@ def _print_text(settings: StackSettings, seconds: float, say: Callable[..., None
         f"  Agent       counterflow agent run --config {settings.home / FILE}: files in {settings.home / INBOX}"
     )
     if broker := other_broker(settings):
-        say(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
+        report(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
 
 
 def _print_json(settings: StackSettings) -> None:

@@ -78,7 +78,7 @@ def export(
     from counterflow.base.logs import configure
     from counterflow.base.loopback import is_loopback
     from counterflow.pipelines.exporter.jobs import Jobs
-    from counterflow.pipelines.exporter.metrics import Told, serve
+    from counterflow.pipelines.exporter.metrics import ResultMetrics, serve
     from counterflow.pipelines.exporter.reader import read
     from counterflow.pipelines.exporter.remote_write import start
     from counterflow.pipelines.exporter.watched import VERDICT, watched
@@ -90,9 +90,9 @@ def export(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    told = Told(stale_s, most)
+    results = ResultMetrics(stale_s, most)
     registry = CollectorRegistry()
-    registry.register(told)
+    registry.register(results)
     if flink_urls:
         registry.register(Jobs(*flink_urls, certificate=flink_certificate))
     else:
@@ -103,15 +103,15 @@ def export(
         raise click.BadParameter("a token needs https:", param_hint="--remote-write")
 
     def caught_up() -> None:
-        serve(registry, metrics_port or stack.verdicts_metrics_port, told.problems)
+        serve(registry, metrics_port or stack.verdicts_metrics_port, results.problems)
         if address:
-            start(address, secret, told, stop)
+            start(address, secret, results, stop)
 
     read(
         stack.kafka("reader"),
         {datasets()[name].topic: name for name in (VERDICT, *watched())},
         time.time() - stale_s,
-        told,
+        results,
         stop,
         caught_up,
     )

@@ -49,7 +49,7 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
         if not keep and not found:
             cleanup.callback(lifecycle.down, settings)
         with out.status("starting the stack (the first start downloads it)"):
-            lifecycle.up(settings, say=out.print)
+            lifecycle.up(settings, report=out.print)
         began = datetime.now(UTC)
         folder = settings.home / "watch"
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,14 +109,14 @@ def _agent(config: Path, log: Path) -> Iterator[None]:
 
 
 def _show(out: Console, client: ClickHouse, began: datetime, end: float | None) -> None:
-    from counterflow.analysis.queries import ask, queries
+    from counterflow.analysis.queries import queries, run_stored
 
     stored = queries()
     system = platform.node()
     since = f"{began:%Y-%m-%d %H:%M:%S}"
     with Live(console=out, refresh_per_second=2) as live:
         while end is None or time.monotonic() < end:
-            parts = [(stored[name], ask(client, stored[name], [system], since)) for name in SHOWN]
+            parts = [(stored[name], run_stored(client, stored[name], [system], since)) for name in SHOWN]
             newest = client.rows(
                 "SELECT toString(max(ts)) AS newest, count() AS n FROM counterflow.system_cpu FINAL "
                 "WHERE system = {s:String} AND engine = 'all' AND ts > {since:DateTime64(3)}",

@@ -131,8 +131,8 @@ def _verdicts(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
     rule = rules()[job.rule or ""]
     parameters = rule.parameters()
     for of, series in groupby(rows, key=lambda row: [row[name] for name in ("system", "entity_type", "entity")]):
-        _, said = verdicts.judge(rule, parameters, verdicts.Series(), series)
-        for verdict in said.verdicts:
+        _, judgement = verdicts.judge(rule, parameters, verdicts.Series(), series)
+        for verdict in judgement.verdicts:
             times = {"ts": _iso(verdict.pop("ts_ms")), "since": _iso(verdict.pop("since_ms"))}
             entity = dict(zip(("system", "entity_type", "entity"), of, strict=True))
             yield {**verdict, **times, **entity, "rule": rule.name}

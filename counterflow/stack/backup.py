@@ -50,7 +50,7 @@ def backup(settings: StackSettings, name: str) -> Path:
     folder = _folder(settings, name)
     if folder.exists():
         raise CounterflowError(f"{folder} already exists", hint="choose another name, or remove it", exit_code=2)
-    with _at_rest(settings), _said(f"its log is in {settings.logs}"):
+    with _at_rest(settings), _explained(f"its log is in {settings.logs}"):
         landed = [
             Landed(topic=one.topic, partition=one.partition, offset=one.offset)
             for one in _committed(settings, ended=True)
@@ -68,7 +68,7 @@ def restore(settings: StackSettings, name: str) -> int:
     or where a server refuses or does not answer.
     """
     landed = offsets(settings, name)
-    with _at_rest(settings), _said("the tables are dropped: restore another copy, or this one again"):
+    with _at_rest(settings), _explained("the tables are dropped: restore another copy, or this one again"):
         with settings.clickhouse("admin", timeout_s=_LONGEST_S) as client:
             client.post("DROP DATABASE IF EXISTS counterflow SYNC")
             client.post(f"RESTORE DATABASE counterflow FROM File('{name}')")
@@ -121,7 +121,7 @@ def _at_rest(settings: StackSettings) -> Iterator[None]:
 
 
 @contextmanager
-def _said(hint: str) -> Iterator[None]:
+def _explained(hint: str) -> Iterator[None]:
     try:
         yield
     except ClickHouseError as error:

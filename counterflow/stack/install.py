@@ -33,7 +33,7 @@ from counterflow.stack import runtimes
 from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 _PINS = Path(__file__).parent / "pins"
 _CHECKOUT = Path(counterflow.__file__).resolve().parents[1]
@@ -63,12 +63,12 @@ class _Download:
         return hashlib.sha256(b"".join(pin.read_bytes() for pin in self.pins)).hexdigest()
 
 
-def install(settings: StackSettings, say: Say) -> None:
+def install(settings: StackSettings, report: Report) -> None:
     """Install what is missing, several parts at a time; an installed part costs the reading of its stamp.
 
     Raises `CounterflowError` when a download fails or a checksum differs.
     """
-    provide = partial(_provide, settings.parts, say)
+    provide = partial(_provide, settings.parts, report)
     jars = tuple(sorted(path for pin in _JARS for path in (_PINS / pin).iterdir()))
     downloads = (
         _Download("jars", jars, partial(_fetch_jars, settings.parts, provide)),
@@ -77,7 +77,7 @@ def install(settings: StackSettings, say: Say) -> None:
             tuple(sorted((_PINS / "clickhouse").iterdir())),
             partial(_fetch_clickhouse, settings.parts, provide),
         ),
-        _Download("flink-venv", (_LOCK,), partial(_fetch_flink, settings.parts, say)),
+        _Download("flink-venv", (_LOCK,), partial(_fetch_flink, settings.parts, report)),
     )
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
@@ -86,9 +86,9 @@ def install(settings: StackSettings, say: Say) -> None:
         return  # without the lock: the parts of an image are not to be written to
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
         provide("java")
-        for result in [pool.submit(_install, settings.parts, download, say) for download in downloads]:
+        for result in [pool.submit(_install, settings.parts, download, report) for download in downloads]:
             result.result()
-        _install(settings.parts, library, say)
+        _install(settings.parts, library, report)
 
 
 def _installed(parts: Path, download: _Download) -> bool:
@@ -96,22 +96,22 @@ def _installed(parts: Path, download: _Download) -> bool:
     return stamp.exists() and stamp.read_text() == download.digest()
 
 
-def _install(parts: Path, download: _Download, say: Say) -> None:
+def _install(parts: Path, download: _Download, report: Report) -> None:
     if _installed(parts, download):
         return
     stamp = parts / f"{download.name}.installed"
     stamp.unlink(missing_ok=True)
-    say(f"installing {download.name}{download.reason and f' ({download.reason})'} ...")
+    report(f"installing {download.name}{download.reason and f' ({download.reason})'} ...")
     begin = time.monotonic()
     download.fetch(parts / download.name)
     stamp.write_text(download.digest())
-    say(f"installed {download.name} in {time.monotonic() - begin:.1f} s")
+    report(f"installed {download.name} in {time.monotonic() - begin:.1f} s")
 
 
-def _provide(parts: Path, say: Say, name: str) -> None:
+def _provide(parts: Path, report: Report, name: str) -> None:
     """Install a program of `runtimes` where the machine has none that serves."""
     for runtime in _runtime(name):
-        _install(parts, runtime, say)
+        _install(parts, runtime, report)
 
 
 def _runtime(name: str) -> tuple[_Download, ...]:
@@ -186,7 +186,7 @@ def _verify(folder: Path, checksums: dict[str, str]) -> None:
             raise CounterflowError(f"{folder / name} has sha256 {found}, expected {expected}")
 
 
-def _fetch_flink(parts: Path, say: Say, folder: Path) -> None:
+def _fetch_flink(parts: Path, report: Report, folder: Path) -> None:
     ours = "{}.{}".format(*sys.version_info)
     python = sys.executable if ours in _FLINK_PYTHONS else _FLINK_PYTHONS[-1]
     # compiled once: where Python is told to write no bytecode, each process would compile what it imports
@@ -197,7 +197,7 @@ def _fetch_flink(parts: Path, say: Say, folder: Path) -> None:
     if not _succeeds(interpreter, "-m", "find_libpython"):  # Flink loads Python into its JVM, as pemja finds it
         name = f"lib{next(folder.glob('lib/python3*')).name}"
         reason = f"{interpreter.resolve()} has no shared library"
-        _install(parts, _Download("libpython", (_LOCK,), partial(_fetch_library, name, reason), reason), say)
+        _install(parts, _Download("libpython", (_LOCK,), partial(_fetch_library, name, reason), reason), report)
         link = folder / f"lib/{name}.so"  # one of the places where it is looked for
         link.unlink(missing_ok=True)
         link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))

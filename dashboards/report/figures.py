@@ -41,7 +41,7 @@ class Figure(NamedTuple):
     Parameters
     ----------
     chart, sql : its definition, and the statement that was run.
-    said : a sentence instead of a picture, where there is nothing to draw; all below is then empty.
+    instead : a sentence instead of a picture, where there is nothing to draw; all below is then empty.
     spec : what is drawn; a table and a stat have none.
     table : the numbers; over time, the extremes of each series.
     points : over time, every number: milliseconds, then a value a series, whose names are in `table`.
@@ -53,7 +53,7 @@ class Figure(NamedTuple):
 
     chart: Chart
     sql: str
-    said: str = ""
+    instead: str = ""
     spec: dict[str, Any] | None = None
     table: Table = Table((), ())
     points: Sequence[Sequence[float | None]] = ()
@@ -69,9 +69,9 @@ class Figure(NamedTuple):
 
 
 def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None) -> Figure:
-    """Return a chart with its rows, over time with a spell shaded; rows that would be drawn wrongly are said."""
+    """Return a chart with its rows, over time with a spell shaded; rows that would be drawn wrongly are reported."""
     if not points(chart, result):
-        return Figure(chart, sql, place=chart.name, said=chart.empty)
+        return Figure(chart, sql, place=chart.name, instead=chart.empty)
     made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
     try:
         match chart.shape:
@@ -91,7 +91,7 @@ def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs
             case _:
                 return made._replace(table=table(chart, result))
     except FrameError as error:
-        return Figure(chart, sql, place=chart.name, said=f"This could not be drawn: {error}.")
+        return Figure(chart, sql, place=chart.name, instead=f"This could not be drawn: {error}.")
 
 
 def _over(shown: Range, **more: Any) -> dict[str, Any]:

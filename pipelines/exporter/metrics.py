@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
     evidence: Mapping[str, float]
 
 
-class Told(Collector):
+class ResultMetrics(Collector):
     """Metrics of the records read so far; safe to collect while another thread reads.
 
     Parameters

@@ -10,7 +10,7 @@ import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from counterflow.base.kafka import Kafka
-from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.exporter.metrics import ResultMetrics
 
 _READ = 1_000  # messages at a time
 _LOOK_S = 15.0  # between two looks for new partitions, which also show whether Kafka is up
@@ -26,11 +26,11 @@ def read(
     kafka: Kafka,
     topics: Mapping[str, str],
     since_s: float,
-    told: Told,
+    results: ResultMetrics,
     stop: threading.Event,
     caught_up: Callable[[], None],
 ) -> None:
-    """Feed `told` from the topics until `stop`; call `caught_up` once, when everything they held is read.
+    """Feed `results` from the topics until `stop`; call `caught_up` once, when everything they held is read.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def read(
     waiting = True
     try:
         while not stop.is_set():
-            if looked_at is None or time.monotonic() - looked_at >= (_LOOK_S if told.kafka_up else _AGAIN_S):
-                told.kafka_up = _look(consumer, topics, since_s, assigned, behind)
+            if looked_at is None or time.monotonic() - looked_at >= (_LOOK_S if results.kafka_up else _AGAIN_S):
+                results.kafka_up = _look(consumer, topics, since_s, assigned, behind)
                 looked_at = time.monotonic()
             for message in consumer.consume(_READ, 0.5):
                 key = message.topic() or "", message.partition() or 0
                 if (error := message.error()) is None:
-                    told.observe(topics[key[0]], message.value())
+                    results.observe(topics[key[0]], message.value())
                 elif error.code() == KafkaError._PARTITION_EOF:
                     behind.discard(key)
                 else:
                     log.warning("kafka", topic=key[0], error=error.str())
-            if waiting and told.kafka_up and not behind:
+            if waiting and results.kafka_up and not behind:
                 waiting = False
                 log.info("caught up", partitions=len(assigned))
                 caught_up()

@@ -16,7 +16,7 @@ import httpx
 import structlog
 from prometheus_client.metrics_core import Metric
 
-from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.exporter.metrics import ResultMetrics
 
 log = structlog.get_logger()
 
@@ -86,14 +86,14 @@ def send(url: str, token: Path | None, families: Iterator[Metric], sent: dict[tu
     return taken
 
 
-def start(url: str, token: Path | None, told: Told, stop: threading.Event) -> threading.Thread:
+def start(url: str, token: Path | None, results: ResultMetrics, stop: threading.Event) -> threading.Thread:
     """Send every `EVERY_S` until `stop` is set."""
 
     def work() -> None:
         sent: dict[tuple[tuple[str, str], ...], int] = {}
         while not stop.wait(EVERY_S if sent else 1):
             try:
-                send(url, token, told.families(), sent)
+                send(url, token, results.families(), sent)
             except OSError as error:
                 log.error("remote write: the token cannot be read", file=str(token), error=error.strerror)
 

@@ -211,7 +211,7 @@ def _older(flink: Flink, entry: Entry, cluster: Cluster) -> Entry | None:
 
 def watch(
     cluster: Cluster,
-    say: Callable[[Submission | CounterflowError], None],
+    report: Callable[[Submission | CounterflowError], None],
     *,
     jobs: Sequence[Job] | None = None,
     every_s: float = 2,
@@ -231,14 +231,14 @@ def watch(
                     while True:
                         for submission in _submit(cluster, flink, driver, jobs, fingerprints):
                             if submission.what != "running":
-                                say(submission)
+                                report(submission)
                         taken = True
                         driver.end()  # its JVM takes half a gibibyte, and the plans are kept
                         time.sleep(every_s)
             except CounterflowError as error:
                 if isinstance(error, JobRefused) and not taken:
                     raise
-                say(error)
+                report(error)
             time.sleep(every_s)
 
 

@@ -139,12 +139,12 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
         self._waiting.clear()
         self._first_ms.clear()
         series = self._series.value() or self._verdicts.Series()
-        series, said = self._verdicts.judge(self._rule, self._parameters, series, rows)
+        series, judgement = self._verdicts.judge(self._rule, self._parameters, series, rows)
         self._series.update(series)
-        self._history.inc(said.history)
-        self._unreadable.inc(len(said.unreadable))
+        self._history.inc(judgement.history)
+        self._unreadable.inc(len(judgement.unreadable))
         entity = {column: rows[0][column] for column in ENTITY}
-        for verdict in said.verdicts:
+        for verdict in judgement.verdicts:
             row = {**entity, **verdict}
             yield Row(*(row[column] for column in COLUMNS))
 

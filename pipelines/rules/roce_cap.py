@@ -188,7 +188,7 @@ class _Load(NamedTuple):
     bytes_per_message: float | None
 
 
-class _Said(NamedTuple):
+class _Signalled(NamedTuple):
     """Signal of one interval by itself, the numbered rule behind it, and the medians that it was compared with."""
 
     signal: Signal
@@ -252,7 +252,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         evidence = Evidence(p, interval, load=load, counts=counts)
         return state, Verdict(state.state, None, True, why or "own rates unknown", evidence)
 
-    signal, rule, reason, dropped, baseline = _said(p, state.history, interval, load)
+    signal, rule, reason, dropped, baseline = _signalled(p, state.history, interval, load)
     compared = COMPARED[rule]
     before = shown = state.state
     pending, raising, clearing = None, 0, 0
@@ -355,28 +355,28 @@ def _load(i: Interval) -> _Load | None:
     return _Load(own, i.own_msgs_s, physical, physical - own, util, share, message)
 
 
-def _said(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) -> _Said:
+def _signalled(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) -> _Signalled:
     """Apply the numbered rules to one interval."""
     baseline: Medians = {}
     dropped = _dropped(p, history, load, baseline)
     util, share = load.util, load.share
     if util is not None and util < p.util_threshold:
         why = f"physical port at {util:.4g} of its line rate, less than {p.util_threshold:g}"
-        return _Said(OK, 1, why, dropped, baseline)
+        return _Signalled(OK, 1, why, dropped, baseline)
     if util is None or share is None:
         holds, why = _suspected(p, history, i, load, dropped, baseline)
-        return _Said(SUSPECTED if holds else UNKNOWN, 6, why, dropped, baseline)
+        return _Signalled(SUSPECTED if holds else UNKNOWN, 6, why, dropped, baseline)
     if share < p.share_low:
         why = f"own share {share:.4g} of the capacity, less than {p.share_low:g}"
-        return _Said(DEMAND_LIMITED, 2, why, dropped, baseline)
+        return _Signalled(DEMAND_LIMITED, 2, why, dropped, baseline)
     if share > p.share_high:
         why = f"own share {share:.4g} of the capacity, more than {p.share_high:g}"
-        return _Said(OK, 3, why, dropped, baseline)
+        return _Signalled(OK, 3, why, dropped, baseline)
     why = f"own share {share:.4g} of the capacity, from {p.share_low:g} to {p.share_high:g}"
     if not history:
-        return _Said(LIKELY, 4, f"{why}; no baseline yet", dropped, baseline)
+        return _Signalled(LIKELY, 4, f"{why}; no baseline yet", dropped, baseline)
     holds, comparison = _capped(p, history, load, dropped, baseline)
-    return _Said(CAPPED if holds else OK, 5, f"{why}; {comparison}", dropped, baseline)
+    return _Signalled(CAPPED if holds else OK, 5, f"{why}; {comparison}", dropped, baseline)
 
 
 def _dropped(p: Parameters, history: tuple[Sample, ...], load: _Load, baseline: Medians) -> bool:

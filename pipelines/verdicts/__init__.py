@@ -42,7 +42,7 @@ class _Judged(NamedTuple):
     ts_ms: int
     row: Row
     before: _State
-    said: str
+    digest: str
 
 
 class Series(NamedTuple):
@@ -53,7 +53,7 @@ class Series(NamedTuple):
     history_ms: int | None = None
 
 
-class Said(NamedTuple):
+class Judgement(NamedTuple):
     """New or changed verdicts, the number of rows of history, and rows that the rule cannot read."""
 
     verdicts: list[dict[str, Any]]
@@ -61,7 +61,7 @@ class Said(NamedTuple):
     unreadable: list[str]
 
 
-def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iterable[Row]) -> tuple[Series, Said]:
+def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iterable[Row]) -> tuple[Series, Judgement]:
     """Judge rows of one entity; returns its new memory and the verdicts to publish.
 
     Parameters
@@ -84,7 +84,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
         elif before is None or (row != before and row["n"] >= before["n"]):
             pending[ts_ms] = row
     if not pending:
-        return series, Said([], history, unreadable)
+        return series, Judgement([], history, unreadable)
 
     first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
     kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
@@ -100,14 +100,14 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
             state = series.state
             break
         row = pending.get(ts_ms) or (old.row if old else {})
-        after, said = _judge(rule, parameters, state, ts_ms, row)
-        if old is None or old.said != _digest(said):
-            verdicts.append(said)
-        judged.append(_Judged(ts_ms, row, state, _digest(said)))
+        after, verdict = _judge(rule, parameters, state, ts_ms, row)
+        if old is None or old.digest != _digest(verdict):
+            verdicts.append(verdict)
+        judged.append(_Judged(ts_ms, row, state, _digest(verdict)))
         state = after
     gone, left = judged[:-KEPT], judged[-KEPT:]
     history_ms = gone[-1].ts_ms if gone else series.history_ms
-    return Series(tuple(left), state, history_ms), Said(verdicts, history, unreadable)
+    return Series(tuple(left), state, history_ms), Judgement(verdicts, history, unreadable)
 
 
 def _digest(values: Mapping[str, Any]) -> str:
@@ -121,7 +121,7 @@ def _judge(
     interval = rule.interval(row)
     after, verdict = rule.judge(parameters, type(rule.start).of_json(state.rule), interval)
     since_ms = state.since_ms if verdict.state == state.shown else ts_ms
-    said = {
+    published = {
         "ts_ms": ts_ms,
         "n": row["n"],
         "interval_s": interval.interval_s,
@@ -134,7 +134,7 @@ def _judge(
         "parameters": _digest(asdict(parameters)),
     }
     # through JSON, so that a state compares equal whether or not it was stored
-    return _State(json.loads(json.dumps(after.as_json())), said["state"], since_ms), said
+    return _State(json.loads(json.dumps(after.as_json())), published["state"], since_ms), published
 
 
 def _milliseconds(moment: datetime) -> int:

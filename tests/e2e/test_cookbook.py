@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.analysis.queries import ask, queries
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from tests.support.pages import Block, agrees, sessions, words
 
@@ -41,7 +41,7 @@ def stories(published: Callable[[str], Any]) -> None:
 
 @pytest.mark.usefixtures("stories")
 def test_every_question_about_the_stories_returns_rows(reader: ClickHouse) -> None:
-    empty = {name for name, query in queries().items() if not ask(reader, query)}
+    empty = {name for name, query in queries().items() if not run_stored(reader, query)}
     assert empty - WITHOUT_DATA == set()
 
 

@@ -75,7 +75,7 @@ def test_the_report_opens_and_shows_every_story(demo: Demo, outcome: dict[str, A
     assert report.as_uri() in demo.stderr
     with browser(tmp_path) as page:
         page.open(report, until="document.documentElement?.dataset.drawn")
-        assert page.said == []
+        assert page.errors == []
         text = page.evaluate("document.body.innerText")
         undrawn = page.evaluate("[...document.querySelectorAll('.drawing:not([data-drawn=yes])')].length")
     assert undrawn == 0

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from counterflow.collectors.sources.asking.session import AskError
 from counterflow.collectors.sources.http.session import LONGEST_ANSWER, Session, Target
+from counterflow.collectors.sources.polling.session import SessionError
 
 MIB = 2**20
 
@@ -39,7 +39,7 @@ def test_a_packed_answer_is_unpacked_up_to_the_limit_of_an_answer() -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         tracemalloc.start()
         try:
-            with pytest.raises(AskError, match=f"longer than {LONGEST_ANSWER} bytes"):
+            with pytest.raises(SessionError, match=f"longer than {LONGEST_ANSWER} bytes"):
                 Session(Target(url=f"http://127.0.0.1:{server.server_address[1]}"), None).open()
             peak = tracemalloc.get_traced_memory()[1]
         finally:

@@ -11,7 +11,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Chart, boards, charts, variables
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
@@ -50,7 +50,7 @@ def rows(client: ClickHouse, chart: Chart, end: datetime, *values: str) -> Resul
     for name in chart.variables:
         variable = variables()[name]
         chosen[name] = variable.values[0] if variable.values else values if variable.multi else values[-1]
-    return ask(client, expand(chart.query, shown, chosen))
+    return fetch(client, expand(chart.query, shown, chosen))
 
 
 @pytest.mark.parametrize("chart", charts().values(), ids=lambda chart: chart.name)
@@ -78,7 +78,7 @@ def test_a_million_series_are_twelve_and_the_others(reader: ClickHouse, clickhou
     for name in (place.chart for row in boards()["cf-any-counter"].rows for place in row.panels):
         for bucket in (60, 3600):
             shown = Range(END - timedelta(hours=1), END, bucket)
-            found = ask(reader, expand(charts()[name].query, shown, chosen))
+            found = fetch(reader, expand(charts()[name].query, shown, chosen))
             assert list(problems(charts()[name], found)) == []
             assert 0 < len(found.rows) <= 200
     [highest] = {row[1] for row in found.rows if row[1] == "999999"}

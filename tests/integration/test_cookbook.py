@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.analysis.queries import BEGINNING, END, ask, queries
+from counterflow.analysis.queries import BEGINNING, END, queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
@@ -93,7 +93,7 @@ def result(ts: str, **columns: Any) -> dict[str, Any]:
 
 
 def worked(client: ClickHouse, name: str, since: str = BEGINNING, until: str = END) -> list[dict[str, Any]]:
-    return ask(client, queries()[name], ["worked"], since, until)
+    return run_stored(client, queries()[name], ["worked"], since, until)
 
 
 def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHouse) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.analysis.queries import ask, queries
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
@@ -35,7 +35,7 @@ def published(**columns: Any) -> dict[str, Any]:
 
 
 def answer(client: ClickHouse, name: str) -> list[dict[str, Any]]:
-    return ask(client, queries()[name], ["ibmi"])
+    return run_stored(client, queries()[name], ["ibmi"])
 
 
 def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse) -> None:
@@ -231,7 +231,7 @@ def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> 
         "io_mix",
         result(**one | {"split": "three-way"}, **first | {"read_for_update": None}) | {"system": "old"},
     )
-    [row] = ask(admin, queries()["io_mix"], ["old"])
+    [row] = run_stored(admin, queries()["io_mix"], ["old"])
     assert (row["split"], row["read_for_update_pct"], row["exposure_is_a_lower_bound"]) == ("three-way", None, 1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.analysis.queries import ask, queries
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
@@ -41,7 +41,7 @@ def test_links_and_skew(admin: ClickHouse) -> None:
     rows = [group("ANSA", 15, 3e8, 1e8), group("ANSA", 30, 5e8, 1e8), group("ANSA", 45, 9e9, 9e9)]
     rows += [group("ANSB", 15, 1e8, 3e8), group("ANSB", 30, 1e8, 1e8)]
     insert(admin, "link_load", rows)
-    [first, second] = ask(admin, queries()["links"], ["ANSA", "ANSB"])
+    [first, second] = run_stored(admin, queries()["links"], ["ANSA", "ANSB"])
     assert (first["system"], first["out_mb_s"], first["in_mb_s"]) == (
         "ANSA",
         pytest.approx(3266.67),
@@ -50,7 +50,7 @@ def test_links_and_skew(admin: ClickHouse) -> None:
     assert (first["line_pct_max"], first["capacity_pct"], first["of_capacity_pct_max"]) == (72, 3, 2400)
     assert (second["system"], second["out_mb_s"], second["in_mb_s"]) == ("ANSB", 100, 200)
     # over the 30 s that both have: A sent 400 MB/s, B received 200; B sent 100, A received 100
-    found = ask(admin, queries()["link_skew"], ["ANSA", "ANSB"])
+    found = run_stored(admin, queries()["link_skew"], ["ANSA", "ANSB"])
     shown = [
         (row["from_system"], row["sent_mb_s"], row["received_mb_s"], row["skew_pct"], row["note"]) for row in found
     ]
@@ -70,7 +70,7 @@ def test_the_newest_verdict_is_shown_the_alarming_first(admin: ClickHouse) -> No
         verdict("b", 30, "CAPPED", 30),
     ]
     insert(admin, "verdict", rows)
-    found = ask(admin, queries()["verdicts"], ["ANSC"])
+    found = run_stored(admin, queries()["verdicts"], ["ANSC"])
     shown = [
         (row["entity"], row["state_now"], row["state_since"], row["intervals_not_ok"], row["why"]) for row in found
     ]

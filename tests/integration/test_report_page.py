@@ -50,7 +50,7 @@ def page(opened: Page) -> Page:
 
 
 def test_every_chart_is_drawn_without_an_error_and_without_a_network(page: Page, path: Path) -> None:
-    assert page.said == []
+    assert page.errors == []
     assert page.evaluate("document.querySelectorAll('.drawing svg').length") == PICTURES
     assert page.evaluate("document.querySelectorAll('.drawing:not([data-drawn=yes])').length") == 0
     assert page.evaluate("document.querySelectorAll('figure').length") == FIGURES

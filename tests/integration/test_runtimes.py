@@ -35,7 +35,7 @@ def test_a_bare_machine_installs_what_it_lacks_and_runs_it(
         shutil.copy(bare.parts / f"{name}.installed", parts)
     settings = new_stack().model_copy(update={"parts": parts})
     messages: list[str] = []
-    lifecycle.start(settings, "kafka", "clickhouse", say=messages.append)
+    lifecycle.start(settings, "kafka", "clickhouse", report=messages.append)
     try:
         java = Path(psutil.Process(supervision.states(settings)["kafka"].pid).exe())
         assert java.is_relative_to(parts / "java")

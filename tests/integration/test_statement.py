@@ -12,7 +12,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import Range, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend
 from counterflow.dashboards.statement import MARK, statement
 from counterflow.stack.settings import StackSettings
@@ -36,7 +36,7 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written: Any) -> Result:
     shared = {"name": "test", "title": "T", "question": "Q?", "reading": "R.", "shape": "lines", "unit": "ms"}
     made = Chart.model_validate({**shared, **written})
-    return ask(client, expand(statement(made), Range(begin, begin + timedelta(hours=hours), 60), {}))
+    return fetch(client, expand(statement(made), Range(begin, begin + timedelta(hours=hours), 60), {}))
 
 
 def hues(client: ClickHouse, *names: str, ordered: bool = False) -> dict[str, int]:

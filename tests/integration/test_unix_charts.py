@@ -17,7 +17,7 @@ from counterflow.cli import cli
 from counterflow.dashboards import alerting, buckets
 from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
-from counterflow.dashboards.server import ask
+from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
@@ -66,7 +66,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 def drawn(client: ClickHouse, name: str, system: str, bucket_s: int = 300) -> list[dict[str, Any]]:
     begin, length = SPANS[system]
     chart = charts()[name]
-    found = ask(client, expand(chart.query, Range(begin, begin + length, bucket_s), {"system": (system,)}))
+    found = fetch(client, expand(chart.query, Range(begin, begin + length, bucket_s), {"system": (system,)}))
     assert list(problems(chart, found)) == []
     columns = [column.name for column in found.columns]
     return [dict(zip(columns, row, strict=True)) for row in found.rows] if points(chart, found) else []
@@ -94,7 +94,7 @@ def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: 
     ]
     insert(admin, "manifest", *({**row, "counted": "disk", "row_count": 1} for row in rows))
     shown = Range(begin, begin + timedelta(hours=1), 1)
-    [[found]] = ask(admin, expand(f"SELECT {buckets.usual_s(['disk'])}", shown, {"system": (system,)})).rows
+    [[found]] = fetch(admin, expand(f"SELECT {buckets.usual_s(['disk'])}", shown, {"system": (system,)})).rows
     assert found == usual_s
 
 
@@ -175,7 +175,7 @@ def test_a_board_lists_the_systems_of_its_platform_first(admin: ClickHouse, boar
     sql = variable_of(boards()[board], "system").sql
     assert sql is not None
     begin = datetime(2026, 1, 1, tzinfo=UTC)
-    listed = [row[0] for row in ask(admin, expand(sql, Range(begin, begin + timedelta(days=365), 60), {})).rows]
+    listed = [row[0] for row in fetch(admin, expand(sql, Range(begin, begin + timedelta(days=365), 60), {})).rows]
     assert {AIX, LINUX} <= set(listed)
     assert listed.index(system) == min(listed.index(one) for one in (AIX, LINUX))
 
@@ -187,7 +187,7 @@ def fired(client: ClickHouse, alert: str) -> dict[str, float]:
     """Return the systems over the limit of an alert that Grafana evaluates, an hour back as it does."""
     sql = alerting.alerts()[alert].grafana
     assert sql is not None
-    found = ask(client, expand(sql.sql, Range(NOW - timedelta(hours=1), NOW, 60), {}))
+    found = fetch(client, expand(sql.sql, Range(NOW - timedelta(hours=1), NOW, 60), {}))
     place = [column.name for column in found.columns]
     rows = [(row[place.index("system")], row[place.index("Value")]) for row in found.rows]
     return {system: value for system, value in rows if sql.above is not None and value > sql.above}
@@ -251,6 +251,6 @@ def test_an_alert_leads_to_the_board_of_the_platform(
     rules = [rule for group in alerting.grafana()["groups"] for rule in group["rules"]]
     [sql] = [rule["data"][0]["model"]["rawSql"] for rule in rules if rule["title"] == alert.title]
     begin, span = SPANS[system]
-    found = ask(admin, expand(sql, Range(begin, begin + span, 60), {}))
+    found = fetch(admin, expand(sql, Range(begin, begin + span, 60), {}))
     names = [column.name for column in found.columns]
     assert {row[names.index("platform")] for row in found.rows if row[names.index("system")] == system} == {platform}

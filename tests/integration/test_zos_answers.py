@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.analysis.queries import ask, queries
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
 from counterflow.stack.settings import StackSettings
@@ -48,7 +48,7 @@ def test_costs_are_weighted_by_accounts_and_bases_kept_apart(admin: ClickHouse) 
         cost("2026-05-04T09:03:00Z", None),
         cost(TS, 100.0, "captured", gcp_ms_per_account=0.2, ziip_on_cp_ms_per_account=0.1),
     )
-    lpar, captured = ask(admin, queries()["account_cost"], ["SYS1"])
+    lpar, captured = run_stored(admin, queries()["account_cost"], ["SYS1"])
     # 0.3 x 100 + 0.5 x 300 = 180 of 400 accounts in two minutes; 24,000 at 12,000 an hour
     assert (lpar["gcp_ms"], lpar["log_bytes"], lpar["units"], lpar["units_per_hour"]) == (0.45, 1750, 400, 12_000)
     assert (lpar["batch_h"], lpar["intervals_without"], lpar["ziip_ms"]) == (2, 1, None)
@@ -71,7 +71,7 @@ def test_costs_of_two_runs_are_not_mixed(admin: ClickHouse) -> None:
         cost(NEXT, 300.0, gcp_ms_per_account=0.5),
         cost("2026-05-04T09:30:00Z", 100.0, gcp_ms_per_account=0.9),
     )
-    found = {row["run"]: row["gcp_ms"] for row in ask(admin, queries()["account_cost"], ["SYS1"])}
+    found = {row["run"]: row["gcp_ms"] for row in run_stored(admin, queries()["account_cost"], ["SYS1"])}
     assert found == {"before": 0.3, "after": 0.5, None: 0.9}
 
 
@@ -82,7 +82,7 @@ def test_latencies_are_weighted_by_transactions_and_idle_is_none(admin: ClickHou
 
     idle = applied("2026-05-04T09:03:00Z", 0.0, None)
     insert(admin, "replication_lag", applied(TS, 100.0, 1000.0), applied(NEXT, 300.0, 2000.0), idle)
-    [row] = ask(admin, queries()["replication_lag"], ["SYS1"])
+    [row] = run_stored(admin, queries()["replication_lag"], ["SYS1"])
     assert (row["end_to_end_s"], row["end_to_end_s_max"], row["idle_intervals"]) == (1.75, 2, 1)
     assert (row["rows_s"], row["queue_s"]) == (40, None)
     period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
@@ -123,7 +123,7 @@ def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHou
     insert(admin, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
     applied = {"component": "apply", "queue": "Q1", "transactions": 71_880.0}
     insert(admin, "replication_lag", result(**applied))
-    found = ask(admin, queries()["component_cost"], ["SYS1"])
+    found = run_stored(admin, queries()["component_cost"], ["SYS1"])
     costs = {(row["per"], row["component"]): row["cpu_ms_a_unit"] for row in found}
     assert costs["accounts of SETTLE", "Q Capture"] == 0.4207
     assert costs["transactions applied", "Q Capture"] == 0.2104

@@ -25,7 +25,7 @@ class Page:
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._number = 0
-        self.said: list[str] = []
+        self.errors: list[str] = []
         self.fetched: list[str] = []
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
@@ -46,9 +46,9 @@ class Page:
         about = message.get("params", {})
         match message.get("method"):
             case "Runtime.exceptionThrown":
-                self.said.append(str(about["exceptionDetails"]))
+                self.errors.append(str(about["exceptionDetails"]))
             case "Runtime.consoleAPICalled":
-                self.said.append(str([part.get("value", part.get("description")) for part in about["args"]]))
+                self.errors.append(str([part.get("value", part.get("description")) for part in about["args"]]))
             case "Network.requestWillBeSent":
                 self.fetched.append(about["request"]["url"])
 
@@ -69,7 +69,7 @@ class Page:
         self.call("Page.navigate", url=path.as_uri())
         end = time.monotonic() + within_s
         while not self.evaluate(until):
-            assert time.monotonic() < end, f"`{until}` did not come true in {within_s} s: {self.said}"
+            assert time.monotonic() < end, f"`{until}` did not come true in {within_s} s: {self.errors}"
             time.sleep(0.05)
 
     def screenshot(self) -> bytes:

@@ -21,11 +21,11 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
-from counterflow.cli._metrics import told
+from counterflow.cli._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter import metrics
 from counterflow.pipelines.exporter.jobs import Jobs
-from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.exporter.metrics import ResultMetrics
 from counterflow.pipelines.exporter.newest import Newest
 from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
@@ -200,9 +200,9 @@ def test_jobs_are_looked_for_on_every_cluster(flink: str) -> None:
 
 
 def test_each_metric_that_a_rule_names_is_exported_by_some_part() -> None:
-    assert not any(alerting.untold(told()).values())
-    without = told() - {"counterflow_lander_lag"}
-    assert alerting.untold(without)["CounterflowLanderStuck"] == ["counterflow_lander_lag"]
+    assert not any(alerting.unpublished(published()).values())
+    without = published() - {"counterflow_lander_lag"}
+    assert alerting.unpublished(without)["CounterflowLanderStuck"] == ["counterflow_lander_lag"]
 
 
 def test_the_metrics_of_jobs_are_known_before_flink_answers(flink: str) -> None:
@@ -271,7 +271,7 @@ def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
 
 
 def test_a_verdict_exports_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     exported.observe("verdict", verdict())
     found = families(exported)
     states = found["counterflow_verdict_state"]
@@ -284,7 +284,7 @@ def test_a_verdict_exports_every_state_of_its_rule_and_the_figures_that_are_know
 
 
 def test_leaving_a_state_exports_0_for_it() -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     exported.observe("verdict", verdict())
     exported.observe("verdict", verdict(state="OK", n=3))  # the same interval, completed
     states = families(exported)["counterflow_verdict_state"]
@@ -295,14 +295,14 @@ def test_leaving_a_state_exports_0_for_it() -> None:
 
 def test_names_are_data() -> None:
     name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     exported.observe("verdict", verdict(system=name))
     assert len(families(exported)["counterflow_verdict_state"]) == 6
     assert families(exported)["counterflow_verdict_stale"] == {of(name): 0}
 
 
 def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     bad = [b"{", b"[]", b"7", b"{}", b"\xff", verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(ts="soon")]
     bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
     for record in bad:
@@ -316,13 +316,13 @@ def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
 
 
 def test_a_recording_of_last_year_is_nobodys_state() -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     exported.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
     assert not families(exported)["counterflow_verdict_state"]
 
 
 def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     rows = {
         "disk_total": [{"response_ms": 12, "transfers_per_s": 80}],
         "link_load": [
@@ -355,7 +355,7 @@ def test_a_raw_counter_is_exported_of_each_row_of_its_frame_and_is_no_result(mon
     figure = {"columns": ["faults"], "text": "Page faults in the interval."}
     pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
     monkeypatch.setattr(metrics, "watched", lambda: {**watched(), "pool": pool})
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     record = {"ts": NOW, "system": "A", "source": "nmon", "agent_id": "a", "seq": 1, "collected_at": NOW}
     sent = frame("pool", [{**record, "pool": "1", "faults": 4}, {**record, "seq": 2, "pool": "2"}])
     exported.observe("pool", json.dumps(sent).encode())

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._metrics import told
+from counterflow.cli._metrics import published
 from counterflow.dashboards import definition
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
 from counterflow.dashboards.check import prometheus_panels
@@ -123,9 +123,9 @@ def test_a_chart_is_on_a_board() -> None:
 
 
 def test_each_metric_that_a_panel_names_is_exported_by_some_part() -> None:
-    assert {finding.state for finding in prometheus_panels(told())} == {"ok"}
-    without = {finding.name: finding for finding in prometheus_panels(told() - {"counterflow_lander_lag"})}
-    assert without["topic_lag"].problems == ("no part tells `counterflow_lander_lag`: nothing is drawn",)
+    assert {finding.state for finding in prometheus_panels(published())} == {"ok"}
+    without = {finding.name: finding for finding in prometheus_panels(published() - {"counterflow_lander_lag"})}
+    assert without["topic_lag"].problems == ("no part publishes `counterflow_lander_lag`: nothing is drawn",)
     assert [finding.name for finding in without.values() if finding.state == "error"] == ["topic_lag"]
 
 

@@ -20,7 +20,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
 from counterflow.cli._table import table
 from counterflow.cli.summary import command as summary
-from counterflow.pipelines.exporter.metrics import Told
+from counterflow.pipelines.exporter.metrics import ResultMetrics
 from counterflow.pipelines.jobs.definition import chosen
 from counterflow.pipelines.jobs.render import Period, render
 from counterflow.schemas.definition import datasets
@@ -69,7 +69,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
-    exported = Told(3600, 10)
+    exported = ResultMetrics(3600, 10)
     row = {"ts": datetime.now(UTC).isoformat(), "n": 1, "system": name, "response_ms": 4.0}
     exported.observe("disk_total", json.dumps(row).encode())
     registry = CollectorRegistry()

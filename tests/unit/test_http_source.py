@@ -18,9 +18,9 @@ from counterflow.collectors.agent.config import Config, HttpSource, check, load
 from counterflow.collectors.agent.live import Live, Taken, format_name, read, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.records import Record, Reject
-from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session, Target
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 WRONG = """\
@@ -215,7 +215,7 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
     dds: Dds, session: Callable[..., Session], tmp_path: Path
 ) -> None:
     for ca in (None, Authority(tmp_path).authority):
-        with pytest.raises(AskError, match="CERTIFICATE_VERIFY_FAILED") as raised:
+        with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED") as raised:
             session(ca=ca).open()
         assert raised.value.kind is Kind.LOST
     assert dds.passwords == []
@@ -224,18 +224,18 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
 
 
 def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., Session]) -> None:
-    with pytest.raises(AskError, match="CERTIFICATE_VERIFY_FAILED"):
+    with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
         session(url=dds.url.replace("127.0.0.1", "localhost")).open()
 
 
 def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, session: Callable[..., Session]) -> None:
     password = "hunter2"
     asking = session(lambda: password)
-    with pytest.raises(AskError) as raised:
+    with pytest.raises(SessionError) as raised:
         asking.open()
     assert raised.value.kind is Kind.REFUSED
     assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
-    with pytest.raises(AskError, match="waiting for another password"):
+    with pytest.raises(SessionError, match="waiting for another password"):
         asking.open()
     assert dds.passwords == ["hunter2"]
     password = PASSWORD
@@ -275,8 +275,8 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     asking = session()
     asking.open()
     dds.status = status
-    with pytest.raises(AskError, match=f"/gpm/rmfm3: HTTP {status}") as raised:
-        asking.ask("/gpm/rmfm3", {"report": "SYSINFO"})
+    with pytest.raises(SessionError, match=f"/gpm/rmfm3: HTTP {status}") as raised:
+        asking.query("/gpm/rmfm3", {"report": "SYSINFO"})
     assert raised.value.kind is kind
     assert PASSWORD not in str(raised.value)
 

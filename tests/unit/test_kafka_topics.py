@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError
 
-from counterflow.collectors.sources.asking.batch import Batch, Cursor
-from counterflow.collectors.sources.asking.session import AskError
 from counterflow.collectors.sources.kafka.session import Place, Range, Session
 from counterflow.collectors.sources.kafka.topics import MOST_BYTES, MOST_MESSAGES, REFRESH_S, Topics
+from counterflow.collectors.sources.polling.batch import Batch, Cursor
+from counterflow.collectors.sources.polling.session import SessionError
 
 A, B = Place("t", 0), Place("t", 1)
 
@@ -164,6 +164,6 @@ def test_an_error_of_a_partition_is_reported_and_it_is_assigned_again() -> None:
 def test_an_error_of_no_partition_connects_again() -> None:
     cluster = Cluster({A: Range(0, 9)})
     cluster.waiting.append(Event(None, trouble=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)))
-    with pytest.raises(AskError):
+    with pytest.raises(SessionError):
         read(Topics(["t"], {}), cluster)
     assert cluster.closed

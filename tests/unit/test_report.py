@@ -57,7 +57,7 @@ def layers(spec: Any) -> list[Any]:
 
 
 def spec_of(made: Figure) -> dict[str, Any]:
-    assert made.spec is not None, made.said
+    assert made.spec is not None, made.instead
     return made.spec
 
 
@@ -187,18 +187,18 @@ def test_no_rows_are_a_sentence(shape: str) -> None:
     defined = chart(shape)
     shapes = {"ranking": ranked(defined, []), "states": spells()}
     empty = shapes.get(shape, wide(defined, []))
-    assert figure(defined, empty).said == "Nothing was measured in this range."
+    assert figure(defined, empty).instead == "Nothing was measured in this range."
 
 
 def test_nulls_alone_are_a_sentence() -> None:
-    assert figure(chart("lines"), wide(chart("lines"), [[None, None]] * 3)).said
+    assert figure(chart("lines"), wide(chart("lines"), [[None, None]] * 3)).instead
 
 
 def test_rows_that_would_give_a_wrong_picture_are_reported() -> None:
     rows = [[times()[0], 1.0, 2.0]] * 2
     columns = [Column("time", TIME), Column("A", NUMBER), Column("B", NUMBER)]
     made = figure(chart("bars"), Result(columns, rows))
-    assert made.said.startswith("This could not be drawn: two rows at")
+    assert made.instead.startswith("This could not be drawn: two rows at")
 
 
 def test_zeros_alone_have_an_axis_without_exponents() -> None:

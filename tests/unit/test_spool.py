@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.sources.asking.batch import Batch
-from counterflow.collectors.sources.asking.spooled import decode, encode
-from counterflow.collectors.sources.asking.waiting import Spool
+from counterflow.collectors.sources.polling.batch import Batch
+from counterflow.collectors.sources.polling.spooled import decode, encode
+from counterflow.collectors.sources.polling.waiting import Spool
 
 ROWS = ((1, Decimal("2.50"), None, "x", b"\x00", datetime(2026, 1, 1, tzinfo=UTC)),)
 

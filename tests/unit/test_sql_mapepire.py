@@ -20,7 +20,7 @@ import pytest
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 from counterflow.collectors.sources.sql import mapepire
 from counterflow.collectors.sources.sql.drivers import Target
 from counterflow.collectors.sources.sql.packs import Query
@@ -116,7 +116,7 @@ def groups() -> Sample:
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused_before_the_password_is_sent(server: Mapepire) -> None:
-    with pytest.raises(AskError, match="certificate verify failed") as raised:
+    with pytest.raises(SessionError, match="certificate verify failed") as raised:
         session(server).open()
     assert raised.value.kind is Kind.LOST
     assert server.connections == []
@@ -139,7 +139,7 @@ def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -
 
 
 def test_a_wrong_password_is_known_as_such(server: Mapepire) -> None:
-    with pytest.raises(AskError) as raised:
+    with pytest.raises(SessionError) as raised:
         session(server, "hunter2", ca=server.certificate).open()
     assert raised.value.kind is Kind.REFUSED
     assert "hunter2" not in str(raised.value)
@@ -154,7 +154,7 @@ def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire
     (batch,) = sample.read(asking)
     assert len(batch.rows) == 1
     server.connections[-1].close()
-    with pytest.raises(AskError) as raised:
+    with pytest.raises(SessionError) as raised:
         list(sample.read(asking))
     assert raised.value.kind is Kind.LOST
     (batch,) = sample.read(asking)

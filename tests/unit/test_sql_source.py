@@ -26,9 +26,9 @@ from counterflow.collectors.agent.live import Live, read
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.records import Record, singly
-from counterflow.collectors.sources.asking.batch import Batch, Cursor, Task
-from counterflow.collectors.sources.asking.reader import Reader
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
+from counterflow.collectors.sources.polling.reader import Reader
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
 from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
@@ -448,7 +448,7 @@ def test_a_connection_lost_in_the_middle_of_a_member_goes_on_without_loss_or_rep
     while len(found) < taken:
         found += with_rows(iter([next(reading)]))
     ibmi_database.opened[-1].close()
-    with pytest.raises(AskError) as raised:
+    with pytest.raises(SessionError) as raised:
         found += with_rows(reading)
     assert raised.value.kind is Kind.LOST
     assert len(found) == taken
@@ -666,11 +666,11 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
         return wrong
 
     session = session_of(system, password)
-    with pytest.raises(AskError) as raised:
+    with pytest.raises(SessionError) as raised:
         session.open()
     assert raised.value.kind is Kind.REFUSED
     assert str(raised.value) == "user FLOW with password *** is not authorized"
-    with pytest.raises(AskError, match="waiting for another password"):
+    with pytest.raises(SessionError, match="waiting for another password"):
         session.open()
     wrong = PASSWORD
     session.open()

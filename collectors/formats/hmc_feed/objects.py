@@ -48,7 +48,7 @@ def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
     """
     feed = mapping(tree)
     written = _text(feed, "updated") or _text(feed, "published")
-    found = stated(written, context.zone) if written else context.told
+    found = stated(written, context.zone) if written else context.given_at
     if found is None:
         reason = Reason.STAMP_INVALID if written else Reason.STAMP_MISSING
         raise Unusable(reason, f"expected a time under `updated`, found {written or 'none'}; --at gives it")

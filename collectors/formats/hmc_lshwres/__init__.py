@@ -98,7 +98,7 @@ class HmcLshwres:
 
 
 def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[Item]:
-    instant = stated(listing.ts, context.zone) if listing.ts else context.told
+    instant = stated(listing.ts, context.zone) if listing.ts else context.given_at
     ts = iso(instant) if instant else None
     header: list[str] | None = None
     rows: Counter[str] = Counter()

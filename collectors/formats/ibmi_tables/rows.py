@@ -105,7 +105,7 @@ class Reader:
         self.layout: Layout = layout(table, tuple(columns), tuple(sorted(named.items())))
         self._without = _without(self.layout, named.get(FOR_UPDATE), found)
         self._zone, self._state = context.zone, state
-        self._sampled_at = sampled_at or (None if self.layout.time_names else context.told)
+        self._sampled_at = sampled_at or (None if self.layout.time_names else context.given_at)
         self._order = context.date_order or state.get("order")
         self._convert = self.layout.bind(Known(state))
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}

@@ -53,7 +53,7 @@ class Njmon:
 
 
 def _lines(stream: BinaryIO, offset: int, line: int, context: Context, state: NjmonState) -> Iterator[Item]:
-    for written in samples(stream, offset, line, context.told):
+    for written in samples(stream, offset, line, context.given_at):
         if written.is_last and not context.complete:
             return  # more lines of it may follow
         for refused, reason in written.refused:

@@ -134,8 +134,8 @@ class Pages:
 
     def _told(self, context: Context, expected: str) -> Moment:
         """Return the time of the SAMPLE_TIME line instead of what was `expected`."""
-        if not self.told and context.told is not None:
-            return Moment(context.told)
+        if not self.told and context.given_at is not None:
+            return Moment(context.given_at)
         if not self.told:
             line = "a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
             detail = f"no time: expected {expected} in the headings, {line}, or --at"

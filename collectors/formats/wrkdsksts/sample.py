@@ -193,8 +193,8 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
     UnusableCaptureError : it has no time, or its date can be read in more than one way.
     """
     if capture.date is None or capture.time is None:
-        if context.told is not None:
-            return context.told
+        if context.given_at is not None:
+            return context.given_at
         detail = "expected a date and a time before the elapsed time, or --at"
         raise UnusableCaptureError(Reason.STAMP_MISSING, detail)
     h, m, s = (int(part) for part in re.split(r"\D", capture.time))

@@ -160,8 +160,8 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
     run.ended = True
     overall = summary.get("OVERALL", {})
     runtime_ms = overall.get("RunTime(ms)")
-    if run.begin is None and context.told is not None:
-        run.begin = iso(context.told)
+    if run.begin is None and context.given_at is not None:
+        run.begin = iso(context.given_at)
     if run.begin is None:
         detail = (
             "the output has no time: run with -s, write a line with its begin before it, 2026-11-21T18:50:00Z, or --at"

@@ -14,7 +14,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.asking.session import AskError, Kind, Password
+from counterflow.collectors.sources.polling.session import Kind, Password, SessionError
 
 PATH = "/gpm/rmfm3"
 ROOT = "/gpm/root"
@@ -80,7 +80,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST or REFUSED.
+        SessionError : LOST or REFUSED.
         """
         if self._client is not None:
             return
@@ -88,7 +88,7 @@ class Session:
         try:
             trust = self._target.trust
         except CounterflowError as error:
-            raise AskError(Kind.LOST, error.message) from None
+            raise SessionError(Kind.LOST, error.message) from None
         self._client = httpx.Client(
             base_url=self._target.url,
             auth=auth,
@@ -99,10 +99,10 @@ class Session:
             headers={"Accept": "application/json"},
         )
         try:
-            self.ask(ROOT, {})
-        except AskError as error:
+            self.query(ROOT, {})
+        except SessionError as error:
             self.close()
-            raise error if error.kind is Kind.REFUSED else AskError(Kind.LOST, str(error)) from None
+            raise error if error.kind is Kind.REFUSED else SessionError(Kind.LOST, str(error)) from None
         self._password.accepted()
         self.number += 1
 
@@ -116,63 +116,63 @@ class Session:
         """Return the content of an error, without the password."""
         return self._password.text(error)
 
-    def ask(self, path: str, parameters: Mapping[str, str]) -> bytes:
+    def query(self, path: str, parameters: Mapping[str, str]) -> bytes:
         """Return the JSON that the DDS answers.
 
         Raises
         ------
-        AskError : of every kind; the connection is given up for LOST and REFUSED.
+        SessionError : of every kind; the connection is given up for LOST and REFUSED.
         """
         first, second = self._extensions
         try:
             answer = self._get(path + first, parameters)
-            if isinstance(answer, AskError):
+            if isinstance(answer, SessionError):
                 other = self._get(path + second, parameters)
-                if isinstance(other, AskError):
+                if isinstance(other, SessionError):
                     raise answer if answer.kind is Kind.FAILED else other
                 answer, self._extensions = other, (second, first)
         except httpx.HTTPError as error:
             self.close()
-            raise AskError(Kind.LOST, f"{path}: {self.text(error)}") from None
-        except AskError as error:
+            raise SessionError(Kind.LOST, f"{path}: {self.text(error)}") from None
+        except SessionError as error:
             if error.kind in (Kind.LOST, Kind.REFUSED):
                 self.close()
             raise
         return answer
 
-    def _get(self, path: str, parameters: Mapping[str, str]) -> bytes | AskError:
+    def _get(self, path: str, parameters: Mapping[str, str]) -> bytes | SessionError:
         """Return an answer, or why the same is to be asked for under the other path.
 
         Raises
         ------
-        AskError : the other path would not help.
+        SessionError : the other path would not help.
         httpx.HTTPError : the connection is gone.
         """
         if self._client is None:
-            raise AskError(Kind.LOST, "not connected")
+            raise SessionError(Kind.LOST, "not connected")
         with self._client.stream("GET", path, params=dict(parameters)) as response:
             status = response.status_code
             said = f"{path}: HTTP {status} {response.reason_phrase}".strip()
             if status == _REFUSED:
                 self._password.refused()
-                raise AskError(Kind.REFUSED, said)
+                raise SessionError(Kind.REFUSED, said)
             if status in _OTHER_PATH:
-                return AskError(Kind.ABSENT, said)
+                return SessionError(Kind.ABSENT, said)
             if status == _FORBIDDEN:
-                raise AskError(Kind.ABSENT, said)
+                raise SessionError(Kind.ABSENT, said)
             if status >= 500 or status in _LATER:
-                raise AskError(Kind.LOST, said)
+                raise SessionError(Kind.LOST, said)
             if status != httpx.codes.OK:
-                raise AskError(Kind.FAILED, said)
+                raise SessionError(Kind.FAILED, said)
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             if kind != "application/json":
-                return AskError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
+                return SessionError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
             pieces, size = list[bytes](), 0
             for piece in response.iter_bytes():
                 size += len(piece)
                 if size > LONGEST_ANSWER:
-                    raise AskError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
+                    raise SessionError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
                 pieces.append(piece)
             if not size:
-                raise AskError(Kind.FAILED, f"{path}: the answer is empty")
+                raise SessionError(Kind.FAILED, f"{path}: the answer is empty")
             return b"".join(pieces)

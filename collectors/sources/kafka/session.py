@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 
 TIMEOUT_S = 10.0
 """How long the cluster may take to say what it has."""
@@ -51,7 +51,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST where no broker answers.
+        SessionError : LOST where no broker answers.
         """
         if self._consumer is not None:
             return
@@ -70,12 +70,12 @@ class Session:
             }
             consumer = Consumer(settings)
         except (CounterflowError, KafkaException, ValueError) as error:
-            raise AskError(Kind.LOST, self.text(error)) from None
+            raise SessionError(Kind.LOST, self.text(error)) from None
         try:
             metadata = consumer.list_topics(timeout=TIMEOUT_S)
         except KafkaException as error:
             consumer.close()
-            raise AskError(Kind.LOST, self._said or self.text(error)) from None
+            raise SessionError(Kind.LOST, self._said or self.text(error)) from None
         self.cluster = str(metadata.cluster_id or "")
         self._consumer, self.number = consumer, self.number + 1
 
@@ -90,7 +90,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST.
+        SessionError : LOST.
         """
         there = self._ask(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
         return {t: [Place(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
@@ -100,7 +100,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST.
+        SessionError : LOST.
         """
         found = self._ask(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
         return Range(*found)
@@ -110,7 +110,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST.
+        SessionError : LOST.
         """
         self._ask(lambda consumer: consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()]))
 
@@ -119,12 +119,12 @@ class Session:
 
         Raises
         ------
-        AskError : LOST where the consumer is beyond repair.
+        SessionError : LOST where the consumer is beyond repair.
         """
         message: Message | None = self._ask(lambda consumer: consumer.poll(timeout_s))
         if message is not None and (error := message.error()) is not None and error.fatal():
             self.close()
-            raise AskError(Kind.LOST, error.str())
+            raise SessionError(Kind.LOST, error.str())
         return message
 
     def text(self, error: BaseException) -> str:
@@ -134,12 +134,12 @@ class Session:
 
     def _ask(self, question: Callable[[Consumer], Any]) -> Any:
         if self._consumer is None:
-            raise AskError(Kind.LOST, "not connected")
+            raise SessionError(Kind.LOST, "not connected")
         try:
             return question(self._consumer)
         except KafkaException as error:
             self.close()
-            raise AskError(Kind.LOST, self._said or self.text(error)) from None
+            raise SessionError(Kind.LOST, self._said or self.text(error)) from None
 
     def _hear(self, error: KafkaError) -> None:
         self._said = error.str()

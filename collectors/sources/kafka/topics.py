@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from confluent_kafka import Message
 
-from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.asking.session import AskError, Kind
 from counterflow.collectors.sources.kafka.session import Place, Session
+from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 
 INTERVAL_S = 0.5
 """How often is looked for what is new, once nothing is."""
@@ -70,7 +70,7 @@ class Topics:
 
         Raises
         ------
-        AskError : LOST.
+        SessionError : LOST.
         """
         yield from self._assign(session)
         while True:
@@ -81,10 +81,10 @@ class Topics:
                 if place not in self._streams:  # of no partition, or of one that was read before
                     if error:
                         session.close()
-                        raise AskError(Kind.LOST, error.str())
+                        raise SessionError(Kind.LOST, error.str())
                     continue
                 if error:
-                    yield from self._streams[place].troubled(AskError(Kind.FAILED, f"{place.text}: {error.str()}"))
+                    yield from self._streams[place].troubled(SessionError(Kind.FAILED, f"{place.text}: {error.str()}"))
                     self._refresh_at = 0.0
                     continue
                 lines = found.setdefault(place, Lines(self._streams[place]))
@@ -104,7 +104,7 @@ class Topics:
         for topic in self._topics:
             if not there[topic]:
                 text = f"the cluster has no topic {topic}, or none that this user may describe"
-                yield from self._missing[topic].troubled(AskError(Kind.FAILED, text))
+                yield from self._missing[topic].troubled(SessionError(Kind.FAILED, text))
         if (session.number, places) != self._assigned or self._refresh_at == 0.0:
             offsets = {}
             for place in places:
@@ -114,7 +114,7 @@ class Topics:
                     self._streams[place] = stream
                 offsets[place], trouble = self._begin(session, place, stream.position)
                 if trouble:
-                    yield from stream.troubled(AskError(Kind.FAILED, f"{place.text}: {trouble}"))
+                    yield from stream.troubled(SessionError(Kind.FAILED, f"{place.text}: {trouble}"))
             session.assign(offsets)
         self._assigned = (session.number, places)
         self._refresh_at = time.monotonic() + REFRESH_S

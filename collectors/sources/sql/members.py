@@ -16,8 +16,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from counterflow.collectors.sources.asking.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
 from counterflow.collectors.sources.sql.session import Session
 
@@ -89,7 +89,7 @@ class Follow:
 
         Raises
         ------
-        AskError : LOST or REFUSED.
+        SessionError : LOST or REFUSED.
         """
         active_library, active = self._active(session)
         library = self._library or active_library or self._members.library
@@ -102,7 +102,7 @@ class Follow:
             if not stream.is_absent:
                 try:
                     parts[file.table] = self._parts(session, library, file, active)
-                except AskError as error:
+                except SessionError as error:
                     yield from stream.troubled(error)
         everywhere = set().union(*listed.values())
         waiting: set[str] = set()
@@ -116,7 +116,7 @@ class Follow:
                     grows = yield from self._member(
                         session, stream, library, member, parts[file.table], file.by, everywhere
                     )
-                except AskError as error:
+                except SessionError as error:
                     if error.kind is not Kind.ABSENT:
                         yield from stream.troubled(error)
                     elif member.name != active:  # listed, and not there: catalogs were found stale
@@ -154,13 +154,13 @@ class Follow:
         if place not in self._found:
             found = [part for name in file.parts if (part := self._part(session, library, name))]
             if not found:
-                raise AskError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
+                raise SessionError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
             self._found = {k: v for k, v in self._found.items() if k[:2] == place[:2]} | {place: found}
         return self._found[place]
 
     def _part(self, session: Session, library: str, file: str) -> _Part | None:
         """Return a file as the catalog has it, None where it has none."""
-        answer = session.ask(self._members.columns, (library, file))
+        answer = session.query(self._members.columns, (library, file))
         rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
         known = self._described.get(file, Described(frozenset(), frozenset()))
         binary = {row["COLUMN_NAME"] for row in rows if row.get("DATA_TYPE") in _BINARY} | known.binary
@@ -204,7 +204,7 @@ class Follow:
             origin = f"{self._system}:{library}/{table}({member.name})"
             named = {fills: name for part in parts for fills, name in part.named.items()}
             sql, parameters = _selected(member.name, parts, by, key, new)
-            answer = session.ask(sql, parameters)
+            answer = session.query(sql, parameters)
             for interval, rows in _by_interval(answer.columns, answer.rows, key):
                 taken = {**taken, member.name: [interval, counted.get(interval, len(rows))]}
                 batch = stream.reached(began, answer.columns, rows, at=taken)
@@ -252,7 +252,7 @@ def _counted(
 
     Raises
     ------
-    AskError : ABSENT where no file has it.
+    SessionError : ABSENT where no file has it.
     """
     where, parameters = (f" WHERE {key} >= ?", [at[0]]) if key and at else ("", [])
     found, counted, absent = list[_Part](), Counter[Any](), None
@@ -261,8 +261,8 @@ def _counted(
         sql = f"SELECT K, COUNT(*) FROM (SELECT {key or 0} AS K FROM {alias}{where}) U WHERE K IS NOT NULL GROUP BY K"
         try:
             session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member})")
-            counted.update({_plain(k): int(n) for k, n in session.ask(sql, parameters).rows})
-        except AskError as error:
+            counted.update({_plain(k): int(n) for k, n in session.query(sql, parameters).rows})
+        except SessionError as error:
             if error.kind is not Kind.ABSENT:
                 raise
             absent = error
@@ -306,8 +306,8 @@ def _by_interval(
 def _rows(session: Session, sql: str, *parameters: Any) -> list[Any]:
     """Return the rows of a catalog query, none where this release does not have it."""
     try:
-        return list(session.ask(sql, parameters).rows)
-    except AskError as error:
+        return list(session.query(sql, parameters).rows)
+    except SessionError as error:
         if error.kind in (Kind.LOST, Kind.REFUSED):
             raise
         return []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from counterflow.collectors.sources.asking.batch import ABSENT_S, Batch, Cursor, Stream
-from counterflow.collectors.sources.asking.session import AskError, Kind
+from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
+from counterflow.collectors.sources.polling.session import Kind, SessionError
 from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.session import Answer, Session
 
@@ -43,7 +43,7 @@ class Sample:
         try:
             columns, found = self._ask(session)
             rows = [tuple(row) for row in found]
-        except AskError as error:
+        except SessionError as error:
             yield from self._stream.troubled(error)
             return
         if self._query.baseline and session.number != self._baseline_of:
@@ -55,8 +55,8 @@ class Sample:
         """Ask with the first statement that this release knows."""
         while True:
             try:
-                return session.ask(self._query.sql[self._statement])
-            except AskError as error:
+                return session.query(self._query.sql[self._statement])
+            except SessionError as error:
                 if error.kind is not Kind.ABSENT:
                     raise
                 self._statement += 1

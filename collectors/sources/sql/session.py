@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.asking.session import AskError, Kind, Password
+from counterflow.collectors.sources.polling.session import Kind, Password, SessionError
 from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection, Driver, Target
 
 FETCH_ROWS = 1000
@@ -40,7 +40,7 @@ class Session:
 
         Raises
         ------
-        AskError : LOST or REFUSED.
+        SessionError : LOST or REFUSED.
         """
         self._opened()
 
@@ -56,17 +56,17 @@ class Session:
 
         Raises
         ------
-        AskError : of every kind.
+        SessionError : of every kind.
         """
-        for _ in self.ask(sql).rows:
+        for _ in self.query(sql).rows:
             pass
 
-    def ask(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
         """Run a query; its rows are fetched as they are taken, and another may be asked meanwhile.
 
         Raises
         ------
-        AskError : of every kind, here and while rows are taken.
+        SessionError : of every kind, here and while rows are taken.
         """
         connection = self._opened()
         try:
@@ -88,12 +88,12 @@ class Session:
         try:
             connection = self._driver.connect(self._target, secret)
         except CounterflowError as error:
-            raise AskError(Kind.LOST, error.message) from None
+            raise SessionError(Kind.LOST, error.message) from None
         except Exception as error:
             if self._driver.sqlstate(error) == REFUSED_STATE:
                 self._password.refused()
-                raise AskError(Kind.REFUSED, self.text(error)) from None
-            raise AskError(Kind.LOST, self.text(error)) from None
+                raise SessionError(Kind.REFUSED, self.text(error)) from None
+            raise SessionError(Kind.LOST, self.text(error)) from None
         self._password.accepted()
         self._connection = connection
         self.number += 1
@@ -110,13 +110,15 @@ class Session:
                 raise self._error(error) from None
             yield from rows
 
-    def _error(self, error: Exception) -> AskError:
+    def _error(self, error: Exception) -> SessionError:
         """Tell a statement that failed from a connection that is gone: only the first leaves it usable."""
         state, text = self._driver.sqlstate(error), self.text(error)
         if not self._alive():
             self.close()
-            return AskError(Kind.LOST, text)
-        return AskError(Kind.ABSENT if state in _ABSENT_STATES else Kind.FAILED, f"{text} ({state or 'no SQLSTATE'})")
+            return SessionError(Kind.LOST, text)
+        return SessionError(
+            Kind.ABSENT if state in _ABSENT_STATES else Kind.FAILED, f"{text} ({state or 'no SQLSTATE'})"
+        )
 
     def _alive(self) -> bool:
         if self._connection is None:

@@ -64,8 +64,8 @@ WITH
   (
     SELECT
       l.system AS system, l.link_type AS link_type, l.link AS link, l.ts AS ts,
-      sum(p.sampled) + countIf(p.has_line) + count(p.port_guaranteed) AS told,
-      max(p.port_at) AS told_at,
+      sum(p.sampled) + countIf(p.has_line) + count(p.port_guaranteed) AS stated,
+      max(p.port_at) AS stated_at,
       argMaxIf(p.newest_line.2, p.newest_line.1, p.has_line) AS port_line,
       countIf(p.port_system = l.system AND ifNull(p.port_name = l.port_id, 1) AND isNotNull(p.port_guaranteed)) AS own_ports,
       maxIf(p.port_guaranteed, p.port_system = l.system AND ifNull(p.port_name = l.port_id, 1)) AS own_guaranteed,
@@ -92,8 +92,8 @@ WITH
     WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
   )
 SELECT
-  system, link_type, link, ts, toUInt64(1 + wire_n + ifNull(told, 0)) AS n,
-  greatest(at, ifNull(told_at, at), ifNull(wire_at, at)) AS landed_at,
+  system, link_type, link, ts, toUInt64(1 + wire_n + ifNull(stated, 0)) AS n,
+  greatest(at, ifNull(stated_at, at), ifNull(wire_at, at)) AS landed_at,
   seconds AS interval_s, of_group AS group, port AS physical_port, of_peer AS peer,
   sent AS own_out_bytes_s, received AS own_in_bytes_s, sent_messages AS own_out_msgs_s, received_messages AS own_in_msgs_s,
   sent_messages + received_messages AS own_msgs_s, sent_packets AS out_packets_s, received_packets AS in_packets_s,

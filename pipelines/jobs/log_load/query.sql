@@ -8,8 +8,8 @@
 --            before (`reset`), where there is no sample before, and where it is more than twice the usual interval ago.
 -- processors mean of the minutes of the interval: a sample of a minute or longer is in the minutes whose middle it
 --            contains, a shorter one in the minute that contains its own middle.
--- told       path, copies and synchronous share that the row does not have: the newest that a row without any figures of
---            an interval (-DISPLAY LOG, D SMS) told, for an hour, the share for 5 min.
+-- stated     path, copies and synchronous share that the row does not have: the newest that a row without any figures of
+--            an interval (-DISPLAY LOG, D SMS) stated, for an hour, the share for 5 min.
 -- ceiling    the newest that holds from the end of the interval or before, for the subsystem and its path; of two that
 --            hold from the same time the one read last.
 --
@@ -89,7 +89,7 @@ FROM (
 WHERE arrival = 1;
 
 -- since: a time of 13 digits, behind which the newest of several is the greatest text
-CREATE TEMPORARY VIEW told AS
+CREATE TEMPORARY VIEW stated AS
 SELECT
   *, own_minute + slots - 1 AS last_slot,
   LPAD(CAST(EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts) AS STRING), 13, '0') AS since
@@ -113,10 +113,10 @@ SELECT
 FROM minutes_of_processors
 UNION ALL
 SELECT
-  `system`, subsystem, slot, 'told', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
+  `system`, subsystem, slot, 'stated', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
   since || log_path, since || CAST(copies AS STRING),
   CASE WHEN slot < own_minute + 5 THEN since || CAST(zhl_sync_pct AS STRING) END
-FROM slots_of_told;
+FROM slots_of_stated;
 
 -- Of versions the newest holds: behind times of 13 digits it is the greatest text.
 CREATE TEMPORARY VIEW ceilings AS
@@ -142,7 +142,7 @@ WHERE arrival = 1;
 CREATE TEMPORARY VIEW pairs AS
 SELECT
   *, CAST(NULL AS STRING) AS kind, CAST(NULL AS DOUBLE) AS busy_pct, CAST(NULL AS BIGINT) AS weight,
-  CAST(NULL AS STRING) AS told_path, CAST(NULL AS STRING) AS told_copies, CAST(NULL AS STRING) AS told_share,
+  CAST(NULL AS STRING) AS stated_path, CAST(NULL AS STRING) AS stated_copies, CAST(NULL AS STRING) AS stated_share,
   CAST(NULL AS STRING) AS zhpf, CAST(NULL AS STRING) AS zhl
 FROM loads
 UNION ALL
@@ -168,9 +168,9 @@ INNER JOIN ceilings AS c ON c.`system` = l.`system` AND c.subsystem = l.subsyste
 CREATE TEMPORARY VIEW sums AS
 SELECT
   ts, `system`, subsystem, COUNT(kind) AS besides, MAX(interval_s) AS interval_s, MAX(`member`) AS `member`,
-  COALESCE(MAX(log_path), SUBSTRING(MAX(told_path), 14)) AS path,
-  COALESCE(MAX(copies), CAST(SUBSTRING(MAX(told_copies), 14) AS DOUBLE)) AS copies,
-  COALESCE(MAX(zhl_sync_pct), CAST(SUBSTRING(MAX(told_share), 14) AS DOUBLE)) AS zhl_sync_pct,
+  COALESCE(MAX(log_path), SUBSTRING(MAX(stated_path), 14)) AS path,
+  COALESCE(MAX(copies), CAST(SUBSTRING(MAX(stated_copies), 14) AS DOUBLE)) AS copies,
+  COALESCE(MAX(zhl_sync_pct), CAST(SUBSTRING(MAX(stated_share), 14) AS DOUBLE)) AS zhl_sync_pct,
   MAX(active_threads) AS active_threads, MAX(all_written_mb_s) AS all_written_mb_s,
   MAX(created_mb_s) AS created_mb_s, MAX(reported_mb_s) AS reported_mb_s,
   MAX(waits_delta) AS waits_delta, MAX(waiting_threads) AS waiting_threads, MAX(log_write_ms) AS log_write_ms,

@@ -22,7 +22,7 @@ SELECT
   ends_of_log, log_reader_sleep_ms
 FROM replication;
 
-CREATE TEMPORARY VIEW told AS
+CREATE TEMPORARY VIEW stated AS
 SELECT
   *,
   CASE component
@@ -53,4 +53,4 @@ SELECT
   CASE WHEN component = 'apply' THEN row_count / NULLIF(transactions_applied, 0) END,
   CASE WHEN idle IS NOT TRUE THEN log_age_s END,
   queue_depth, queue_full_pct
-FROM told;
+FROM stated;

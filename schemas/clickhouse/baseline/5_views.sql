@@ -361,7 +361,7 @@ ALTER TABLE counterflow.job_group {on_cluster}
 CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
 SELECT
   if(part = max(part) OVER (PARTITION BY label), label, concat(label, ' ', formatDateTime(first_begin, '%Y-%m-%d %H:%i', 'UTC'))) AS run,
-  system, begin_ts, end_ts, told_by, first_begin AS run_begin_ts
+  system, begin_ts, end_ts, defined_by, first_begin AS run_begin_ts
 FROM
 (
   SELECT *, min(begin_ts) OVER (PARTITION BY label, part) AS first_begin
@@ -370,9 +370,9 @@ FROM
     SELECT
       label, part, system,
       -- of two entries of one name for one time the newest counts; a label is as long as its recordings
-      if(countIf(by = 'site file') > 0, argMaxIf(begins, said, by = 'site file'), min(begins)) AS begin_ts,
-      if(countIf(by = 'site file') > 0, argMaxIf(tuple(ends), said, by = 'site file').1, max(ends)) AS end_ts,
-      if(countIf(by = 'site file') > 0, 'site file', 'label') AS told_by
+      if(countIf(by = 'site file') > 0, argMaxIf(begins, stated_at, by = 'site file'), min(begins)) AS begin_ts,
+      if(countIf(by = 'site file') > 0, argMaxIf(tuple(ends), stated_at, by = 'site file').1, max(ends)) AS end_ts,
+      if(countIf(by = 'site file') > 0, 'site file', 'label') AS defined_by
     FROM
     (
       SELECT
@@ -388,14 +388,14 @@ FROM
         (
           SELECT
             run AS label, system, toDateTime64(min(first_ts), 3, 'UTC') AS begins,
-            toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, begins AS said
+            toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, begins AS stated_at
           FROM counterflow.run_day
           GROUP BY run, system, day
           UNION ALL
           SELECT
             item AS label, system,
             ts + toIntervalMillisecond(toUInt64(1000 * coalesce(max(if(name = 'warm_up_s', toFloat64OrNull(value), NULL)), 0))) AS begins,
-            max(if(name = 'end', parseDateTime64BestEffortOrNull(value, 3, 'UTC'), NULL)) AS ends, 'site file' AS by, ts AS said
+            max(if(name = 'end', parseDateTime64BestEffortOrNull(value, 3, 'UTC'), NULL)) AS ends, 'site file' AS by, ts AS stated_at
           FROM counterflow.config FINAL
           WHERE section = 'run'
           GROUP BY item, system, ts
@@ -415,7 +415,7 @@ ALTER TABLE counterflow.run_span {on_cluster}
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `begin_ts` 'When it began on the system, its warm-up left out, UTC.',
   COMMENT COLUMN `end_ts` 'When it ended on the system, UTC. [null: it goes on]',
-  COMMENT COLUMN `told_by` 'site file, or label of recordings.',
+  COMMENT COLUMN `defined_by` 'site file, or label of recordings.',
   COMMENT COLUMN `run_begin_ts` 'When it began on the first of its systems, UTC.';
 
 -- Units of work between a sample and the one before it, however the source counts; closing summaries are left out.

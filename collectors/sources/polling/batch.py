@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from counterflow.collectors.sources.asking.session import AskError, Kind, Session
+from counterflow.collectors.sources.polling.session import Kind, Session, SessionError
 
 ABSENT_S = 3600.0
 """Time after which a missing view is queried again."""
@@ -47,10 +47,10 @@ class Batch:
         return bool(self.columns or self.body)
 
 
-_Asked = TypeVar("_Asked", bound=Session, contravariant=True)
+_Polled = TypeVar("_Polled", bound=Session, contravariant=True)
 
 
-class Task(Protocol[_Asked]):
+class Task(Protocol[_Polled]):
     """A query that is repeated on one system."""
 
     @property
@@ -58,12 +58,12 @@ class Task(Protocol[_Asked]):
         """How long after the beginning of one reading the next is due."""
         ...
 
-    def read(self, session: _Asked) -> Iterator[Batch]:
+    def read(self, session: _Polled) -> Iterator[Batch]:
         """Ask and yield what is new.
 
         Raises
         ------
-        AskError : LOST or REFUSED; the rest is in a batch.
+        SessionError : LOST or REFUSED; the rest is in a batch.
         """
         ...
 
@@ -88,12 +88,12 @@ class Stream:
         self.position = {k: v for k, v in self.position.items() if k != "trouble"} | reached
         return self._batch(columns, rows, datetime.now(UTC), time.monotonic() - began)
 
-    def troubled(self, error: AskError) -> Iterator[Batch]:
+    def troubled(self, error: SessionError) -> Iterator[Batch]:
         """Yield a batch with the error, unless it was the last one reported.
 
         Raises
         ------
-        AskError : the connection is gone, which is not this question's trouble.
+        SessionError : the connection is gone, which is not this question's trouble.
         """
         if error.kind in (Kind.LOST, Kind.REFUSED):
             raise error

@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 import structlog
 
-from counterflow.collectors.sources.asking.batch import Batch, Cursor
-from counterflow.collectors.sources.asking.spooled import decode, encode
+from counterflow.collectors.sources.polling.batch import Batch, Cursor
+from counterflow.collectors.sources.polling.spooled import decode, encode
 
 log = structlog.get_logger()
 
@@ -89,7 +89,7 @@ class _Name(NamedTuple):
 class Spool:
     """A folder with a file a batch, which belongs to one source of one agent.
 
-    What was put behind the last commit is offered again after a restart, and `positions` say where to go on asking.
+    What was put behind the last commit is offered again after a restart, and `positions` say where to go on under_way.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from counterflow.collectors.sources.asking.batch import Batch
+from counterflow.collectors.sources.polling.batch import Batch
 
 _READ: dict[str, Callable[[str], object]] = {
     "$decimal": Decimal,

@@ -20,7 +20,7 @@ class Kind(StrEnum):
     FAILED = "failed"  # this question failed; others may not
 
 
-class AskError(Exception):
+class SessionError(Exception):
     """The system, or the way to it, said no; the text does not hold the password."""
 
     def __init__(self, kind: Kind, text: str) -> None:
@@ -39,7 +39,7 @@ class Session(Protocol):
 
         Raises
         ------
-        AskError : LOST or REFUSED.
+        SessionError : LOST or REFUSED.
         """
         ...
 
@@ -66,14 +66,14 @@ class Password:
 
         Raises
         ------
-        AskError : REFUSED; LOST where it cannot be read.
+        SessionError : REFUSED; LOST where it cannot be read.
         """
         try:
             self._last = self._read()
         except CounterflowError as error:
-            raise AskError(Kind.LOST, error.message) from None
+            raise SessionError(Kind.LOST, error.message) from None
         if self._last == self._refused:
-            raise AskError(Kind.REFUSED, "waiting for another password; the last one was refused")
+            raise SessionError(Kind.REFUSED, "waiting for another password; the last one was refused")
         return self._last
 
     def refused(self) -> None:

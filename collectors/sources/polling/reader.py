@@ -24,36 +24,41 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
-from counterflow.collectors.sources.asking.batch import Batch, Task
-from counterflow.collectors.sources.asking.session import AskError, Session
-from counterflow.collectors.sources.asking.waiting import Few, Waiting
+from counterflow.collectors.sources.polling.batch import Batch, Task
+from counterflow.collectors.sources.polling.session import Session, SessionError
+from counterflow.collectors.sources.polling.waiting import Few, Waiting
 
 log = structlog.get_logger()
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
 """A connection that cannot be made is tried again after a time that doubles between these."""
 
-Told = Callable[[str], None]
+OnEvent = Callable[[str], None]
 """Called with `connected`, `lost`, `refused`, `failed` or `broken`, when that happens."""
 
 
-_Asked = TypeVar("_Asked", bound=Session)
+_Polled = TypeVar("_Polled", bound=Session)
 
 
-class Reader(Generic[_Asked]):
+class Reader(Generic[_Polled]):
     """The thread of one system. Times are multiples of the interval, so that several systems are queried at once."""
 
     def __init__(
-        self, name: str, session: _Asked, tasks: Sequence[Task[_Asked]], told: Told, waiting: Waiting | None = None
+        self,
+        name: str,
+        session: _Polled,
+        tasks: Sequence[Task[_Polled]],
+        on_event: OnEvent,
+        waiting: Waiting | None = None,
     ) -> None:
         """Keep the parts; nothing runs yet."""
         self._name = name
         self._session = session
         self._due = dict.fromkeys(tasks, 0.0)
-        self._told = told
+        self._on_event = on_event
         self._stop = Event()
         self._waiting = waiting or Few()
-        self._thread = Thread(target=self._run, name=f"asking-{name}", daemon=True)
+        self._thread = Thread(target=self._run, name=f"polling-{name}", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -80,9 +85,9 @@ class Reader(Generic[_Asked]):
             try:
                 self._connect()
                 self._ask_what_is_due()
-            except AskError as error:
+            except SessionError as error:
                 self._put_off()
-                self._told(error.kind.value)
+                self._on_event(error.kind.value)
                 log.warning("connection lost", source=self._name, error=str(error))
             self._stop.wait(max(0.0, min(self._due.values()) - time.time()))
         self._session.close()
@@ -98,7 +103,7 @@ class Reader(Generic[_Asked]):
         """Connect, unless connected; tried again and again until it is, or until told to stop."""
         number = self._session.number
         retrying = Retrying(
-            retry=retry_if_exception_type(AskError),
+            retry=retry_if_exception_type(SessionError),
             wait=wait_exponential_jitter(FIRST_WAIT_S, LONGEST_WAIT_S),
             stop=stop_when_event_set(self._stop),
             sleep=sleep_using_event(self._stop),
@@ -109,28 +114,28 @@ class Reader(Generic[_Asked]):
         except RetryError:
             return
         if self._session.number != number:
-            self._told("connected")
+            self._on_event("connected")
             log.info("connected", source=self._name)
 
     def _say(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, AskError):
-            self._told(error.kind.value)
+        if isinstance(error, SessionError):
+            self._on_event(error.kind.value)
             log.warning("not connected", source=self._name, why=error.kind.value, error=str(error))
 
     def _ask_what_is_due(self) -> None:
         """Ask until nothing is due; those that have much to say take turns, batch by batch."""
-        asking: dict[Task[_Asked], Iterator[Batch]] = {}
+        under_way: dict[Task[_Polled], Iterator[Batch]] = {}
         while not self._stop.is_set():
             now = time.time()
-            due = [task for task, at in self._due.items() if at <= now and task not in asking]
-            asking |= {task: task.read(self._session) for task in due}
-            if not asking:
+            due = [task for task, at in self._due.items() if at <= now and task not in under_way]
+            under_way |= {task: task.read(self._session) for task in due}
+            if not under_way:
                 return
-            for task, answers in list(asking.items()):
+            for task, answers in list(under_way.items()):
                 batch = self._next(answers)
                 if batch is None:
-                    del asking[task]
+                    del under_way[task]
                     self._due[task] = (time.time() // task.interval_s + 1) * task.interval_s
                 else:
                     self._put(batch)
@@ -138,16 +143,16 @@ class Reader(Generic[_Asked]):
     def _next(self, answers: Iterator[Batch]) -> Batch | None:
         try:
             batch = next(answers, None)
-        except AskError:
+        except SessionError:
             raise
         except Exception as error:  # a defect: the others go on
-            self._told("broken")
+            self._on_event("broken")
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = self._session.text(error)
             log.error("the question failed", source=self._name, error=text, file=where.filename, line=where.lineno)
             return None
         if batch is not None and batch.trouble is not None:
-            self._told("failed")
+            self._on_event("failed")
             log.warning("no answer", source=self._name, table=batch.table, error=batch.trouble)
         return batch
 
