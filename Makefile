@@ -32,7 +32,7 @@ setup: .venv/.synced ## install the tools of this checkout
 APT_HOME := $(abspath $(HOME_DIR))/apt
 APT := mkdir -p $(APT_HOME)/lists/partial $(APT_HOME)/cache && apt-get -qq -o Dir::State::lists=$(APT_HOME)/lists -o Dir::Cache=$(APT_HOME)/cache
 
-nmon openssl: ## what tests record and make certificates with: that of the machine, else Debian's, unpacked below .counterflow/
+nmon openssl: ## the programs with which tests record and make certificates: the machine's, else Debian's, unpacked below .counterflow/
 	@command -v $@ > /dev/null || { mkdir -p $(HOME_DIR)/$@ && cd $(HOME_DIR)/$@ && \
 	  { apt-get -qq download $@ 2> /dev/null || { $(APT) update && $(APT) download $@; }; } && \
 	  dpkg -x $@_*.deb .; } || { echo "error: the tests run $@, which could not be fetched"; \
@@ -46,7 +46,7 @@ openssh: ## the SSH server of the tests of remote files: fetched as nmon is
 	  echo "error: the tests of remote files run sshd, which could not be fetched"; \
 	  echo "hint: sudo apt-get install openssh-server"; exit 2; }
 
-# Debian's Alertmanager opens its templates by a path that is written into it: made one below its working directory, as long.
+# Debian's Alertmanager has the path of its templates compiled in: it is patched to one of the same length below the working directory.
 prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
 	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || \
 	  { mkdir -p $(HOME_DIR)/prometheus && cd $(HOME_DIR)/prometheus && set -- prometheus prometheus-alertmanager && \
@@ -66,7 +66,7 @@ chromium: ## a Chromium without a window for the tests of the report: fetched wi
   echo "error: the tests of the report open it in Chromium, which could not be fetched"; \
 	  echo "hint: sudo apt-get install chromium-headless-shell"; exit 2; }
 
-# Go from 1.21 on fetches the version that go.mod names; what PyPI has is pinned to one that needs nothing more.
+# Go from 1.21 on fetches the version that go.mod names; the Go of PyPI is pinned to a version that fetches no other.
 GO := $(or $(shell go version 2> /dev/null | grep -Eq 'go1\.(2[1-9]|[3-9][0-9])' && command -v go),$(abspath $(HOME_DIR))/go/go/bin/go)
 $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 	@echo "installing Go (PATH has none from 1.21 on) ..." && mkdir -p $(HOME_DIR)/go && \
@@ -86,10 +86,10 @@ $(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum | $(GO
 	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
 	@mv $(CHART_TOOLS)/server $(CHART_TOOLS)/etcd && touch $@
 
-chart: setup ## what the Helm chart carries of the rest: run it before you install, upgrade or package from a checkout
+chart: setup ## the files that the Helm chart takes from the rest: run it before you install, upgrade or package from a checkout
 	@$(RUN) helm
 
-helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS)),$(CHART_TOOLS)/.server) ## the chart and the containers, checked; ARGS=--server asks a real API server too
+helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS)),$(CHART_TOOLS)/.server) ## check the chart and the containers; ARGS=--server also queries a real API server
 	@$(RUN) pytest tests/helm $(ARGS)
 
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
@@ -103,13 +103,13 @@ test: setup nmon openssl openssh prometheus chromium $(CHART_TOOLS)/.built ## ev
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
-# The real base images, as docker/Dockerfile names them; or, with DEBIAN=<image>, stand-ins made of that one.
+# The real base images, as docker/Dockerfile names them; or, with DEBIAN=<image>, stand-ins made from that image.
 ROLES := tools agent lander verdicts $(if $(findstring arm64,$(DOCKER_OPTIONS)),,line) $(if $(DEBIAN),,flink)
 BASES := $(if $(DEBIAN),python grafana prometheus alertmanager)
 DOCKER_BUILD := DOCKER_BUILDKIT=1 docker build --quiet $(DOCKER_OPTIONS)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-images: ## every image, by docker; DEBIAN=<image> where the registry of the base images is out of reach; DOCKER_OPTIONS="--platform ..."
+images: ## build every image with docker; DEBIAN=<image> where the registry of the base images is out of reach; DOCKER_OPTIONS="--platform ..."
 	@command -v docker > /dev/null || { echo "error: docker, which builds the images, is not on PATH"; echo "hint: sudo apt-get install docker.io"; exit 2; }
 	@for base in $(BASES); do $(DOCKER_BUILD) --build-arg DEBIAN=$(DEBIAN) --target $$base --tag counterflow-standin-$$base \
 	  --file docker/standins.Dockerfile docker > /dev/null || exit; done
@@ -119,7 +119,7 @@ images: ## every image, by docker; DEBIAN=<image> where the registry of the base
 
 RELEASE ?= dist
 IMAGES := $(HOME_DIR)/release-images
-release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, checksums, and where docker answers the images: to dist/, or RELEASE=<an empty folder>
+release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, checksums and, where docker answers, images: to dist/, or RELEASE=<an empty folder>
 	@test -z "$$(ls -A $(RELEASE) 2> /dev/null)" || { echo "error: $(RELEASE) is not empty"; echo "hint: remove it, or give RELEASE=<folder>"; exit 2; }
 	@$(UV) build --quiet --no-create-gitignore --out-dir $(RELEASE)
 	@for chart in counterflow trial; do $(CHART_TOOLS)/helm package helm/$$chart --destination $(RELEASE)/charts > /dev/null || exit; done
@@ -132,19 +132,19 @@ release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, 
 compose-test: setup ## the images and compose.yaml, with the demo's input and each container killed once; skipped, with the reason, without docker
 	@$(RUN) pytest tests/compose/compose_line.py $(ARGS)
 
-bare-test: setup ## make demo in a container that has Python, make and git alone; BARE_IMAGE names another Debian
+bare-test: setup ## make demo in a container that has only Python, make and git; BARE_IMAGE names another Debian
 	@$(RUN) pytest tests/bare/bare_machine.py $(ARGS)
 
-faults: setup prometheus ## every fault of docs/guarantees.md, done to a stack under load; ARGS=--long kills parts 100 times
+faults: setup prometheus ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)
 
 fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
 	@$(RUN) tests.fuzz $(ARGS)
 
-audit: setup ## known vulnerabilities of what uv.lock installs; asks a service on the network
+audit: setup ## known vulnerabilities of the packages in uv.lock; queries a service on the network
 	@$(UV) audit --preview-features audit-command --frozen $(ARGS)
 
-sbom: setup ## what uv.lock installs, as CycloneDX: .counterflow/sbom.json
+sbom: setup ## the packages in uv.lock, as CycloneDX: .counterflow/sbom.json
 	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
 	@echo $(HOME_DIR)/sbom.json
 
@@ -155,7 +155,7 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@$(RUN) counterflow dashboards build --check
 	@$(RUN) counterflow schemas check
 
-golden: setup ## rewrite what the golden cases expect; review the difference
+golden: setup ## rewrite the expectations of the golden cases; review the difference
 	@$(RUN) tests.golden.rewrite && $(RUN) tests.golden.matrix
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
@@ -165,14 +165,14 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 bench: setup chromium openssl ## measure; figures and method go to bench/RESULTS.md
 	@$(RUN) bench $(ARGS)
 
-soak: setup ## half the full rate for MINUTES (30): memory and open files of every part, judged; goes to bench/RESULTS.md
+soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
 	@SOAK_MINUTES=$(or $(MINUTES),30) $(RUN) bench soak
 
 up: setup ## start the one-machine stack
 	@$(RUN) counterflow up
 
-down: setup ## stop it
+down: setup ## stop the stack
 	@$(RUN) counterflow down
 
-status: setup ## what runs
+status: setup ## show the running parts
 	@$(RUN) counterflow status

@@ -21,8 +21,8 @@ counterflow sql modify_ratio --system PROD1 --from "2026-05-04 09:00" --to "2026
 ```
 
 A terminal shows a table, or one block per row where the table is wider than the terminal. It shows the first 1,000
-rows and says so. A pipe or a file gets every column of every row, separated by tabs, below a line of names; a missing
-figure is `\\N`. `--format tsv|csv|jsonl|table` chooses, and a `FORMAT` clause of a statement gives
+rows and reports when there are more. A pipe or a file gets every column of every row, separated by tabs, below a line
+of names; a missing figure is `\\N`. `--format tsv|csv|jsonl|table` chooses, and a `FORMAT` clause of a statement gives
 [any format of ClickHouse](https://clickhouse.com/docs/interfaces/formats). More than a million rows end with an error;
 `SETTINGS max_result_rows = 10000000` at the end of a statement allows ten million.
 

@@ -1,8 +1,8 @@
-"""Findings: what limited a system, each by a stated rule, a `.sql` file below `findings/`.
+"""Findings: what limited a system, each by a stated rule in a `.sql` file below `findings/`.
 
-The first line is the question, the second its rule. A statement takes `systems`, `since` and `until` as stored
-questions do and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; of several alike, the
-first) and `finding`, a sentence with its figures.
+The first line of a file is the question, the second its rule. A statement takes `systems`, `since` and `until` as
+stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
+several equal ones) and `finding`, a sentence with its figures.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 def findings(
     client: ClickHouse, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
 ) -> list[Finding]:
-    """Return all findings, the worst first, each system's together.
+    """Return all findings, grouped by system, the worst first.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def findings(
 
 
 def worst_first(found: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Return the findings by system: the one with most limits first, of equals the one with most to watch."""
+    """Return the findings by system: the system with most limits first, and among equals the one with most to watch."""
     by_system: dict[str, list[Finding]] = {}
     for one in found:
         by_system.setdefault(one.system, []).append(one)

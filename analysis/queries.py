@@ -1,8 +1,8 @@
 """Stored questions, each a `.sql` file: `counterflow sql NAME` runs it, the demo and `watch` show it.
 
 The first line is the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
-`{systems:Array(String)}` restricts it to systems, empty means all; `{since:DateTime64(3)}` to intervals that end later
-and `{until:DateTime64(3)}` to those that end by then.
+`{systems:Array(String)}` restricts it to systems (empty: all), `{since:DateTime64(3)}` to intervals that end later than
+that, and `{until:DateTime64(3)}` to those that end by then.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 
 
 class Spell(BaseModel):
-    """A time, behind `begin` up to and including `end`, in which the limit was hit; both need an offset from UTC."""
+    """A time, after `begin` up to and including `end`, in which the limit was hit; both need an offset from UTC."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,7 +55,7 @@ class Score(NamedTuple):
     precision : share of the raised time that lies in a spell; None where nothing was raised.
     recall : share of the spells that were found; None without spells.
     lead_min : minutes left of a spell when its state was first raised, mean over those found; None without any.
-    late_min : minutes from the beginning of a spell until then, mean.
+    late_min : minutes from the beginning of a spell until its state was first raised, mean.
     false_alarm_min : minutes raised outside all spells.
     """
 
@@ -69,7 +69,7 @@ class Score(NamedTuple):
 
 
 def score(judged: Iterable[Judged], spells: Collection[Spell]) -> Score:
-    """Compare judged intervals with labelled spells; what no spell names ought not to be raised."""
+    """Compare judged intervals with labelled spells; a raised interval outside all spells is a false alarm."""
     right_s, false_s = 0.0, 0.0
     first: dict[Spell, datetime] = {}
     for one in judged:

@@ -1,8 +1,8 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
 `python -m bench land jobs` runs some; figures of the others are kept from `bench/results.json`. A module prints its
-figures as JSON lines (`bench.figure.Figure.emit`); whatever else it prints is shown as it runs.
-What a bench measured is kept when a later one is interrupted.
+figures as JSON lines (`bench.figure.Figure.emit`); all its other output is shown as it runs.
+The figures of a bench are kept when a later one is interrupted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main(names: list[str]) -> int:
     if unknown := set(names) - set(known):
         print(f"no bench named {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
         return 2
-    # A shell has what it starts in the background ignore the first.
+    # A shell starts background jobs with SIGINT ignored.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.default_int_handler)
     store = FOLDER / "results.json"
@@ -72,7 +72,7 @@ def _run(name: str) -> tuple[list[dict[str, Any]], int]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=FOLDER.parent,
-        start_new_session=True,  # a terminal interrupts whole groups: so the bench is interrupted once
+        start_new_session=True,  # a terminal interrupts whole groups: this way the bench is interrupted once
     ) as process:
         assert process.stdout is not None
         try:
@@ -99,7 +99,7 @@ def _machine() -> str:
 
 
 def _fixed_task_s() -> float:
-    """Return CPU seconds of work that never changes: a shared machine is not equally fast every day."""
+    """Return the CPU seconds of a fixed task: a shared machine is not equally fast every day."""
     document = json.dumps([{"system": f"lpar{n:05}", "reads": n / 7, "writes": n * n} for n in range(20_000)])
     begin = time.process_time()
     for _ in range(10):
@@ -112,8 +112,8 @@ def _page(results: dict[str, Any]) -> str:
         "# Measured figures",
         "",
         "Written by `make bench`; do not edit. Each figure stands beside its limit and, where there is one, beside a",
-        "peer measured in the same run. CPU seconds are user + system of the processes named. The last column says how",
-        "fast the machine was: CPU seconds of a fixed task (JSON, compression), the slower of before and after.",
+        "peer measured in the same run. CPU seconds are user + system of the processes named. The last column has the",
+        "speed of the machine: CPU seconds of a fixed task (JSON, compression), the slower of before and after.",
         "",
         "| measure | figure | limit | met | peer in the same run | ratio | fixed task, CPU s |",
         "|---|---|---|---|---|---|---|",

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _fill(client: ClickHouse) -> None:
-    # At this size the rollups would take most of the time; the ledger and what lists systems stay.
+    # At this size the rollups would take most of the time; the ledger and the views that list systems stay.
     for view in client.rows("SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_1h$')"):
         client.post(f"DROP VIEW counterflow.{view['name']}")
     begin = midnight() - timedelta(days=DAYS)
@@ -67,7 +67,7 @@ def _fill(client: ClickHouse) -> None:
         for number in range(DAYS):
             days = [day(agent, number, begin) for agent in range(AGENTS)]
             list(pool.map(lambda statement: client.post(statement, settings=_FILL), days))
-    # This measures the cost of comparing; test_audit.py tests that the audit finds what differs.
+    # This measures the cost of comparing; test_audit.py tests that the audit finds differences.
     query = (FOLDER / "disk_load/audit.sql").read_text()
     named = client.rows(f"DESCRIBE TABLE ({query})", _period(begin, begin))
     columns = ", ".join(row["name"] for row in named if row["name"] != "landed_at")  # a default of the table

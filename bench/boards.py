@@ -1,4 +1,4 @@
-"""How long the queries of boards take, sent as Grafana sends them: each alone, and all of a board as it opens.
+"""Times of the queries of boards, sent as Grafana sends them: each alone, and all of a board as it opens.
 
 Thirty days of a fleet of 50 systems. Drawing in the browser is not included: there is no Grafana here.
 """
@@ -26,7 +26,7 @@ from counterflow.dashboards.statement import statement
 
 REPEATS = 3
 AT_ONCE = 6
-"""A browser sends a server so many requests at once over HTTP/1.1."""
+"""The number of requests that a browser sends to a server at once over HTTP/1.1."""
 
 
 class Took(NamedTuple):
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _timed(reader: ClickHouse, end: datetime) -> Iterator[Took]:
-    """Yield how long each statement takes, each once."""
+    """Yield the time of each distinct statement."""
     known = set[str]()
     for board in boards().values():
         for name, sql, least_s in _statements(board):
@@ -85,7 +85,7 @@ def _timed(reader: ClickHouse, end: datetime) -> Iterator[Took]:
 
 
 def _opened(reader: ClickHouse, board: Board, end: datetime) -> float:
-    """Return how long it takes until every query that a board sends as it opens is answered."""
+    """Return the time until every query that a board sends as it opens is answered."""
     sent = [_sent(reader, board, sql, least_s, end) for _, sql, least_s in _statements(board)]
     seconds = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -104,7 +104,7 @@ def _sent(reader: ClickHouse, board: Board, sql: str, least_s: int, end: datetim
 
 
 def _statements(board: Board) -> Iterator[tuple[str, str, int]]:
-    """Yield what a board sends: a name, the statement, and the shortest bucket, seconds."""
+    """Yield the name of each query of a board, its statement, and its shortest bucket, seconds."""
     for name in board.drawings:
         if chart := charts().get(name):
             yield name, statement(chart), 1 if chart.usual_s else chart.interval_s

@@ -1,4 +1,4 @@
-"""A thousand recordings published as they are, and each in gzip: what unpacking costs."""
+"""The cost of unpacking: a thousand recordings published as they are, and each in gzip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUNDS = 2
 
 
 def main() -> None:
-    """Publish the folders in turn, each under a name of its own."""
+    """Publish plain and packed recordings in turn, each time under an agent of its own."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-compressed-") as home:
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def recordings(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Write the recordings, each of a host of its own, and the same packed."""
+    """Write the recordings, each from a host of its own, and packed copies of them."""
     made = io.BytesIO()
     generate(made, dataclasses.replace(Shape(), snapshots=12, disks=12))
     host = Shape().host.encode()

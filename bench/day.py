@@ -24,7 +24,7 @@ LONGEST_S = 1800
 
 
 def main(intervals: int = 96) -> None:
-    """Publish the day with the command users have, and wait until all of it has landed and is computed."""
+    """Publish the day with the users' own command, and wait until all of it has landed and is computed."""
     parts = StackSettings.from_environment().parts
     shape = Shape(intervals=intervals)
     with tempfile.TemporaryDirectory(prefix="bench-day-") as name:
@@ -77,7 +77,7 @@ def cpu(settings: StackSettings) -> dict[str, float]:
 def publish(
     path: Path, settings: StackSettings, agent_id: str, *, system: str | None = "BENCH"
 ) -> tuple[int, float, float]:
-    """Return how many records were published, the peak of the command's memory, MiB, and its CPU seconds."""
+    """Return the number of published records, the peak of the command's memory, MiB, and its CPU seconds."""
     command = [sys.executable, "-m", "counterflow", "publish", str(path), "--json", "--agent-id", agent_id]
     command += ["--system", system] if system else []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings.environment})

@@ -1,4 +1,4 @@
-"""What a record costs on its way to Kafka: our frames, checked, beside Influx line protocol."""
+"""The cost of encoding a record for Kafka: our frames, checked, beside Influx line protocol."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. `limit` reads like `>= 25`; `peer` names what was measured beside it in the same run.
+    """One figure. `limit` reads like `>= 25`; `peer` names the peer measured in the same run.
 
-    `method` is one sentence: the input, what was timed, and what the clock was (CPU seconds or wall).
+    `method` is one sentence: the input, what was timed, and by which clock (CPU seconds or wall).
     """
 
     measure: str

@@ -1,4 +1,4 @@
-"""An nmon file until its last row can be queried: publish, broker and lander side by side, no jobs."""
+"""From an nmon file until its last row can be queried: publish, broker and lander side by side, no jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_S = 900
 
 
 def main() -> None:
-    """Publish a recording with the command users have, and wait until all of it has landed."""
+    """Publish a recording with the users' own command, and wait until all of it has landed."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-file-") as name:
         settings = free_settings(Path(name) / "home", parts)

@@ -1,4 +1,4 @@
-"""Records and tables as an agent publishes them, and rows sent to a topic as fast as it takes them."""
+"""Records and tables as an agent publishes them, and rows sent to a topic as fast as the broker accepts them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterflow.collectors.records import Item, Record, Table
 
 
 def framed(items: Iterable[Item], agent_id: str = "bench") -> Iterator[Message]:
-    """Yield the messages of records and tables that are all well-formed; anything else is passed over."""
+    """Yield the messages of records and tables, which must be well-formed; skip all other items."""
     frames: Frames[None] = Frames(agent_id)
     for item in items:
         if isinstance(item, Record | Table):

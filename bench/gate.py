@@ -1,7 +1,7 @@
-"""Has a path become slower than recorded? Its CPU time over that of a fixed task, in one run.
+"""Has a code path become slower than recorded? Its CPU time over that of a fixed task, in one run.
 
 Ratios can be compared between machines where seconds cannot; they still vary, which is why the margin is wide.
-`bench/gate.json` has the recorded ratios and the commit that they are of; `python -m bench.gate --record` writes them.
+`bench/gate.json` has the recorded ratios and their commit; `python -m bench.gate --record` writes them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Recorded(TypedDict):
 
 @contextmanager
 def paths() -> Iterator[dict[str, Work]]:
-    """Give what is measured, by its name; input is made beforehand."""
+    """Yield the measured code paths by name, with their input prepared."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         nmon = folder / "aix.nmon"
@@ -62,7 +62,7 @@ def paths() -> Iterator[dict[str, Work]]:
 
 
 def ratios() -> dict[str, float]:
-    """Return what each path takes of CPU time over what the fixed task takes, the least of some rounds of both."""
+    """Return the CPU time of each path over that of the fixed task, each the least of some rounds."""
     with paths() as measured:
         least: dict[str, float] = {}
         task = min(_cpu_s(_fixed_task) for _ in range(ROUNDS))
@@ -92,9 +92,9 @@ def _encode(records: list[Record]) -> None:
 
 
 def _fixed_task() -> None:
-    """Do what parsing does, with nothing of ours: split lines, make numbers, keep them by name, write JSON.
+    """Work as a parser does, without our code: split lines, convert numbers, keep them by name, write JSON.
 
-    Rows are kept, so that it waits for memory as the paths do while other processes use the caches.
+    Rows are kept, so that the task waits for memory, as the paths do, while other processes use the caches.
     """
     line = ",".join(str(number / 10) for number in range(20)).encode()
     rows = [{f"c{n}": float(value) for n, value in enumerate(line.split(b","))} for _ in range(6_000)]

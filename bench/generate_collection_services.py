@@ -1,6 +1,6 @@
-"""Generates QAPMJOBMI and QAPMJOBOS exports of any size: a day of a busy system, seeded, in the layout as documented.
+"""Generates QAPMJOBMI and QAPMJOBOS exports of any size: a day of a busy system, seeded, in the documented layout.
 
-No real export is public; column order and the share of zeros are this module's, not a system's.
+No real export is public; column order and the share of zeros are this module's own, not those of a system.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from counterflow.collectors.formats.ibmi_tables.export import columns, write
 START = datetime(2026, 7, 14)  # noqa: DTZ001 - local time of the system
 PREPARED_ROWS = 500
 JOB_SHARE = 0.4
-"""Rows of QAPMJOBMI that are the first thread of a job and so have a row in QAPMJOBOS."""
+"""Share of the rows of QAPMJOBMI that are the first thread of a job and so have a row in QAPMJOBOS."""
 BUSY = frozenset(
     [
         "JBTCPU",
@@ -65,16 +65,16 @@ BUSY = frozenset(
         "JBSQLSTMT",
     ]
 )
-"""Counters that most jobs move."""
+"""Counters that most jobs change."""
 ZERO_SHARE = 0.5
-"""Those of a job that are 0 in an interval."""
+"""Share of these counters that are 0 for a job in an interval."""
 OTHER_ZERO_SHARE = 0.9
-"""The same of all other counters: most jobs use neither sockets nor commitment control, and hold few locks."""
+"""The same for all other counters: most jobs use neither sockets nor commitment control, and hold few locks."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How much to generate; `rows` are rows of QAPMJOBMI in an interval."""
+    """The amount to generate; `rows` are rows of QAPMJOBMI in an interval."""
 
     intervals: int = 96
     rows: int = 14_600
@@ -85,7 +85,7 @@ class Shape:
 def generate(folder: Path, shape: Shape) -> tuple[Path, Path]:
     """Write QAPMJOBMI.csv and QAPMJOBOS.csv into `folder` and return their paths.
 
-    Figures are taken from lines prepared once; what names a job and an interval is each row's own.
+    Figures come from lines prepared once; only the names of job and interval are specific to each row.
     """
     paths = (folder / "QAPMJOBMI.csv", folder / "QAPMJOBOS.csv")
     for path in paths:
@@ -107,7 +107,7 @@ def _write(path: Path, table: str, shape: Shape) -> None:
 
 
 def _prepared(table: str, shape: Shape) -> list[tuple[str, str]]:
-    """Return rows without what places them in time, cut where the job number is."""
+    """Return rows without their time columns, cut at the job number."""
     chosen = random.Random(shape.seed)
     fields = tables()[table].fields
     names = columns(table)[len(tables()[table].time) :]

@@ -21,20 +21,20 @@ from tests.conftest import free_settings
 
 SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
 MANY, METRICS = 1_000, 3
-"""Systems of the year, and counters of each in the rollup by hour."""
+"""Systems of the year, and the counters of each in the hourly rollup."""
 
 _FRESH_PARTS = 8
 """Parts of the last day, each of a few hours of all systems, as they land; those of earlier days are merged by then."""
 
 
 class Made(NamedTuple):
-    """Rows of a table: one a system, thing and interval.
+    """Rows of a table: one per system, thing and interval.
 
     Parameters
     ----------
-    systems : first and behind the last of the fleet's systems that have them.
+    systems : the fleet's systems that have them: the first, and the one after the last.
     things : values of the key columns, in the order of the table's key.
-    key : names of the key columns; further names may follow, of what is known of a thing.
+    key : names of the key columns; names of further properties of a thing may follow.
     columns : expressions of the other columns, of `h` (a hash of the row), `a`, `b`, `c` (0 to 100, one decimal).
     """
 
@@ -162,14 +162,14 @@ TABLES: Mapping[str, Made] = {
 
 
 class Engine(NamedTuple):
-    """An engine with generated rows: where it is, the rows of each table, and the midnight where its days end."""
+    """An engine with generated rows: its settings, the rows of each table, and the midnight at which its days end."""
 
     settings: StackSettings
     rows: Mapping[str, int]
     end: datetime
 
     def reader(self) -> ClickHouse:
-        """Return a connection as Grafana has it."""
+        """Return a connection as Grafana's user."""
         return ClickHouse(self.settings.clickhouse_url, "reader", self.settings.clickhouse_password("reader"))
 
 
@@ -247,7 +247,7 @@ def _drop_rollup_views(client: ClickHouse) -> None:
 
 
 def rows(client: ClickHouse) -> dict[str, int]:
-    """Return the rows of each table that has any, but for what migrations were applied."""
+    """Return the number of rows of each table that has any, except the list of applied migrations."""
     counted = (
         "SELECT table, sum(rows) AS n FROM system.parts"
         " WHERE active AND database = 'counterflow' AND table != 'migration' GROUP BY table"
@@ -262,12 +262,12 @@ def _send(client: ClickHouse, statements: Iterable[str]) -> None:
 
 
 def _system(number: str) -> str:
-    """Return the SQL of the name of a system, by that of its number."""
+    """Return the SQL of a system's name, from the SQL of its number."""
     return f"concat('sys', leftPad(toString({number}), 3, '0'))"
 
 
 def midnight() -> datetime:
-    """Return the last midnight, UTC: where the generated days end."""
+    """Return the last midnight, UTC, at which the generated days end."""
     return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -286,7 +286,7 @@ def _rollup(table: str, step_s: int, days: int, end: datetime) -> str:
 
 
 def _day(table: str, made: Made, day: datetime, parts: int, interval_s: int = INTERVAL_S) -> Iterator[str]:
-    """Yield the statements of one day; each gives one part."""
+    """Yield the statements of one day; each makes one part."""
     first, behind = made.systems
     intervals = 86_400 // interval_s // parts
     columns = {"ts": "ts", "interval_s": f"{interval_s}.", "system": _system("s")}
@@ -313,7 +313,7 @@ def _literal(value: object) -> str:
 
 
 def _anomalies(end: datetime) -> str:
-    """Return the statement that makes what is rare: an anomaly of each system every ten minutes."""
+    """Return the statement that makes the rare rows: an anomaly of each system every ten minutes."""
     return (
         "INSERT INTO counterflow.quality (ts, system, source, agent_id, seq, collected_at, file, line, byte_offset,"
         " reason, kept, detail)\n"

@@ -1,6 +1,6 @@
 """Generate an AIX nmon recording: deterministic, streamed, in the layout that topas_nmon documents and writes.
 
-The figures are made up but consistent in every way that was found true of real recordings: user, system, wait and
+The figures are made up, but consistent in every way that real recordings were found to be: user, system, wait and
 idle cores add up to PhysicalCPU; CPU_ALL is relative to the larger of entitlement and consumption; VP_* to the virtual
 processors; DISKXFER = DISKRIO + DISKWIO = transfers of DISKBSIZE KB; the load sometimes exceeds the entitlement.
 
@@ -39,7 +39,7 @@ DISK_METRICS = {
 }
 
 ACCOUNTED = 0.87
-"""Part of the partition's user and system time that the rows of TOP add up to: measured on real recordings."""
+"""Share of the partition's user and system time to which the rows of TOP add up, as measured on real recordings."""
 
 COMMANDS = (  # command, weight among the processes, threads, text KB, data KB, user, arguments
     ("db2sysc", 1.10, 64, 96, 76_800, "db2inst1", "db2sysc 0"),
@@ -54,7 +54,7 @@ COMMANDS = (  # command, weight among the processes, threads, text KB, data KB, 
 
 @dataclass(frozen=True)
 class Shape:
-    """What is recorded."""
+    """The size and content of a recording."""
 
     snapshots: int = 1440
     interval: int = 60

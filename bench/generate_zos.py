@@ -45,7 +45,7 @@ def minutes(systems: int, members: int, count: int) -> Iterator[tuple[str, dict[
 
 
 def configured(systems: int, members: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a ceiling a member and a batch a system."""
+    """Yield a ceiling per member and a batch per system."""
     ts = f"{BEGIN - timedelta(days=365):%FT%TZ}"
     for number in range(systems):
         envelope = {"ts": ts, "system": f"SYS{number:03}", "source": "site", "agent_id": "bench", "collected_at": ts}
@@ -57,7 +57,7 @@ def configured(systems: int, members: int) -> Iterator[tuple[str, dict[str, Any]
 
 
 def publish(kafka: Kafka, rows: Iterable[tuple[str, dict[str, Any]]]) -> int:
-    """Publish rows in frames of one system and instant, as the agent does; return how many rows."""
+    """Publish rows in frames of one system and instant, as the agent does; return the number of rows."""
     count = 0
 
     def messages() -> Iterator[tuple[str, dict[str, Any]]]:

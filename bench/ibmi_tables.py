@@ -20,11 +20,11 @@ from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Record, Table
 
 SHARE_OF_NMON = 15 / 25
-"""The limit of this reading over that of the nmon parse, as both are set for the reference machine."""
+"""The limit of this parse over that of the nmon parse, both as set for the reference machine."""
 
 
 def parse(path: Path) -> None:
-    """Take every item of both files and print CPU seconds, peak memory and rows."""
+    """Read every item of both files and print CPU seconds, peak memory and rows."""
     before = os.times()
     items = chain.from_iterable(found.items for found in read_each(path, UTC, "BENCH"))
     rows = sum(item.rows for item in items if isinstance(item, Record | Table))

@@ -30,7 +30,7 @@ from tests.support.frames import frames
 
 ROWS = 2_000_000
 SYSTEMS = 8
-"""As many in each of two partitions."""
+"""Each of two partitions has half of them."""
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -40,11 +40,11 @@ COUNTERS = [  # of a row of QAPMJOBMI joined with QAPMJOBOS
 
 
 class Input(NamedTuple):
-    """What a job is fed: rows of `dataset` from `source`, with `figures` made of a number and a value.
+    """The input of a job: rows of `dataset` from `source`, with `figures` computed from a number and a value.
 
-    A system has `each` disks, processes or jobs an interval; four processes share a command, ten jobs a name.
-    `group` and `value` are columns that the peer sums by and of. Each job has a topic of its own, by a `version` of
-    the dataset that no release has.
+    A system has `each` disks, processes or jobs an interval; four processes share a command, ten jobs a name. The peer
+    sums the column `value` by the column `group`. Each job has a topic of its own, by a `version` of the dataset that
+    no release has.
     """
 
     dataset: str
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def emit(name: str, cold: Took, warm: Took, plain: float) -> None:
-    """Print what was measured, and the figure."""
+    """Print the measured times, and the figure."""
     print(f"{name}: cold {cold}; warm {warm}")
     method = (
         f"{ROWS:,} rows of {SYSTEMS} systems in {CORES} partitions through the job {METHOD}; {warm.cpu_s:.1f} CPU s of "
@@ -120,7 +120,7 @@ def rows(given: Input) -> Iterator[dict[str, Any]]:
 
 
 def disk(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a disk as nmon on AIX gives them."""
+    """Return the figures of a disk as nmon on AIX records them."""
     return {
         "disk": f"hdisk{number}",
         "device_type": "disk",
@@ -140,7 +140,7 @@ def disk(number: int, value: float) -> dict[str, Any]:
 
 
 def process(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a process as nmon on AIX gives them."""
+    """Return the figures of a process as nmon on AIX records them."""
     return {
         "job": str(4_000_000 + number),
         "command": f"command{number // 4}",

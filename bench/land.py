@@ -1,4 +1,4 @@
-"""Rows landed a second, beside a plain consume-and-POST loop; bytes that a value takes on disk, everything included."""
+"""Rows landed a second, beside a plain consume-and-POST loop; bytes of a value on disk, everything included."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TABLES = ("disk", "metric_1h", "ledger")
 
 
 def main() -> None:
-    """Publish and land two intervals; land the second with each peer, too, into emptied tables."""
+    """Publish and land rows at two intervals; also land the second with each peer, into emptied tables."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-land-") as home:
         settings = free_settings(Path(home), parts)
@@ -71,7 +71,7 @@ def main() -> None:
     )
     Figure("land", round(lander), "rows/s", ">= 400000", method, "consume-and-POST loop", round(loop)).emit()
     method = (
-        "The lander against the peer above, which lands at least once; below 0 the lander is the faster one, since it "
+        "The lander against the peer above, which lands at least once; below 0 the lander is faster, since it "
         "reads and commits while an insert is under way and the loop waits."
     )
     price = 100 * (1 - lander / loop)
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def records(interval_s: int) -> Iterator[dict[str, object]]:
-    """Yield disk records as an agent makes them of nmon: rates of one decimal times the interval."""
+    """Yield disk records as an agent makes them from nmon: rates of one decimal times the interval."""
     chance = random.Random(7)
     disks = [
         (f"lpar{s:02}", f"hdisk{d}", chance.random() < 1 / 3, chance.lognormvariate(4, 1), chance.uniform(4, 64))
@@ -171,7 +171,7 @@ def cpu_s(process: psutil.Process) -> float:
 
 
 def command(settings: StackSettings) -> tuple[str, ...]:
-    """Return the command that lands all that there is, and ends."""
+    """Return the command that lands everything in the topics, and ends."""
     password = str(settings.secrets / "clickhouse-lander")
     words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
     return (sys.executable, "-m", *words, "--password-file", password)

@@ -22,7 +22,7 @@ LONGEST_S = 1800
 
 
 def main() -> None:
-    """Publish two folders of recordings, each at once, with the command users have: the first warms the JVMs."""
+    """Publish two folders of recordings, each at once, with the users' own command: the first warms the JVMs."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-line-") as name:
         folders = [Path(name) / which for which in ("first", "second")]
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 class Through(NamedTuple):
-    """What it took: until all was published, and until the last result was complete."""
+    """Seconds until all was published, and until the last result was complete; CPU seconds by part."""
 
     records: int
     published_s: float
@@ -53,7 +53,7 @@ class Through(NamedTuple):
 
 
 def record(folder: Path, first: int) -> float:
-    """Write recordings of systems with numbers from the first on; return their size in MB."""
+    """Write recordings of systems numbered from `first` on; return their size in MB."""
     folder.mkdir()
     for number in range(first, first + RECORDINGS):
         with (folder / f"aix{number}.nmon").open("wb") as out:

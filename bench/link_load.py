@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def emit(cold: Took, warm: Took, plain: float) -> None:
-    """Print what was measured, and the figure."""
+    """Print the measured times, and the figure."""
     print(f"cold {cold}; warm {warm}")
     method = (
         f"{SAMPLES:,} samples of {SYSTEMS} systems with {LINKS} links each, two of them beside a physical port, in "
@@ -69,7 +69,7 @@ def fill(kafka: Kafka) -> None:
 
 
 def wire(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what `link_wire` finds for a sample of a group."""
+    """Return the result of `link_wire` for a sample of a group."""
     names = ("ts", "system", "link_type", "link")
     return {
         **{name: row[name] for name in names},
@@ -80,7 +80,7 @@ def wire(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def samples() -> Iterator[dict[str, Any]]:
-    """Yield samples as Db2 Mirror's views, the HMC and nmon give them."""
+    """Yield samples as Db2 Mirror's views, the HMC and nmon provide them."""
     for interval in range(SAMPLES // (SYSTEMS * LINKS)):
         before, ts = (f"{BEGIN + at * timedelta(seconds=15):%FT%TZ}" for at in (interval, interval + 1))
         for system in range(SYSTEMS):

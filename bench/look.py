@@ -1,4 +1,4 @@
-"""Look: files to their report with nothing running, beside pyNmonAnalyzer, which writes CSV files of a recording."""
+"""Look: from files to their report with nothing running, beside pyNmonAnalyzer, which converts a recording to CSV."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSTS, HOST_SNAPSHOTS, HOST_DISKS = 1_000, 24, 24
 
 
 class Taken(NamedTuple):
-    """What a look took: seconds by the clock, CPU seconds, and the largest of its processes, MiB."""
+    """The cost of a look: wall seconds, CPU seconds, and the size of its largest process, MiB."""
 
     wall_s: float
     cpu_s: float
@@ -56,7 +56,7 @@ def main() -> None:
             f"result, findings and the report, wall on {os.cpu_count()} cores; {taken.cpu_s:.1f} CPU s."
         )
         Figure("look at a large recording", round(taken.wall_s, 1), "s", "<= 12", method).emit()
-        method = "The same, the largest process of it."
+        method = "The same, its largest process."
         Figure("look, resident", round(taken.resident_mib), "MiB", "<= 1024", method).emit()
         method = "The same in MB a CPU second; the peer writes CSV files of the recording, without findings or charts."
         rate = round(size / taken.cpu_s, 1)

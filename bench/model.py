@@ -1,6 +1,6 @@
-"""What a fleet needs, from what was measured: `python -m bench.model 100 10000 1000000`.
+"""The needs of a fleet, derived from measured figures: `python -m bench.model 100 10000 1000000`.
 
-Nothing is measured here: rows and rates are those of bench/results.json and of the pages named, and assumptions are
+Nothing is measured here: rows and rates come from bench/results.json and from the modules named, and assumptions are
 named as such. docs/scale.md shows the result and the limit of each part.
 """
 
@@ -20,29 +20,29 @@ _BEGIN, _END = "<!-- made by `make bench` -->", "<!-- end -->"
 
 @dataclass(frozen=True)
 class Measured:
-    """What one core does, and what a row weighs; each names the figure it comes from."""
+    """Rates of one core, and sizes of a row; each names the figure that it comes from."""
 
     rows_a_system_s: float
     """bench/panels.py: 150,494,997 rows of 50 systems in 30 days, at one interval in 15 s."""
     job_rows_core_s: float
-    """bench/jobs.py, `disk_load`, half of what two cores do with the broker beside it."""
+    """bench/jobs.py, `disk_load`: half the rate of two cores, with the broker beside it."""
     land_rows_core_s: float
     """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
     partition_rows_s: float
-    """bench/land.py: rows/s through four partitions, a quarter each. One alone takes more: the cores were the limit."""
+    """bench/land.py: a quarter of the rows/s of four partitions. One alone takes more: the cores were the limit."""
     record_bytes: float
     """bench/encode.py: JSON of a disk row in its frame, not compressed."""
     task_manager_row_s: float
     """bench/state.py: CPU s of the TaskManager for a row, with all jobs."""
     state_bytes: float
-    """bench/state.py: what all jobs keep of a system at one interval a minute, times the four of one in 15 s."""
+    """bench/state.py: state of all jobs for a system at one interval a minute, times four for one in 15 s."""
     row_bytes: float
     """bench/land.py: stored bytes of a value at 15 s, rollup and ledger included, times the 10 values of a disk row."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What a site decides. `load` is the share of its limit that a part is planned to run at."""
+    """The decisions of a site. `load` is the share of its limit at which a part is planned to run."""
 
     load: float = 0.5
     task_manager_cores: int = 2
@@ -54,9 +54,9 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fleet of `systems` needs. Bytes are those of all copies; Kafka's are not compressed.
+    """The needs of a fleet of `systems`. Bytes are those of all copies; Kafka's are not compressed.
 
-    One TaskManager ends where `task_managers` becomes 2.
+    One TaskManager suffices while `task_managers` is 1.
     """
 
     systems: int
@@ -71,7 +71,7 @@ class Plan:
 
 
 def measured(figures: dict[str, float]) -> Measured:
-    """Return what the model needs, from the figures by their names."""
+    """Return the inputs of the model, from the figures by name."""
     return Measured(
         rows_a_system_s=150_494_997 / (50 * 30 * 86_400),
         job_rows_core_s=figures["disk_load"] / 2,
@@ -85,7 +85,7 @@ def measured(figures: dict[str, float]) -> Measured:
 
 
 def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
-    """Return what so many systems need."""
+    """Return the needs of so many systems."""
     rows_s = systems * m.rows_a_system_s
 
     def cores(of: float) -> int:
@@ -105,13 +105,13 @@ def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
 
 
 def figures() -> dict[str, float]:
-    """Return every measured figure by its name."""
+    """Return every measured figure by name."""
     found = json.loads(RESULTS.read_text())
     return {figure["measure"]: figure["value"] for bench in found.values() for figure in bench["figures"]}
 
 
 def table(fleets: tuple[int, ...] = FLEETS) -> str:
-    """Return the plans as a table in Markdown, a column a fleet."""
+    """Return the plans as a table in Markdown, a column per fleet."""
     plans = [plan(systems, measured(figures())) for systems in fleets]
     rows = [
         ("systems", [f"{p.systems:,}" for p in plans]),
@@ -129,7 +129,7 @@ def table(fleets: tuple[int, ...] = FLEETS) -> str:
 
 
 def page(text: str) -> str:
-    """Return the text of docs/scale.md with the table as it is now."""
+    """Return the text of docs/scale.md with the current table."""
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
     return f"{before}{_BEGIN}\n{table()}\n{_END}{after}"

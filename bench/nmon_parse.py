@@ -1,4 +1,4 @@
-"""nmon parse: a large AIX recording into records, and into encoded frames, beside pyNmonAnalyzer."""
+"""nmon parse: from a large AIX recording to records, and to encoded frames, beside pyNmonAnalyzer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PEER_SECONDS = 120
 
 
 def parse(path: Path, to: str) -> None:
-    """Take every record, or frame, of the recording and print its CPU seconds and peak memory."""
+    """Parse the recording into records or frames, and print CPU seconds and peak memory."""
     before = os.times()
     with path.open("rb") as stream:
         items = FORMAT.parse(stream, Context(str(path), UTC))
@@ -43,7 +43,7 @@ def measure(path: Path, to: str = "records") -> tuple[float, float]:
 def peer(path: Path, folder: Path) -> float | None:
     """Return MB a CPU second of pyNmonAnalyzer writing its CSV files, or None where it is not available.
 
-    Its exit status means nothing: it is 1 after a success.
+    Its exit status is ignored: it is 1 even after success.
     """
     if shutil.which(PEER[0]) is None:
         return None

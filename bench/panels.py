@@ -1,4 +1,4 @@
-"""How long the queries of all panels take: thirty days of a fleet at 15 s, and a year of 1,000 systems."""
+"""Times of the queries of all panels: thirty days of a fleet at 15 s, and a year of 1,000 systems."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from counterflow.stack import supervision
 
 REPEATS = 5
 
-Asked = tuple[Board, Chart]
+Placed = tuple[Board, Chart]
 
 
 class Took(NamedTuple):
-    """What one query took: the median of several runs, wall, and the CPU seconds of one."""
+    """The times of one query: the median of several runs, wall, and the CPU seconds of one."""
 
     name: str
     seconds: float
@@ -64,8 +64,8 @@ def percentile_95(taken: Sequence[Took]) -> float:
     return statistics.quantiles((took.seconds for took in taken), n=20, method="inclusive")[-1]
 
 
-def of_boards(uids: Iterable[str]) -> list[Asked]:
-    """Return the charts on these boards, each once, with the first board it is on."""
+def of_boards(uids: Iterable[str]) -> list[Placed]:
+    """Return the charts on these boards, each once, with the first board that has it."""
     found: dict[str, Board] = {}
     for board in (boards()[uid] for uid in uids):
         for name in board.charts:
@@ -73,14 +73,14 @@ def of_boards(uids: Iterable[str]) -> list[Asked]:
     return [(board, charts()[name]) for name, board in found.items()]
 
 
-def measure(engine: fleet.Engine, asked: Sequence[Asked], shown: timedelta) -> list[Took]:
+def measure(engine: fleet.Engine, placed: Sequence[Placed], shown: timedelta) -> list[Took]:
     """Run each chart's query over the time up to the end of the rows; print the ten slowest."""
     listed = ", ".join(f"{table} {count:,}" for table, count in sorted(engine.rows.items(), key=lambda row: -row[1]))
     print(f"{sum(engine.rows.values()):,} rows: {listed}")
     process = psutil.Process(supervision.states(engine.settings)["clickhouse"].pid)
     taken = []
     with engine.reader() as reader:
-        for board, chart in asked:
+        for board, chart in placed:
             span = Range(
                 engine.end - shown, engine.end, bucket_s(engine.end - shown, engine.end, least_s=chart.interval_s)
             )
@@ -99,7 +99,7 @@ def measure(engine: fleet.Engine, asked: Sequence[Asked], shown: timedelta) -> l
 
 
 def chosen(reader: ClickHouse, board: Board, sql: str, span: Range) -> dict[str, str | Sequence[str]]:
-    """Return what is chosen of each variable of a query when its board opens: all, or the first."""
+    """Return the value of each variable of a query when its board opens: all options, or the first."""
     found: dict[str, str | Sequence[str]] = {}
 
     def choose(text: str) -> dict[str, str | Sequence[str]]:

@@ -1,7 +1,7 @@
-"""Where the time of publishing and landing goes: `python -m bench.profiles`; docs/scale.md has what it printed.
+"""Profiles of publishing and landing: `python -m bench.profiles`; docs/scale.md has its output.
 
-Processes in Python are sampled by py-spy, which uv fetches; a sample counts for the innermost function of ours. The
-engine is given the same rows for tables that do more and more with them.
+py-spy, which uv fetches, samples processes in Python; a sample counts for our innermost function. The engine receives
+the same rows for tables that do more and more with them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
 def _sampled(
     title: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, within: str = ""
 ) -> None:
-    """Print the share of each function in the samples of a command, of stacks that contain `within`."""
+    """Print the share of each function in the samples of a command, among stacks that contain `within`."""
     stacks = folder / "stacks"
     subprocess.run(
         (*SAMPLER, "--output", str(stacks), "--", *command),
@@ -85,7 +85,7 @@ def _sampled(
 
 
 def _engine(settings: StackSettings, client: ClickHouse) -> None:
-    """Print CPU microseconds a row of an insert into nothing, into the table alone, and into all that it feeds."""
+    """Print CPU microseconds per row of an insert into nothing, into the table alone, and into all that it feeds."""
     engine = psutil.Process(supervision.states(settings)["clickhouse"].pid)
     found = [orjson.dumps(frame) for frame in frames("disk", islice(land.records(60), ROWS))]
     many = BATCH // land.DISKS

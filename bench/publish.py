@@ -1,4 +1,4 @@
-"""Rows published and acknowledged: what the agent does after parsing, beside a producer that only sends bytes."""
+"""Rows published and acknowledged: the agent's work after parsing, beside a producer that only sends bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PRODUCER = {
 
 
 class AtLeastOnce(Publisher):
-    """The agent's publisher without its guarantee: no transactions, no numbering of batches, one flush a commit."""
+    """The agent's publisher without its guarantee: no transactions, no numbering of batches, one flush per commit."""
 
     def start(self) -> Committed:
         """Begin with nothing committed."""
@@ -70,7 +70,7 @@ class AtLeastOnce(Publisher):
 
 
 class Parsed:
-    """A format whose rows cost next to nothing: those of 1,200 disks a snapshot, as columns from memory."""
+    """A format whose rows cost next to nothing: 1,200 disks per snapshot, as columns from memory."""
 
     name = "parsed"
 
@@ -79,7 +79,7 @@ class Parsed:
         return False
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what `snapshots` does."""
+        """Yield the items of `snapshots`."""
         return snapshots()
 
 
@@ -95,7 +95,7 @@ def snapshots() -> Iterator[Item]:
 
 
 def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
-    """Return a disk record as a parser gives it."""
+    """Return a disk record as a parser makes it."""
     reads, writes = float((disk * 7 + snapshot) % 997), float((disk * 3 + snapshot) % 499)
     return {
         "ts": ts,

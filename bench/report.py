@@ -1,4 +1,4 @@
-"""How long a report takes, until a browser shows it, and the check of all dashboards."""
+"""Times of a report, until a browser shows it, and of the check of all dashboards."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def main() -> None:
 
 
 def _six_hours() -> list[str]:
-    """Return the options that select the last six hours of what is generated."""
+    """Return the options that select the last six hours of the generated day."""
     end = fleet.midnight()
     return ["--from", f"{end - timedelta(hours=6):%FT%T}", "--to", f"{end:%FT%T}"]
 
 
 def _seconds(settings: StackSettings, *arguments: str) -> float:
-    """Run a command as users do and return its seconds; what it found empty is no failure here."""
+    """Run a command as users do, print the end of its output, and return its seconds."""
     command = [sys.executable, "-m", "counterflow", *arguments]
     begin = time.monotonic()
     done = subprocess.run(command, env={**os.environ, **settings.environment}, capture_output=True, text=True)
@@ -72,7 +72,7 @@ def _seconds(settings: StackSettings, *arguments: str) -> float:
 
 
 def _shown(page: Path, profile: Path) -> tuple[int, float]:
-    """Return how many charts a page has, and the seconds until Chromium, with a new profile, has drawn it."""
+    """Return the number of charts on a page, and the seconds until Chromium, with a new profile, has drawn it."""
     profile.mkdir()
     with browser(profile) as chromium:
         begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""A Flink job over all that its topics hold, with what it took."""
+"""Runs a Flink job over all rows in its topics, and measures it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterflow.stack import flink, supervision
 from counterflow.stack.settings import StackSettings
 
 CORES = os.cpu_count() or 1
-"""Partitions of a topic and subtasks of a job: one a core."""
+"""Partitions of a topic and subtasks of a job: one per core."""
 METHOD = (
     f"in bounded mode at parallelism {CORES}, wall time of the Flink job, start-up included, second run on the same "
     f"TaskManager; broker on the same {CORES} cores"

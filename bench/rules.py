@@ -87,7 +87,7 @@ def log_rows(count: int = INTERVALS) -> list[dict[str, Any]]:
 
 
 def judge(name: str, given: list[dict[str, Any]]) -> tuple[float, set[str]]:
-    """Return CPU seconds of judging, rows already made intervals, and the states that were shown."""
+    """Return the CPU seconds of judging, without those of making intervals from rows, and the resulting states."""
     rule = rules()[name]
     intervals = [(rule.entity_of(row), rule.interval(row)) for row in given]
     parameters, shown = rule.parameters(), set()

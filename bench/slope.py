@@ -1,4 +1,4 @@
-"""What a second core and more partitions are worth to a job: the slope that docs/scale.md plans by."""
+"""The gain of a job from a second core and from more partitions: the slope by which docs/scale.md plans."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Half the full rate for a while: does memory of any part grow, or its open files, and is every record there?
+"""Half the full rate for a while: do memory or open files of any part grow, and does every record land?
 
-SOAK_MINUTES sets how long (`make soak`: 30; without it 3). The full rate is measured first, with the same files
-published at once. A part is judged by the straight line through its samples after the first third, in which caches and
-heaps fill.
+SOAK_MINUTES sets the duration (`make soak`: 30; 3 by default). The full rate is measured first, with the same files
+published at once. A part is judged by the regression line through its samples after the first third, in which caches
+and heaps fill.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from tests.conftest import free_settings
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 DISKS = 50
-"""Records of disks of a system in a snapshot; one more is of its processors."""
+"""Disk records in a snapshot of a system; one more record is of its processors."""
 FULL_SNAPSHOTS = 3_000
 EVERY_S = 2.0
-"""Seconds from sample to sample."""
+"""Seconds between samples."""
 ROTATED_S = 60.0
-"""A recording ends, and the next begins, as recorders do at midnight."""
+"""Seconds after which a recording ends and the next begins, as recorders do at midnight."""
 AGENT = "soak"
 
 BEGIN = datetime(2026, 9, 1, tzinfo=UTC)
@@ -48,7 +48,7 @@ MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", 
 
 
 class Sample(NamedTuple):
-    """What a part held at a moment, with its child processes."""
+    """Memory and open files of a part, with its child processes, at a moment."""
 
     at_s: float
     resident_mib: float
@@ -56,7 +56,7 @@ class Sample(NamedTuple):
 
 
 def main() -> None:
-    """Bring the stack up, find the full rate, and keep half of it up."""
+    """Bring the stack up, measure the full rate, and sustain half of it."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-soak-") as folder:
         settings = free_settings(Path(folder) / "home", parts)
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def recording(host: str) -> str:
-    """The beginning of a recording of a system."""
+    """Return the header of a recording of a system."""
     disks = ",".join(f"hdisk{n}" for n in range(DISKS))
     head = ["AAA,progname,nmon", "AAA,version,16n", "AAA,OS,Linux,6.1,#1,x86_64", f"AAA,host,{host}", "AAA,interval,1"]
     head += [f"AAA,time,{BEGIN:%H:%M.%S}", "AAA,date,01-SEP-2026", "AAA,cpus,2"]
@@ -82,7 +82,7 @@ def recording(host: str) -> str:
 
 
 def snapshot(number: int) -> str:
-    """One snapshot, a second after the one before."""
+    """Return one snapshot, a second after the previous one."""
     ts = BEGIN + timedelta(seconds=number)
     stamp = f"{ts:%H:%M:%S},{ts:%d}-{MONTHS[ts.month - 1]}-{ts:%Y}"
     reads = ",".join(f"{(number * 7 + n) % 900}.5" for n in range(DISKS))
@@ -94,7 +94,7 @@ def snapshot(number: int) -> str:
 def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> float:
     snapshots = "".join(map(snapshot, range(1, FULL_SNAPSHOTS + 1)))
     rate = 0.0
-    for host in ("cold", "full"):  # the first has the jobs compiled
+    for host in ("cold", "full"):  # the first warms the JVMs
         path = folder / f"{host}.nmon"
         path.write_text(recording(host) + snapshots)
         began = time.monotonic()
@@ -106,7 +106,7 @@ def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> flo
 
 
 def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[str, list[Sample]], int]:
-    """Return the samples of each part, and how many records the agent committed."""
+    """Return the samples of each part, and the number of records that the agent committed."""
     source = {"name": "soak", "paths": [str(folder / "soak-*.nmon")], "format": "nmon", "zone": "UTC", "settle_s": 1}
     config = folder / "agent.yaml"
     config.write_text(
@@ -133,14 +133,14 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
         finally:
             done.set()
             writer.join()
-            time.sleep(10)  # what was written last is read, and taken as whole
+            time.sleep(10)  # until the agent has read the last lines, and takes their snapshot as complete
             agent.terminate()
     memory = recall(settings.kafka("agent").client, AGENT)
     return samples, memory.agent.seq if memory.agent else 0
 
 
 def _write(folder: Path, rate: float, done: threading.Event) -> None:
-    """Append snapshots of one system, so many records a second; each is a second of its own time later."""
+    """Append snapshots of one system at `rate` records a second; each is one second later in the recording's time."""
     began, number = time.monotonic(), 0
     for part in _numbers():
         path = folder / f"soak-{part:04d}.nmon"
@@ -169,7 +169,7 @@ def _sample(at_s: float, process: psutil.Process, *, children: bool) -> Sample:
 
 
 def _growth(samples: list[Sample], column: str) -> tuple[float, float]:
-    """Return the mean after the first third, and by how much the straight line through it rises meanwhile."""
+    """Return the mean after the first third, and the rise of the regression line over that time."""
     kept = samples[len(samples) // 3 :]
     values = [float(getattr(sample, column)) for sample in kept]
     slope, _ = statistics.linear_regression([sample.at_s for sample in kept], values)
@@ -185,8 +185,8 @@ def _report(samples: Mapping[str, list[Sample]], rate: float, published: int, wr
             print(f"{name:12} {column:13} {mean:9.1f} {rise:+8.1f} {percent:+6.1f} %")
             worst[column] = max(worst[column], percent)
     method = (
-        f"{MINUTES:g} minutes at {rate:,.0f} records/s, half of what the line takes at once, {published:,} records in "
-        f"all; straight line through samples every {EVERY_S:g} s after the first third, rise over that time as a share "
+        f"{MINUTES:g} minutes at {rate:,.0f} records/s, half of the full rate, {published:,} records in all; "
+        f"regression line through samples every {EVERY_S:g} s after the first third, rise over that time as a share "
         "of the mean, of the part that rose most, agent and children included."
     )
     Figure("soak: rise of resident memory", round(worst["resident_mib"], 1), "%", "<= 5", method).emit()

@@ -20,7 +20,7 @@ REST_S = 60
 
 
 def main() -> None:
-    """Start a new stack from installed parts, let it rest, and look at its memory and its processor time."""
+    """Start a new stack from installed parts, let it rest, and measure its memory and processor time."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-stack-") as home:
         settings = free_settings(Path(home), parts)

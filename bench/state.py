@@ -1,4 +1,4 @@
-"""What jobs keep, and how long a checkpoint takes, against systems: an hour of each, at one interval a minute."""
+"""State of the jobs and time of a checkpoint by number of systems: an hour of each, at one interval a minute."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.conftest import free_settings
 
 SYSTEMS = (10, 100, 500)
 HOUR = Shape(snapshots=60, interval=60, disks=24)
-"""What each system records: within the time for which jobs keep the state of an interval."""
+"""The recording of each system; jobs keep the state of an interval for at least as long."""
 
 
 class Kept(NamedTuple):
-    """State of all jobs in their newest checkpoints, how long the slowest of these took, and what the hour cost."""
+    """State of all jobs in their newest checkpoints, the time of the slowest, and the CPU time of the hour."""
 
     systems: int
     state_mb: float
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
 
 
 def main() -> None:
-    """Publish an hour of ever more systems, and look at the checkpoint after each."""
+    """Publish an hour of ever more systems, and measure the checkpoints after each step."""
     configure(logging.WARNING)
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-state-") as name:
@@ -82,7 +82,7 @@ def _after(settings: StackSettings, folder: Path, systems: int) -> Kept:
 
 
 def _recordings(folder: Path, systems: int) -> Iterator[Path]:
-    """Write a recording for each system; they differ in their names alone."""
+    """Write a recording for each system; they differ only in their names."""
     out = BytesIO()
     generate(out, HOUR)
     for number in range(systems):
@@ -92,7 +92,7 @@ def _recordings(folder: Path, systems: int) -> Iterator[Path]:
 
 
 def _checkpointed(settings: StackSettings) -> tuple[float, float]:
-    """Wait for a checkpoint of each job that begins now or later; return the MB of all, and seconds of the slowest."""
+    """Wait for a checkpoint of each job that begins from now on; return MB of all, and seconds of the slowest."""
     since_ms = time.time() * 1000
     with client(settings.flink_url, settings.flink_certificate, timeout_s=10) as http:
 

@@ -1,4 +1,4 @@
-"""What TLS to Kafka and ClickHouse costs: the line with it and without it, one after the other."""
+"""The cost of TLS to Kafka and ClickHouse: the line with it and without it, one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.dds import Authority
 
 
 def main() -> None:
-    """Send the recordings of bench/line.py through a stack of each kind, twice: the first warm the JVMs."""
+    """Send the recordings of bench/line.py through a stack of each kind, twice: the first run warms the JVMs."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-tls-") as name:
         folders = [Path(name) / which for which in ("first", "second")]

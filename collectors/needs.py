@@ -1,4 +1,4 @@
-"""What files lack that an option gives, found from their beginnings, before anything of them is published."""
+"""The options that files need, found from the beginnings of the files before anything of them is published."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
 LOOKED_AT = 8
-"""Files of one format that are looked at closely: a folder holds its files in one shape."""
+"""Files of one format that are examined: the files of a folder have one shape."""
 MAX_WRAPPED = 16 << 20
-"""A larger file that is compressed or packed is not unpacked to look."""
+"""A larger compressed or packed file is not unpacked."""
 MAX_WHOLE = 64 << 20
-"""A larger file is not read to its end to learn the order of its dates."""
+"""A larger file is not read to its end to infer the order of its dates."""
 
 _OPTION = re.compile(r"--(?:system|date-order|at)\b")
 _ELSEWHERE = ZoneInfo("Pacific/Kiritimati")  # 14 h from UTC: no local time is the same instant there
@@ -32,7 +32,7 @@ _ITEMS = 2_000
 
 
 class Need(NamedTuple):
-    """An option that files of a format lack: how many there are, an example, and why the format needs it."""
+    """An option that files of a format need: the number of files, an example, and the reason."""
 
     option: str
     format: str
@@ -41,7 +41,7 @@ class Need(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        """Return the sentence that people get."""
+        """Return the sentence that is shown to people."""
         more = self.files - 1
         others = f" and {more:,} more file{'s' if more > 1 else ''}" if more else ""
         return f"{self.example}{others} ({self.format}): {self.why}"
@@ -54,9 +54,9 @@ def needed(
     date_order: str | None,
     at: datetime | None = None,
 ) -> list[Need]:
-    """Return what the files lack, an entry an option and format; `zone` is None where none was given.
+    """Return the options that the files need, one entry per option and format; `zone` is None where none was given.
 
-    Files that cannot be read, or that no format knows, lack nothing: whoever reads them reports that.
+    Files that cannot be read, or that no format recognises, need nothing: the reader reports them.
     """
     files: dict[str, int] = defaultdict(int)
     found: dict[tuple[str, str], tuple[Path, str]] = {}
@@ -93,7 +93,7 @@ def _contents(raw: BinaryIO) -> Iterator[tuple[Format, BinaryIO]]:
 
 
 def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
-    """Yield each option that a file lacks, and why it needs it."""
+    """Yield each option that a file needs, and the reason."""
     head = read_head(content, HEAD_BYTES)
     ts, refused = _beginning(form, head, context)
     if refused and "--date-order" in refused and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:

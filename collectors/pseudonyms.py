@@ -1,8 +1,8 @@
-"""Names in recordings replaced by others of the same shape, so that layouts and numbers stay as they are.
+"""Replaces names in recordings by others of the same shape, so that layouts and numbers stay as they are.
 
-What is a name: the values of the columns that name systems, users, jobs, hosts and the like in what a format reads, and
-what looks like an address, a path or a serial number wherever it stands. A replacement depends on a key that nobody
-keeps; within one `Pseudonyms` a name always gets the same.
+Names are the values of the columns that identify systems, users, jobs, hosts and the like in the records of a format,
+and whatever looks like an address, a path or a serial number. A replacement depends on a key that nobody keeps; within
+one `Pseudonyms` a name always has the same replacement.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COLUMNS = frozenset(
 _SETTING = re.compile(r"(?:host|run|node|system|partition|lpar|user)_?(?:name)?|serial.*|.*mail.*", re.IGNORECASE)
 """Settings of `config` whose values are names."""
 _LONGEST = 64
-"""A longer value of a setting is no name."""
+"""A longer value is no name."""
 _KEPT = frozenset(
     """
     adm bin com command cpu daemon db2 default disk false host idle ip java job linux lp memory mail name net nobody
@@ -36,7 +36,7 @@ _KEPT = frozenset(
     """.split()  # noqa: SIM905 - a list of them is a page
 )
 _IBM = re.compile(r"Q[A-Z0-9#$@_]{2,9}|\*\w+|(?:SYS|IBM)[A-Z]{3,}", re.ASCII)
-"""What IBM named: users, jobs and subsystems of IBM i, special values."""
+"""Names that IBM gave: users, jobs and subsystems of IBM i, special values."""
 _FOLDERS = frozenset(
     """
     bin boot dev etc home lib lib64 local log opt proc run sbin sys tmp u usr var QSYS QOpenSys
@@ -44,7 +44,7 @@ _FOLDERS = frozenset(
     """.split()  # noqa: SIM905 - a list of them is a page
 )
 _DEVICE = re.compile(r"(?:sd|hd|vd|xvd|dasd)[a-z]{1,2}\d*|nvme\d+n\d+(?:p\d+)?|md\d+|hdisk\d+|hd\d\w*|fslv\d+")
-"""What drivers and AIX name, as below /dev: whose part a device is shows in its name."""
+"""Devices below /dev as drivers and AIX name them: the name shows of which device one is a part."""
 
 _WORD = re.compile(r"[\w$#@]+")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
@@ -69,36 +69,36 @@ _LOOKS = {
 }
 _ELEMENT = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
-"""Command lines in nmon: whatever stands in them is replaced."""
+"""Command lines in nmon: every word in them that does not begin with a digit is replaced."""
 _SHORT = 4
-"""Shorter words are replaced in the letter case in which they were found: others may be headings, such as `VM`."""
+"""Shorter words are replaced only in the letter case in which they were found: others may be headings, such as `VM`."""
 
 
 class Pseudonyms:
-    """What is replaced by what, for files that belong together."""
+    """The replacements of names, for files that belong together."""
 
     def __init__(self, words: Iterable[str] = (), keep: Iterable[str] = (), key: bytes | None = None) -> None:
-        """Begin with words that the user names; `keep` are never replaced."""
+        """Begin with the words that the user names; those in `keep` are never replaced."""
         self._key = key or secrets.token_bytes(32)
         self._keep = {word.casefold() for word in keep} | _KEPT
         self._headings: set[str] = set()
         self._found: dict[str, None] = {}
         self._new: dict[str, str] = {}
-        """What stands for each name; made once all names are found, for none may stand for another."""
+        """The replacement of each name; chosen once all names are found, since no name may replace another."""
         self.left: set[str] = set()
-        """Names that are not replaced: numbers, single letters and words that everybody uses."""
+        """Names that are not replaced: numbers, single letters and common words."""
         self._taken: dict[str, str] = {}
         self.kinds: Counter[str] = Counter()
         for word in words:
             self._add(word, "word")
 
     def learn(self, items: Iterable[Single]) -> None:
-        """Take the names out of what a format read."""
+        """Learn the names in the records of a format."""
         for item in items:
             if not isinstance(item, Record):
                 continue
             for column, value in item.fields.items():
-                whole = column == "job" and "job_name" in item.fields  # of its parts each is a column
+                whole = column == "job" and "job_name" in item.fields  # each of its parts is a column
                 named = (column in _COLUMNS and not whole) or (
                     column == "value" and item.dataset == "config" and _SETTING.fullmatch(str(item.fields.get("name")))
                 )
@@ -106,7 +106,7 @@ class Pseudonyms:
                     self._names(value, column)
 
     def learn_headings(self, text: str) -> None:
-        """Leave the words of headings as they are: a line of names alone, parted by a separator; elements of XML."""
+        """Keep the words of headings: of a first line that holds only names and separators, and of XML elements."""
         if text.lstrip("\ufeff\r\n\t ").startswith("<"):
             self._headings.update(word for element in _ELEMENT.findall(text) for word in _WORD.findall(element))
         fields = re.split(r"[;,\t]", text.lstrip("\ufeff").partition("\n")[0].strip())
@@ -114,7 +114,7 @@ class Pseudonyms:
             self._headings.update(word for field in fields for word in _WORD.findall(field))
 
     def learn_text(self, text: str) -> None:
-        """Take out of a text what looks like an address, a path, a domain or a serial number."""
+        """Learn the words of whatever in a text looks like an address, a path, a domain or a serial number."""
         for kind, pattern in _LOOKS.items():
             for found in pattern.finditer(text):
                 for word in _WORD.findall(found[found.lastindex or 0]):
@@ -126,7 +126,7 @@ class Pseudonyms:
     def replaced(self, text: str) -> str:
         """Return the text with every name replaced; its length and its lines stay.
 
-        Learn from every file first: what stands for a name may be a name in a file that is learned later.
+        Learn from every file first: a replacement may be a name in a file that is learned later.
         """
         self._settle()
         text = _ARGUMENTS.sub(self._arguments, text)
@@ -134,11 +134,11 @@ class Pseudonyms:
         text = _UUID.sub(lambda found: self._hexadecimal(found[0]), text)
         text = _LONG_ADDRESS.sub(lambda found: self._long_address(found[0]), text)
         text = _ADDRESS.sub(lambda found: self._address(found[0]), text)
-        return _WORD.sub(lambda found: self._of(found[0]), text)
+        return _WORD.sub(lambda found: self._replacement(found[0]), text)
 
     def found_in(self, text: str) -> Iterator[str]:
-        """Yield the replaced words that a text still holds."""
-        yield from {word for word in _WORD.findall(text) if self._of(word) != word}
+        """Yield the words of a text that have a replacement."""
+        yield from {word for word in _WORD.findall(text) if self._replacement(word) != word}
 
     @property
     def words(self) -> list[str]:
@@ -161,13 +161,13 @@ class Pseudonyms:
         self._found.update(dict.fromkeys(form for form in _forms(word) if form not in self._headings))
 
     def _settle(self) -> None:
-        """Choose what stands for each name found so far."""
+        """Choose the replacement of each name found so far."""
         for word in [word for word in self._found if word not in self._new]:
             self._new[word] = made = self._made(word)
             self._taken.update(dict.fromkeys(_forms(made), word.casefold()))
 
-    def _of(self, word: str) -> str:
-        """Return what stands for a word, or for the parts of one with underscores."""
+    def _replacement(self, word: str) -> str:
+        """Return the replacement of a word, or of the parts of a word with underscores."""
         if word in self._headings:
             return word
         if word in self._new or "_" not in word:
@@ -176,7 +176,7 @@ class Pseudonyms:
         return "_".join(self._new.get(part, part) if len(part) >= _SHORT else part for part in parts)
 
     def _made(self, word: str) -> str:
-        """Return what stands for a name in each letter case alike, but for no other name, and is no name itself."""
+        """Return a replacement for every letter case of a name that replaces no other name and is no name itself."""
         name = word.casefold()
         for attempt in range(1_000):
             made = self._shaped(word, attempt)
@@ -189,7 +189,7 @@ class Pseudonyms:
         )
 
     def _shaped(self, word: str, attempt: int = 0) -> str:
-        """Return other characters of the same kinds: letters for letters, digits for digits."""
+        """Return a word of the same shape: letters for letters, digits for digits."""
         seed = f"{attempt}/{word.casefold()}".encode()
         noise = hashlib.blake2b(seed, key=self._key, digest_size=64).digest() * (len(word) // 64 + 1)
         return "".join(map(_like, word, noise))
@@ -209,7 +209,7 @@ class Pseudonyms:
     def _long_address(self, text: str) -> str:
         try:
             IPv6Address(text)
-        except ValueError:  # a time with fractions, for one
+        except ValueError:  # such as a time with fractions
             return text
         return self._hexadecimal(text)
 

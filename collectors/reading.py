@@ -20,7 +20,7 @@ HEAD_BYTES = 65_536
 
 
 class Contained(NamedTuple):
-    """One file within another, or the file itself: its name, the format that recognises it (or None), what it holds."""
+    """One file within another, or the file itself: its name, the format that recognises it (or None), its items."""
 
     name: str
     format: str | None
@@ -34,10 +34,10 @@ def read_file(
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> Iterator[Single]:
-    """Yield what the whole file at `path` holds; local times are of `zone`, `system` overrides the name inside.
+    """Yield the items of the whole file at `path`; local times are in `zone`, `system` overrides the name inside.
 
-    `date_order` is the order of ambiguous dates, `at` the time of what carries none (see `Context`). The members of a
-    compressed or packed file are read one after the other.
+    `date_order` is the order of ambiguous dates, `at` the time of an input that carries none (see `Context`). The
+    members of a compressed or packed file are read one after the other.
 
     A file that no format recognises yields one `Reject` with its first bytes.
 
@@ -56,9 +56,9 @@ def read_each(
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> Iterator[Contained]:
-    """Yield each file within the one at `path`; as `read_file` otherwise.
+    """Yield each file within the one at `path`; the parameters are those of `read_file`.
 
-    The caller reads the items of one before it takes the next.
+    The caller reads all items of one file before it takes the next.
     """
     with path.open("rb") as raw:
         if wrapping(raw.read(HEAD_BYTES)) is None:
@@ -86,17 +86,17 @@ def _contained(stream: BinaryIO, context: Context) -> Contained:
 
 
 def name_within(path: Path, member: str) -> str:
-    """Return the name of a member of the file at `path`; that of what was compressed alone is the file's."""
+    """Return the name of a member of the file at `path`; content that was compressed on its own has the file's name."""
     return f"{path}{WITHIN}{member}" if member else str(path)
 
 
 def beside(
     path: Path, read_alone: Callable[[Path], bool] = lambda path: False
 ) -> Callable[[str, str], Neighbour | None]:
-    """Return what opens the file whose name has `other` where that of `path` has `own`, in the same letter case.
+    """Return a function that opens the file whose name has `other` where that of `path` has `own`.
 
-    It returns None where there is no such file or it cannot be read. `read_alone` returns whether a file was read
-    without its neighbour.
+    The letter case of `own` applies to `other`. The function returns None where there is no such file or it cannot be
+    read. `read_alone` returns whether a file was read without its neighbour.
     """
 
     def neighbour(own: str, other: str) -> Neighbour | None:
@@ -123,7 +123,7 @@ def beside(
 def beside_content(
     path: Path, member: str, read_alone: Callable[[Path], bool] = lambda path: False
 ) -> Callable[[str, str], Neighbour | None]:
-    """Return what opens the neighbour of a member of the file at `path`: another member, else as `beside`."""
+    """Return a function that opens the neighbour of a member, another member; without a member, as `beside`."""
     if not member:
         return beside(path, read_alone)
 
@@ -163,7 +163,7 @@ def _other(name: str, own: str, other: str) -> str | None:
 
 
 def unrecognised(head: bytes) -> Reject:
-    """Return the reject of a file that begins with `head` and that no format knows."""
+    """Return the reject of a file that begins with `head` and that no format recognises."""
     if not head:
         return Reject(Reason.EMPTY_FILE, "the file is empty", "none")
     return Reject(Reason.NOT_THIS_FORMAT, f"not read, this is {advice(head)}", "none", raw=head)

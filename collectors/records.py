@@ -1,4 +1,4 @@
-"""What a format yields: records or tables of them, rejects and positions, in the order of its input."""
+"""The items that a format yields, in the order of its input: records, tables of records, rejects and positions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Reason(StrEnum):
 
 
 class Record(NamedTuple):
-    """One row of a dataset, without what only the agent knows (agent_id, seq, collected_at, run).
+    """One row of a dataset, without the members that only the agent knows (agent_id, seq, collected_at, run).
 
     `fields` holds `ts` (ISO 8601 UTC with `Z`, interval end), `interval_s`, `system`, `source`, `boot_id` and the
     dataset's columns; a null is left out. The receiver may add to the mapping.
@@ -59,11 +59,11 @@ class Record(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Number of rows, as a `Table` has it."""
+        """Number of rows, always 1; a `Table` has the same property."""
         return 1
 
     def records(self) -> Iterator[Record]:
-        """Yield the record, as a `Table` yields its rows."""
+        """Yield the record itself, as a `Table` yields its rows."""
         yield self
 
 
@@ -71,8 +71,8 @@ class Record(NamedTuple):
 class Table:
     """Rows of one dataset, system and instant, as columns: what a format yields where its input has columns.
 
-    `shared` holds what each `Record` of them would hold of the envelope. `columns` has an array of equal length for
-    each column, with None where a value is missing. An array that stays the same from instant to instant is one tuple,
+    `shared` holds the envelope members that all rows have in common. `columns` has an array of equal length for each
+    column, with None where a value is missing. An array that stays the same from instant to instant is one tuple,
     so that it is checked and encoded once; the receiver changes none.
     """
 
@@ -91,7 +91,7 @@ class Table:
         return len(next(iter(self.columns.values()), ()))
 
     def records(self) -> Iterator[Record]:
-        """Yield the rows singly."""
+        """Yield each row as a record."""
         rows = [self.shared.copy() for _ in range(self.rows)]
         for name, values in self.columns.items():
             for row, value in zip(rows, values, strict=True):
@@ -103,10 +103,10 @@ class Table:
 
 @dataclass(slots=True)
 class Reject:
-    """One anomaly with its place, its reason and what was kept of the line.
+    """One anomaly: its place, its reason and how much of the line was kept.
 
     `raw` holds the refused bytes (empty where nothing was refused); `line` counts from 1, 0 is the file itself;
-    `ts` is the time of the snapshot it was met in, where one is known.
+    `ts` is the time of the snapshot in which it occurred, where that is known.
     """
 
     reason: Reason
@@ -125,7 +125,7 @@ class Reject:
 class Position:
     """Everything before `byte_offset` has been yielded; a parse resumed here yields the rest and nothing twice.
 
-    `state` is what the format needs to go on: JSON values, small enough to be written with every commit.
+    `state` is what the format needs to resume: JSON values, small enough to be written with every commit.
     """
 
     byte_offset: int
@@ -134,7 +134,7 @@ class Position:
 
 
 class Neighbour(NamedTuple):
-    """A file beside the input; `read_alone` means that it was read before the input was there to be read with it."""
+    """A file beside the input; `read_alone` means that it was read without the input, which was not there yet."""
 
     stream: BinaryIO
     read_alone: bool = False
@@ -145,12 +145,12 @@ class Context:
     """What a format needs and the input does not contain.
 
     `file` names the input in rejects. `zone` is the time zone of its local times. `system` overrides the system name
-    of the input. `date_order` (`ymd`, `mdy`, `dmy`) is the order of its dates where they do not say it themselves.
-    `at` is the time of what carries none: of a listing, or of the begin of a run; without a zone it is of `zone`.
-    `complete` is true where the end of the stream is the end of the data: the last snapshot is then
-    whole; otherwise it is left for the next call. `columns` are columns of datasets that the site says which column of
-    the input fills. `beside(own, other)` opens the file whose name has `other` where that of the input has `own`, and
-    returns None where there is none.
+    of the input. `date_order` (`ymd`, `mdy`, `dmy`) is the order of its dates where their notation leaves it open.
+    `at` is the time of an input that carries none: of a listing, or of the beginning of a run; without an offset it is
+    local in `zone`. `complete` is true where the end of the stream is the end of the data: the last snapshot is then
+    whole; otherwise it is left for the next call. `columns` maps columns of datasets to the columns of the input that
+    fill them, as the site configures. `beside(own, other)` opens the file whose name has `other` where the name of the
+    input has `own`, and returns None where there is no such file.
     """
 
     file: str
@@ -175,7 +175,7 @@ Item = Single | Table
 
 
 def singly(items: Iterable[Item]) -> Iterator[Single]:
-    """Yield items with the rows of tables as records, for whoever looks at rows."""
+    """Yield the items, with each table split into records."""
     for item in items:
         if isinstance(item, Table):
             yield from item.records()
@@ -198,7 +198,7 @@ class Format(Protocol):
         `stream` is seekable and may return short reads; parsing starts at `position`, or at the beginning. Never
         raises on data, never guesses a value; memory is bounded by one snapshot and the longest accepted line.
 
-        A format that knows how many rows an interval has also yields a record of the dataset `manifest` a dataset and
-        interval: without it nobody can report that a result lacks rows.
+        A format that knows how many rows an interval has also yields a record of the dataset `manifest` for each
+        dataset and interval; without it, missing rows cannot be reported.
         """
         ...

@@ -1,7 +1,7 @@
-"""The figures of one recording that fit on one screen, for each system in it.
+"""One screen of figures for each system in a recording.
 
 Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value; those of
-processors are without the first snapshot where `first_snapshot.left_out` says so. Totals count leaf disks only. The
+processors omit the first snapshot where `first_snapshot.left_out` returns it. Totals count leaf disks only. The
 formulas are those of docs/kpis/processors.md.
 """
 
@@ -41,17 +41,17 @@ class Weighted:
 
 @dataclass(slots=True)
 class Summaries:
-    """Accumulates the items of one file, each for its system.
+    """Accumulates the items of one file by system.
 
-    An anomaly without a system counts for the only one of the file; a file of several, or of none, has a summary
-    without a system for them.
+    An anomaly without a system counts for the only system of the file. Where a file has several systems or none, such
+    anomalies have a summary of their own, without a system.
     """
 
     file: str
     _found: dict[str | None, Summary] = field(default_factory=dict)
 
     def add(self, item: Single) -> None:
-        """Take one item of the file."""
+        """Add one item of the file."""
         if isinstance(item, Record):
             self._for(item.fields.get("system")).add_record(item)
         elif isinstance(item, Reject):
@@ -59,7 +59,7 @@ class Summaries:
 
     @property
     def of(self) -> list[Summary]:
-        """A summary a system, in the file's order."""
+        """One summary per system, in the file's order."""
         systems = [summary for system, summary in self._found.items() if system is not None]
         unnamed = self._found.get(None)
         if unnamed is None or (len(systems) == 1 and not unnamed.records):
@@ -74,7 +74,7 @@ class Summaries:
 
 @dataclass(slots=True)
 class Summary:
-    """Accumulates the records of one system; memory is one entry a command, an interface, an instant and a reason."""
+    """Accumulates the records of one system; memory is one entry per command, interface, instant and reason."""
 
     file: str
     system: str | None = None
@@ -96,12 +96,12 @@ class Summary:
     quality: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
     _first_cpu: dict[str, dict[str, Any] | None] = field(default_factory=dict)
-    """The first row of each run of a recorder; None once it is known whether it counts."""
+    """The first row of each run of a recorder; None once it is counted or left out."""
     _first_processes: dict[str, str] = field(default_factory=dict)
     """The first snapshot with processes of each run of a recorder."""
 
     def add_record(self, record: Record) -> None:
-        """Take one record; every one but a setting is of an instant."""
+        """Add one record; each but a setting belongs to an instant."""
         self.records[record.dataset] += 1
         if record.dataset != "config":
             self.instants.add(record.fields["ts"])

@@ -1,4 +1,4 @@
-"""Where things stand in a YAML text, so that a mistake in what it says names its line and the way out."""
+"""Places in a YAML text, so that the report of a mistake names its line and the way out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Place = Sequence[str | int]
 
 
 def mark_of(node: yaml.Node, place: Place) -> yaml.Mark:
-    """Return where the deepest part along `place` stands that the text has."""
+    """Return the mark of the deepest part along `place` that the text has."""
     mark = node.start_mark
     for step in place:
         if isinstance(node, yaml.MappingNode):
@@ -33,8 +33,8 @@ def line_of(node: yaml.Node, place: Place) -> int:
 
 
 def repeated(root: yaml.Node) -> Iterator[tuple[yaml.ScalarNode, str]]:
-    """Yield every key that stands in its mapping already, with what is to be done about it."""
-    waiting, seen = [root], set[int]()  # what an alias stands for is looked at once
+    """Yield every key that its mapping already has, with the way out."""
+    waiting, seen = [root], set[int]()  # the target of an alias is visited once
     while waiting:
         node = waiting.pop()
         if id(node) in seen:
@@ -45,7 +45,7 @@ def repeated(root: yaml.Node) -> Iterator[tuple[yaml.ScalarNode, str]]:
             for key, value in node.value:
                 line = key.start_mark.line + 1
                 if isinstance(key, yaml.ScalarNode) and key.value in lines:
-                    yield key, f"this key stands already in line {lines[key.value]}; remove one of them"
+                    yield key, f"this key is already in line {lines[key.value]}; remove one of them"
                 elif isinstance(key, yaml.ScalarNode):
                     lines[key.value] = line
                 waiting.append(value)
@@ -59,11 +59,11 @@ def dotted(place: Place) -> str:
 
 
 def not_known(key: str, known: Sequence[str]) -> str:
-    """Return what to write instead of a key that is not known."""
+    """Return the message for an unknown key: the nearest known one, or all that are known."""
     near = get_close_matches(key, known, 1, 0.6)
     return "unknown key; " + did_you_mean(near, f"known are {', '.join(known)}")
 
 
 def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """Offer the nearest of what is known, or say `otherwise` where nothing is near."""
+    """Return a question that offers the nearest known name, or `otherwise` where none is near."""
     return f"did you mean `{near[0]}`?" if near else otherwise

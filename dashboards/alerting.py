@@ -1,7 +1,7 @@
-"""Alerts as they are written, `alerts/<alert>.yaml`, and what is made of them: Prometheus' rules and Grafana's.
+"""Alerts as they are written, `alerts/<alert>.yaml`, and the rules of Prometheus and Grafana that are made of them.
 
-An alert has a PromQL expression, or SQL for Grafana, or both. `[[figure]]` in a description is the newest value of that
-figure of the verdict (`counterflow_verdict_figure`), as the alert is sent.
+An alert has a PromQL expression, or SQL for Grafana, or both. `[[figure]]` in a description stands for the newest value
+of that figure of the verdict (`counterflow_verdict_figure`) when the alert is sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
-"""Configuration of Prometheus and Alertmanager, to be changed by a site."""
+"""Configuration of Prometheus and Alertmanager, which each site adapts."""
 
 PROMETHEUS = "prometheus/rules.yml"
 GRAFANA = "grafana/provisioning/alerting/counterflow.yaml"
@@ -38,9 +38,9 @@ _FIGURE = (
 
 _AT = '{{{{ with query "1e3 * (time() - time() % 3600 {})" }}}}{{{{ first . | value | printf "%.0f" }}}}{{{{ end }}}}'
 _RANGE = f"from={_AT.format('- 10800')}&to={_AT.format('+ 3600')}"
-"""From three hours before the hour in which the alert is sent to its end: it stays for those who look a day later, and
-does not change at each evaluation, which would send the alert anew."""
-_GRAFANA_RANGE = "from=now-3h&to=now"  # its templates ask nothing
+"""From three hours before the hour in which the alert is sent to the end of that hour. The range is fixed for those who
+look a day later, and does not change at each evaluation, which would send the alert anew."""
+_GRAFANA_RANGE = "from=now-3h&to=now"  # Grafana's templates have no queries
 _PLATFORM = f"""\
 SELECT
   *,
@@ -55,9 +55,9 @@ Json = dict[str, Any]
 
 
 class Site(NamedTuple):
-    """What alerts lead to at a site: the address of its Grafana, and of a runbook, where `{alert}` is its name.
+    """Where the links of alerts lead at a site: the address of its Grafana, and of a runbook (`{alert}` is its name).
 
-    The defaults are those of one machine: the Grafana of its stack, and the page's file in the checkout.
+    The defaults suit one machine: the Grafana of its stack, and the runbook's file in the checkout.
     """
 
     grafana: str = "http://127.0.0.1:13000"
@@ -72,7 +72,7 @@ class _Strict(BaseModel):
 
 
 class Sql(_Strict):
-    """The alert as Grafana queries it: one number and texts as labels; it fires `above` a limit, or `below` one."""
+    """The query of an alert in Grafana: one number, and texts as labels. It fires `above` a limit, or `below` one."""
 
     sql: str
     above: float | None = None
@@ -98,14 +98,14 @@ class Alert(_Strict):
     ----------
     group : of rules that are evaluated together.
     severity : `critical` wakes somebody, `warning` is looked at today, `info` is a notice, `none` reaches nobody.
-    expr : PromQL; what it returns fires. None where only SQL can tell.
-    pending, keep_firing_for : how long it holds before it fires, and is kept after it held.
-    summary : one line; the only annotation that both have in common, so it knows labels alone.
+    expr : PromQL; every series that it returns fires. None where only SQL can judge.
+    pending, keep_firing_for : how long the condition holds before the alert fires, and how long it fires afterwards.
+    summary : one line; the only annotation that both have in common, so it uses labels alone.
     description : the numbers, for Prometheus.
-    grafana : the same question in SQL, where it is simple.
-    board : that shows what it is about.
-    aix_board : that shows it of a system of AIX, which `board` does not; of alerts that Grafana alone has.
-    variables : of the board, each with the labels whose values, joined by ` / `, it is set to.
+    grafana : the same condition in SQL, where that is simple.
+    board : the board that shows the alert's subject.
+    aix_board : the board for systems of AIX, which `board` does not show; only for alerts that Grafana alone has.
+    variables : of the board, each with the labels whose values, joined by ` / `, set it.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Alert(_Strict):
     variables: dict[str, tuple[str, ...]] = {}
 
     @model_validator(mode="after")
-    def _asks(self) -> Self:
+    def _consistent(self) -> Self:
         if self.expr is None and self.grafana is None:
             raise ValueError("an alert has `expr`, or `grafana`, or both")
         if (self.expr is None) != (self.description is None):
@@ -138,7 +138,7 @@ class Alert(_Strict):
 
     @property
     def title(self) -> str:
-        """The name Prometheus knows it by."""
+        """The alert's name in Prometheus."""
         return "Counterflow" + "".join(word.capitalize() for word in self.name.split("_"))
 
     @property
@@ -147,7 +147,7 @@ class Alert(_Strict):
         return self.name.replace("_", "-")
 
     def links(self, site: Site, reach: str) -> dict[str, str]:
-        """Return the annotations that lead on: to the board, at the range `reach`, and to the runbook."""
+        """Return the annotations that link to the board, at the range `reach`, and to the runbook."""
         texts = {
             name: "+%2F+".join(f"{{{{ $labels.{label} | urlquery }}}}" for label in labels)
             for name, labels in self.variables.items()
@@ -170,7 +170,7 @@ def alerts() -> dict[str, Alert]:
 
     Raises
     ------
-    CounterflowError : names each file that is wrong, and what is.
+    CounterflowError : names each file that is wrong, and its mistakes.
     """
     found: dict[str, Alert] = {}
     mistakes: list[str] = []
@@ -192,39 +192,41 @@ def files(site: Site = ONE_MACHINE) -> dict[str, str]:
 
 def prometheus(site: Site = ONE_MACHINE) -> Json:
     """Return the rules as Prometheus reads them."""
-    told = [alert for alert in alerts().values() if alert.expr]
+    expressed = [alert for alert in alerts().values() if alert.expr]
     groups = [
-        {"name": f"counterflow-{name}", "rules": [_rule(alert, site) for alert in of]} for name, of in _grouped(told)
+        {"name": f"counterflow-{name}", "rules": [_rule(alert, site) for alert in members]}
+        for name, members in _grouped(expressed)
     ]
     return {"groups": groups}
 
 
-def unpublished(told: Collection[str]) -> dict[str, list[str]]:
-    """Return, of each of Prometheus' alerts, the metrics it asks for that are not among those `told`."""
+def unpublished(published: Collection[str]) -> dict[str, list[str]]:
+    """Return, for each alert of Prometheus, the metrics that it reads and that are not among those `published`."""
     rules = [rule for group in prometheus()["groups"] for rule in group["rules"]]
-    asked = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}
-    return {name: sorted(metrics_of(text) - {*told}) for name, text in asked.items()}
+    texts = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}
+    return {name: sorted(metrics_of(text) - {*published}) for name, text in texts.items()}
 
 
 def grafana(site: Site = ONE_MACHINE) -> Json:
-    """Return the rules as Grafana provisions them; their folder is another than that of the dashboards."""
-    asked = [alert for alert in alerts().values() if alert.grafana]
+    """Return the rules as Grafana provisions them, in a folder apart from the dashboards."""
+    queried = [alert for alert in alerts().values() if alert.grafana]
     groups = [
         {
             "orgId": 1,
             "name": f"counterflow-{name}",
             "folder": "Counterflow alerts",
             "interval": "1m",
-            "rules": [_provisioned(alert, alert.grafana, site) for alert in of if alert.grafana],
+            "rules": [_provisioned(alert, alert.grafana, site) for alert in members if alert.grafana],
         }
-        for name, of in _grouped(asked)
+        for name, members in _grouped(queried)
     ]
     return {"apiVersion": 1, "groups": groups}
 
 
-def _grouped(told: list[Alert]) -> Iterator[tuple[str, list[Alert]]]:
-    for name, of in groupby(sorted(told, key=lambda alert: (alert.group, alert.name)), lambda alert: alert.group):
-        yield name, list(of)
+def _grouped(chosen: list[Alert]) -> Iterator[tuple[str, list[Alert]]]:
+    ordered = sorted(chosen, key=lambda alert: (alert.group, alert.name))
+    for name, members in groupby(ordered, lambda alert: alert.group):
+        yield name, list(members)
 
 
 def _rule(alert: Alert, site: Site) -> Json:
@@ -242,22 +244,22 @@ def _rule(alert: Alert, site: Site) -> Json:
     }
 
 
-def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
-    sql = _PLATFORM.format(sql=asked.sql) if alert.aix_board else asked.sql
+def _provisioned(alert: Alert, condition: Sql, site: Site) -> Json:
+    sql = _PLATFORM.format(sql=condition.sql) if alert.aix_board else condition.sql
     query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": sql}
-    condition = {"type": "threshold", "expression": "A"}
+    threshold = {"type": "threshold", "expression": "A"}
     return {
         "uid": f"cf-{alert.slug}",
         "title": alert.title,
         "condition": "C",
         "for": alert.pending,
         **({"keepFiringFor": alert.keep_firing_for} if alert.keep_firing_for else {}),
-        "noDataState": "OK",  # nothing that is wrong: silence has alerts of its own
+        "noDataState": "OK",  # no rows, nothing wrong: silence has alerts of its own
         "execErrState": "Error",
         "labels": {"severity": alert.severity},
         "annotations": {
             "summary": _with_values(alert.summary, f"{alert.title}: nothing was collected that it judges"),
-            "description": _with_values(asked.description, "Its query has no rows of the last hour."),
+            "description": _with_values(condition.description, "Its query has no rows of the last hour."),
             **alert.links(site, _GRAFANA_RANGE),
         },
         "data": [
@@ -272,8 +274,8 @@ def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
                 "datasourceUid": "__expr__",
                 "model": {
                     "refId": "C",
-                    **condition,
-                    "conditions": [{"evaluator": asked.evaluator}],
+                    **threshold,
+                    "conditions": [{"evaluator": condition.evaluator}],
                 },
             },
         ],
@@ -281,16 +283,16 @@ def _provisioned(alert: Alert, asked: Sql, site: Site) -> Json:
 
 
 def _with_values(text: str, without: str) -> str:
-    """Return the text where the query has rows, `without` where it has none: then there are no labels and no values.
+    """Return a template: `text` where the query has rows, `without` where it has none, thus no labels and no values.
 
-    Values have four digits; Grafana would write all that a float has.
+    Values have four digits; Grafana would write all digits of a float.
     """
     rounded = re.sub(r"\$values\.(\w+)\b", r'printf "%.4g" $values.\1.Value', text)
     return f"{{{{ if $values }}}}{rounded}{{{{ else }}}}{without}{{{{ end }}}}"
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a text of several lines as one."""
+    """Writes a text of several lines as a block."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -1,6 +1,6 @@
-"""What is drawn over the charts of a board: spells by gravity, changes of configuration, restarts, gaps of the data.
+"""Annotations over the charts of a board: spells by gravity, changes of configuration, restarts, gaps in the data.
 
-Each kind has a colour, and each row states why: Grafana shows it where the cursor is on its mark.
+Each kind has a colour. Each row states its reason, which Grafana shows when the cursor is on its mark.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from counterflow.dashboards.definition import Board, looks
 
 MOST = 500
-"""The newest in the range; more marks than pixels tell nobody anything."""
+"""The newest in the range; more marks than pixels inform nobody."""
 
 _SPELLS = """\
 SELECT
@@ -45,9 +45,9 @@ FROM
   WINDOW of_system AS (PARTITION BY system ORDER BY ends ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
 )
 WHERE place > 1 AND dateDiff('millisecond', previous, begins) > 1500 * usual_s"""
-"""An interval that begins more than one and a half of the system's usual ones after the end of the one before.
+"""An interval that begins more than one and a half of the system's usual intervals after the previous one ended.
 
-Intervals are taken together by thousandths of the range, about a pixel: a shorter gap could not be seen.
+Intervals are grouped by thousandths of the range, about a pixel: a shorter gap could not be seen.
 """
 
 _RESTARTS = """\
@@ -68,7 +68,7 @@ FROM
   )
 )
 WHERE place > 1"""
-"""Boots of a system and runs of its recorder, but for the first in the range; sources that name none have no mark."""
+"""Boots of a system and runs of its recorder, except the first in the range; sources that name none have no mark."""
 
 
 class Annotation(NamedTuple):
@@ -79,7 +79,7 @@ class Annotation(NamedTuple):
 
 
 def drawn_over(board: Board) -> dict[str, Annotation]:
-    """Return what is drawn over a board's charts, by its name."""
+    """Return the annotations of a board's charts, by name."""
     of_states = {
         "Limited": ("critical", _of("critical")),
         "Near a limit": ("warning", _near()),

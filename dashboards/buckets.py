@@ -1,8 +1,8 @@
-"""How long a bucket of a chart is: what its panel's width allows, and never shorter than the intervals of the data.
+"""The length of a chart's buckets: what its panel's width allows, and never shorter than the intervals of the data.
 
-A statement says `$__timeInterval(...)` and `$__interval_s`, which Grafana makes of range and width alone. Here both
-become `bucket_s`, a constant that the server finds first: the usual interval of the systems and datasets that are
-drawn, from their manifests, where that is longer than Grafana's.
+A statement contains `$__timeInterval(...)` and `$__interval_s`, which Grafana derives from range and width alone. Here
+both become `bucket_s`, a constant that the server computes first: the usual interval of the systems and datasets that
+are drawn, from their manifests, where that is longer than Grafana's.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from counterflow.schemas.migrations import migrations
 
 
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
-    """Return the expression of the usual interval of what tables and views hold, seconds; 1 where none is known.
+    """Return the expression of the usual interval, in seconds, of the rows of tables and views; 1 where none is known.
 
-    Of several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Below
-    30 s it is the longest interval of at most twice the median: a recorder of few seconds drifts, so that a second has
-    no sample now and then. Two days of each dataset count, the newest ones of the range, since the range may have only
-    the beginning of the newest.
-    `counted` is the SQL of the datasets, where the tables do not say which. None: the tables hold nothing of intervals.
+    For several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Where
+    the median is below 30 s, the longest interval of at most twice the median counts instead: a recorder with intervals
+    of a few seconds drifts, so that a second has no sample now and then. The newest two days of each dataset in the
+    range count, since the range may hold only the beginning of the newest.
+    `counted` is the SQL of the datasets, where the tables do not identify them. Return None where the tables hold no
+    intervals.
     """
     names = ", ".join(f"'{name}'" for name in sorted(_behind(frozenset(tables))))
     if not (counted or names):
@@ -54,7 +55,7 @@ assumeNotNull((
 
 
 def bucketed(sql: str, usual: str) -> str:
-    """Return a statement over buckets of `bucket_s`, which begin at multiples of it."""
+    """Return the statement over buckets of `bucket_s`, which begin at its multiples."""
     sql = replace(
         sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), toIntervalSecond(bucket_s))"
     )
@@ -66,7 +67,7 @@ def bucketed(sql: str, usual: str) -> str:
 
 @cache
 def _behind(tables: frozenset[str]) -> frozenset[str]:
-    """Return the datasets whose manifests count what stands in tables and views."""
+    """Return the datasets whose manifests count the rows of tables and views."""
     found: set[str] = set()
     for table in tables:
         if table in datasets():
@@ -79,7 +80,7 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
 
 @cache
 def _views() -> dict[str, frozenset[str]]:
-    """Return what each view reads."""
+    """Return the tables and views that each view reads."""
     statements = [text for migration in migrations() for text in migration.statements()]
     made = (
         (re.search(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", one), one)

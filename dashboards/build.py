@@ -1,7 +1,7 @@
 """Grafana's classic JSON of every board, from its charts: the same definitions give the same bytes.
 
-What each key means and why it is written is in docs/dashboards.md; the files suit Grafana 11.6 and later with the
-ClickHouse plugin 4 and later, provisioned or imported by hand.
+docs/dashboards.md describes each key and why it is written. The files suit Grafana 11.6 and later with the ClickHouse
+plugin 4 and later, provisioned or imported by hand.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
 
     Raises
     ------
-    CounterflowError : a definition is wrong, or names what is not there.
+    CounterflowError : a definition is wrong, or names something that does not exist.
     """
     if mistakes := unknown():
         raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
@@ -64,7 +64,7 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
 
 
 def path_of(uid: str) -> str:
-    """Return the path of a provisioned board: below the dashboards, in the directory of its folder."""
+    """Return the path of a provisioned board: in the directory of its folder, below the dashboards."""
     return f"{DASHBOARDS}/{folder_of(boards()[uid]).name}/{uid}.json"
 
 
@@ -149,16 +149,16 @@ def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
 
 def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json:
     """Return a chart as a panel of a board, `width` of 24 columns wide, without its number and place."""
-    told = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
+    notes = [f"{'Dashed at' if chart.over_time else 'From'} {limit.at:g}: {limit.text}." for limit in chart.thresholds]
     if isinstance(chart, PrometheusChart):
-        told.append(_WITHOUT_PROMETHEUS)
+        notes.append(_WITHOUT_PROMETHEUS)
         source, targets = PROMETHEUS, list(_expressions(chart))
     else:
         source, targets = SOURCE, [_target(chart)]
     return {
         "type": _TYPES[chart.shape],
         "title": chart.title,
-        "description": " ".join([chart.question, chart.reading, *told]),
+        "description": " ".join([chart.question, chart.reading, *notes]),
         "datasource": source,
         "interval": "1s" if isinstance(chart, Chart) and chart.usual_s else chart.interval,
         "maxDataPoints": width * _POINTS_A_COLUMN.get(chart.shape, 20),
@@ -197,12 +197,12 @@ _UNSTACKED: tuple[tuple[str, Any], ...] = (
     ("custom.fillOpacity", 0),
     ("custom.stacking", {"mode": "none", "group": "A"}),
 )
-"""What makes a line of a series in a stack."""
+"""Properties that draw a series of a stack as a line."""
 
 
 _WITHOUT_PROMETHEUS = (
     "Needs a Prometheus that reads the metrics of the parts (docs/alerts.md); without one this panel stays empty, and"
-    " those that ask ClickHouse do not change."
+    " those that query ClickHouse do not change."
 )
 
 
@@ -288,15 +288,15 @@ def _custom(chart: Drawing) -> Json:
 
 
 def _gaps(chart: Drawing) -> Json:
-    """Return how long a series may be without points: nulls come from the query (`Chart.query`), whatever the range.
+    """Return for how long a line may bridge missing points; its ends are nulls from the query (`Chart.query`).
 
-    Grafana's own `insertNulls` would cut every line to pieces as soon as a long range makes its buckets wider.
+    Grafana's own `insertNulls` would cut every line to pieces as soon as a long range widens the buckets.
     """
     return {"spanNulls": 2_500 * chart.interval_s, "insertNulls": False}
 
 
 def _mappings(chart: Drawing) -> list[Json]:
-    """Return what the values of a chart of states are called, and their colours; nothing for a chart of figures."""
+    """Return the names and colours of the values of a chart of states; nothing for a chart of figures."""
     if isinstance(chart, PrometheusChart):
         return [_words({"1": "up", "0": "down"}, {"1": "good", "0": "critical"})] if chart.shape == "states" else []
     if chart.shape != "states":
@@ -310,7 +310,7 @@ def _verdict_words() -> Json:
 
 
 def _unknown_cells(chart: Drawing) -> Iterator[Json]:
-    """Yield what is said in a cell of a table that has no value; what is said of no rows stands in the defaults."""
+    """Yield the text of a table's cell that has no value; the text for a result without rows is among the defaults."""
     if chart.shape == "table":
         yield {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": "\u2013"}]}
 
@@ -331,11 +331,11 @@ def _steps(chart: Drawing) -> list[Json]:
 
 
 _DASHES = ([10, 10], [4, 6], [20, 6])
-"""Several limits of one chart have one colour, and tell themselves apart by their dashes."""
+"""Several limits of one chart share a colour and differ by their dashes."""
 
 
 def _hues(chart: Drawing) -> Iterator[Json]:
-    """Yield the colours of series that are not known in advance, by the mark that the statement puts behind a name."""
+    """Yield the colours of series that are not known in advance, by the mark that the statement appends to a name."""
     if not (isinstance(chart, Chart) and chart.open and chart.over_time):
         return
     last = MARK.encode("unicode_escape").decode()
@@ -350,7 +350,7 @@ def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:
     if series.colour:
         properties.append(("color", {"mode": "fixed", "fixedColor": looks().grafana(series.colour)}))
     if series.unit:
-        text = chart.shape == "table" and series.unit == "time"  # the statement words times
+        text = chart.shape == "table" and series.unit == "time"  # the statement formats times as text
         properties.append(("unit", looks().units["text" if text else series.unit].grafana))
     if chart.over_time and series.unstacked:
         properties += [*_UNSTACKED, ("custom.spanNulls", _gaps(chart)["spanNulls"])]
@@ -400,7 +400,7 @@ def _cell(name: str, series: Series, chart: Drawing) -> Iterator[tuple[str, Any]
 
 
 def _several_verdicts() -> Iterator[Json]:
-    """Yield the colours of texts that list several states: that of the gravest."""
+    """Yield the colours of texts that list several states: each has that of its gravest."""
     for index, colour in enumerate(("critical", "warning"), start=len(looks().states)):
         named = "|".join(state for state, found in looks().states.items() if found == colour)
         result = {"color": looks().colours[colour], "index": index}
@@ -408,18 +408,18 @@ def _several_verdicts() -> Iterator[Json]:
 
 
 def _hidden(chart: Drawing) -> list[Json]:
-    """Return the overrides that hide columns which are there for links alone: instants, `<name>_ms`, and boards."""
+    """Return the overrides that hide columns which serve links alone: instants, `<name>_ms`, and boards."""
     columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     columns |= {link.by for link in chart.links if link.by}
     padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
     names = sorted(columns | padded) if chart.shape == "table" else ()
-    # The first until Grafana 12, the second after it; each ignores the other's.
+    # Grafana until 12 reads the first, later versions the second; each ignores the other.
     both = [("custom.hidden", True), ("custom.hideFrom.viz", True)]
     return [_by_name(name, both) for name in names]
 
 
 def _along(chart: Drawing) -> Iterator[Json]:
-    """Yield what the axis of a trend is, and name its series by the runs."""
+    """Yield the axis of a trend, and the names of its series: those of the runs."""
     if chart.shape == "trend":
         yield _by_name(AXIS, [("unit", "none"), ("custom.axisLabel", "Minutes from the beginning")])
         for name in chart.series:
@@ -432,7 +432,7 @@ def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
 
 
 def _link(link: Link, board: Board, over_time: bool = False) -> Json:
-    """Return a link that hands on the range and every variable that both boards have, but for those it sets itself."""
+    """Return a link that passes on the range and every variable that both boards have, except those it sets itself."""
     reach = "from=${__data.fields.from_ms}&to=${__data.fields.to_ms}" if link.pad else "${__url_time_range}"
     kept = [name for name in boards()[link.board].variables if name in board.variables and name not in link.variables]
     clicked = {"time": "${__value.time}", "series": "${__field.labels.series}" if over_time else "${__series.name}"}
@@ -467,7 +467,7 @@ def _options(chart: Drawing, width: int) -> Json:
             unseen = {
                 **_LIST,
                 "showLegend": False,
-            }  # Grafana's would list the text of no value too; a bar says its state
+            }  # Grafana's legend would also list the text for no value; each bar shows its state
             return {**rows, "legend": unseen, "tooltip": {"mode": "single", "sort": "none"}}
         case "table":
             return {"showHeader": True, "cellHeight": "sm"}
@@ -480,7 +480,7 @@ def _options(chart: Drawing, width: int) -> Json:
 
 def _datasources(board: Board) -> Iterator[Json]:
     yield _datasource("datasource", "Data source", SOURCE, provisioning.CLICKHOUSE)
-    if board.asks_prometheus:
+    if board.queries_prometheus:
         yield _datasource("prometheus", "Prometheus", PROMETHEUS, provisioning.PROMETHEUS)
 
 
@@ -503,10 +503,10 @@ def _variable(name: str, board: Board) -> Json:
     variable = variable_of(board, name)
     shared = {"name": name, "label": variable.label, "hide": 2 if variable.hidden else 0, "skipUrlSync": False}
     if variable.sql:
-        asked = {"type": "query", "datasource": SOURCE, "query": variable.sql, "definition": variable.sql}
+        queried = {"type": "query", "datasource": SOURCE, "query": variable.sql, "definition": variable.sql}
         several = {"multi": variable.multi, "includeAll": variable.multi and variable.all}
         how = {"refresh": 2, "sort": 0, "regex": "", **several}
-        return {**shared, **asked, **how, "allValue": None, "current": {}, "options": []}
+        return {**shared, **queried, **how, "allValue": None, "current": {}, "options": []}
     if variable.values:
         texts = [value.replace("_", " ") for value in variable.values]
         options = [
@@ -520,7 +520,7 @@ def _variable(name: str, board: Board) -> Json:
 
 
 def _menu(folder: Folder) -> Json:
-    """Return the links to the boards of a folder, which keep time and variables; the board itself where it is alone."""
+    """Return the menu of a folder's boards, which keeps time and variables; a plain link where it has one board."""
     several = sum(folder_of(board) == folder for board in boards().values()) > 1
     shared = {"type": "dashboards", "title": folder.title, "tags": [TAG, folder.name], "icon": "external link"}
     kept = {"includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}

@@ -1,8 +1,8 @@
-"""What can be proven of dashboards without Grafana: every query is run as Grafana would run it, and its result judged.
+"""Checks of dashboards without Grafana: every query runs as Grafana would run it, and its result is judged.
 
-A query is run for the last six hours that have data, with one system, with two of which one has a quote in its name,
-with all, and with every value of a list; for thirty days with all; and for a time without any data. Where none of them
-has rows, everything is queried. Each metric of an alert and of a panel of Prometheus must be one that a part publishes.
+A query runs over the last six hours that have data, with one system, with two of which one has a quote in its name,
+with all, and with every value of a list; over thirty days with all; and over a time without any data. Where no run
+returns rows, the query runs over all data. A part must publish each metric that an alert or panel of Prometheus reads.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from counterflow.dashboards.statement import statement
 ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
 MOST_CHOSEN = 20
-"""Things chosen in turn, at most, until one has rows."""
+"""The most options chosen in turn until one has rows."""
 NOTHING = datetime(2001, 1, 1, tzinfo=UTC)
-"""A time of which nobody has data: nothing must be drawn as nothing."""
+"""A time without data on any system: every query must cope with an empty result."""
 QUOTED = 'it\'s \\ "another" `one`'
 """A name that would end a string that is not quoted as it must be."""
 
@@ -52,17 +52,17 @@ Who = Literal["one", "two", "all"]
 
 
 class Finding(NamedTuple):
-    """What is said of one thing.
+    """The outcome of checking one thing.
 
     Parameters
     ----------
-    boards : uids of those it is on.
+    boards : uids of the boards that it is on.
     thing : `panel`, `variable`, `annotation`, `alert` or `board`.
     name : of the chart, the variable, the alert.
-    state : `ok`; `empty`, its queries run but have no rows; `error`.
-    rows : the most a query gave.
-    seconds : the longest a query took.
-    problems : what is wrong, each with its way out.
+    state : `ok`; `empty`, its queries run but return no rows; `error`.
+    rows : the most that a query returned.
+    seconds : the longest that a query took.
+    problems : each mistake with its remedy.
     sql : the statement of the first problem, as it was sent.
     """
 
@@ -77,9 +77,9 @@ class Finding(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """A query and how its results are judged; `least_s` is its shortest bucket, `sent` what Grafana sends in its place.
+    """A query and how its results are judged; `least_s` is its shortest bucket, `sent` the SQL that Grafana sends.
 
-    Without `rows_expected`, to have none is good news: no alert, no verdict, no record refused.
+    Without `rows_expected`, an empty result is good news: no alert, no verdict, no refused record.
     """
 
     finding: Finding
@@ -93,13 +93,13 @@ class _Query(NamedTuple):
 
 
 def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[Finding]:
-    """Return what is said of every board, panel, variable, annotation and alert.
+    """Return the findings of every board, panel, variable, annotation and alert.
 
     `published` are the names of the metrics that agent, lander and exporter publish.
 
     Raises
     ------
-    httpx.TransportError : nobody answers.
+    httpx.TransportError : the server does not answer.
     """
     broken: dict[str, list[str]] = {}
     for uid, problem in (*illegible(), *lint([dashboard(board) for board in boards().values()])):
@@ -117,7 +117,7 @@ def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> l
 
 
 def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return, of each of the charts that is on a board, the uids of its boards."""
+    """Return the uids of the boards that each chart is on, without charts that are on none."""
     on = {name: tuple(uid for uid, board in boards().items() if name in board.drawings) for name in names}
     return {name: uids for name, uids in on.items() if uids}
 
@@ -177,7 +177,7 @@ def _alerts() -> Iterator[_Query]:
 
 
 def _rules(published: Collection[str]) -> Iterator[Finding]:
-    """Yield what is said of each of Prometheus' alerts."""
+    """Yield the finding of each alert of Prometheus."""
     for rule, unknown in alerting.unpublished(published).items():
         wrong = tuple(f"no part publishes `{name}`: it never fires" for name in unknown)
         yield Finding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
@@ -194,7 +194,7 @@ def prometheus_panels(published: Collection[str]) -> Iterator[Finding]:
 def _condition(result: Result) -> Iterator[str]:
     kinds = [column.kind for column in result.columns]
     if kinds.count("number") != 1 or {*kinds} - {"number", "text"}:
-        yield "an alert asks for one number and texts as its labels, with no time and nothing else"
+        yield "an alert's query returns one number, and texts as its labels: no time, nothing else"
     if any(column.type.endswith("Bool") for column in result.columns):
         yield "a Bool is no label of an alert: toString(...)"
 
@@ -208,7 +208,7 @@ def _count(result: Result) -> int:
 
 
 class _Server:
-    """Asks a server; what was asked before is remembered: when tables have data, and the options of variables."""
+    """Queries a server, and caches the spans of tables and the options of variables."""
 
     def __init__(self, client: ClickHouse) -> None:
         self._client = client
@@ -216,11 +216,11 @@ class _Server:
         self._spans: dict[str, tuple[datetime, datetime] | None] = {}
         self._listed: dict[tuple[str, Range], list[str]] = {}
         sql = "SELECT table, name, type FROM system.columns WHERE database = 'counterflow' ORDER BY table, name != 'ts'"
-        for table, name, type_ in self._ask(sql).rows:
+        for table, name, type_ in self._fetch(sql).rows:
             if Column(name, type_).kind == "time":
                 self._times.setdefault(table, name)
         views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
-        self._views = {str(name): str(text) for name, text in self._ask(views).rows}
+        self._views = {str(name): str(text) for name, text in self._fetch(views).rows}
 
     def judge(self, query: _Query) -> Finding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
@@ -228,7 +228,7 @@ class _Server:
             spans = [span for table in sorted(self._timed(query.sql)) if (span := self._span(table))]
             ends = sorted({end for _, end in spans}, reverse=True) or [datetime.now(UTC)]
             finding = query.finding
-            for end in ends:  # of the table that has the latest rows; of another if it alone has rows to show
+            for end in ends:  # that of the table with the latest rows; another one where that shows no rows
                 finding = self._run(finding, query, _range(query, end, SHORT), "all")
                 if finding.rows or finding.state == "error":
                     break
@@ -251,7 +251,7 @@ class _Server:
                     finding = self._run(finding, query, shown, "all", fixed)
                     if finding.rows:
                         break
-        except ClickHouseError as error:  # of what is asked before the query itself
+        except ClickHouseError as error:  # raised by a query before the one to be judged
             return query.finding._replace(state="error", problems=(_refusal(error),))
         empty = query.rows_expected and finding.state == "ok" and not finding.rows
         return finding._replace(state="empty") if empty else finding
@@ -259,7 +259,7 @@ class _Server:
     def _run(
         self, finding: Finding, query: _Query, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
     ) -> Finding:
-        """Return the finding with what one run adds; nothing where an error was found before."""
+        """Return the finding with the outcome of one run; unchanged where it is an error already."""
         if finding.state == "error":
             return finding
         try:
@@ -268,7 +268,7 @@ class _Server:
             return finding._replace(state="error", problems=(str(error.args[0]),), sql=query.sql)
         begin = time.monotonic()
         try:
-            result = self._ask(sql)
+            result = self._fetch(sql)
         except ClickHouseError as error:
             return finding._replace(state="error", problems=(_refusal(error),), sql=sql)
         took_s, rows = time.monotonic() - begin, query.rows(result)
@@ -282,14 +282,14 @@ class _Server:
         )
 
     def _in_turn(self, names: Iterable[str], shown: Range) -> Iterator[dict[str, str]]:
-        """Yield the first options of variables that choose one thing, then their second ones, up to `MOST_CHOSEN`."""
+        """Yield the first options of variables with a single choice, then their second ones, up to `MOST_CHOSEN`."""
         known = {name: variables()[name] for name in names}
         listed = {name: self._options(name, v.sql, shown) for name, v in known.items() if v.sql and not v.multi}
         for at in range(min(MOST_CHOSEN, max([1, *map(len, listed.values())]))):
             yield {name: options[min(at, len(options) - 1)] for name, options in listed.items() if options}
 
     def _values(self, sql: str, shown: Range, who: Who) -> dict[str, str | Sequence[str]]:
-        """Return what is chosen of the variables that a statement asks for."""
+        """Return the chosen values of the variables in a statement."""
         return {name: self._value(name, shown, who) for name in variables_of(sql)}
 
     def _value(self, name: str, shown: Range, who: Who) -> str | Sequence[str]:
@@ -306,29 +306,29 @@ class _Server:
     def _options(self, name: str, sql: str, shown: Range) -> list[str]:
         if (name, shown) not in self._listed:
             try:
-                rows = self._ask(expand(sql, shown, self._values(sql, shown, "all"))).rows
-            except (ClickHouseError, KeyError):  # said of the variable itself, once
+                rows = self._fetch(expand(sql, shown, self._values(sql, shown, "all"))).rows
+            except (ClickHouseError, KeyError):  # the finding of the variable itself reports it, once
                 rows = []
             self._listed[name, shown] = [str(row[0]) for row in rows]
         return self._listed[name, shown]
 
     def _timed(self, sql: str) -> set[str]:
-        """Return what a statement reads that has a time; in the place of a view with parameters, what that reads."""
+        """Return the tables and views with a time that a statement reads; for a view without, those that it reads."""
         found: set[str] = set()
         for name in tables_of(sql):
             found |= {name} if name in self._times else self._timed(self._views.get(name, ""))
         return found
 
     def _span(self, table: str) -> tuple[datetime, datetime] | None:
-        """Return from when to when a table has rows; None where it has none, or no time."""
+        """Return the first and last time of a table's rows; None where it has no rows, or no time."""
         if table not in self._spans and (column := self._times.get(table)):
             ends = f"toUnixTimestamp(min({column})), toUnixTimestamp(max({column}))"
-            [[rows, first, last]] = self._ask(f"SELECT count(), {ends} FROM counterflow.{table}").rows
+            [[rows, first, last]] = self._fetch(f"SELECT count(), {ends} FROM counterflow.{table}").rows
             moments = datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last + 1, UTC)
             self._spans[table] = moments if rows else None
         return self._spans.get(table)
 
-    def _ask(self, sql: str) -> Result:
+    def _fetch(self, sql: str) -> Result:
         return fetch(self._client, sql)
 
 

@@ -1,4 +1,4 @@
-"""Whether colours can be seen and told apart: contrast, and distance as eyes with and without colour blindness see it.
+"""Whether colours can be seen and distinguished: contrast, and distance for eyes with and without colour blindness.
 
 Sources: contrast, WCAG 2.2 (1.4.11, 3:1 for graphics); distance, OKLab (Ottosson, 2020); colour blindness, the matrices
 of severity 1.0 of Machado, Oliveira and Fernandes (2009).
@@ -14,7 +14,7 @@ PANELS = {"dark": "#181B1F", "light": "#FFFFFF"}
 """The colour of Grafana's panels in each theme."""
 LEAST_CONTRAST = 3.0
 LEAST_DISTANCE = 0.05
-"""In OKLab, whose lightness goes from 0 to 1; a quarter of it is the least that is seen between large areas."""
+"""In OKLab, whose lightness goes from 0 to 1; eyes can just see a quarter of it between large areas."""
 
 _Three = tuple[float, float, float]
 _Matrix = tuple[_Three, _Three, _Three]
@@ -56,12 +56,12 @@ def contrast(one: str, other: str) -> float:
 
 
 def distance(one: str, other: str) -> tuple[float, str]:
-    """Return how far two colours are apart in OKLab for the eyes that see them closest, and which eyes these are."""
+    """Return the distance of two colours in OKLab for the eyes that see them closest, and which eyes these are."""
     return min((dist(_seen(one, eye), _seen(other, eye)), who) for who, eye in _EYES.items())
 
 
 def faint(colours: Iterable[str]) -> list[str]:
-    """Return, of colours that are hard to see against a panel, what is wrong with each."""
+    """Return a problem for each colour that is hard to see against a panel."""
     return [
         f"{colour} has a contrast of {found:.1f}:1 on {theme} panels, and needs {LEAST_CONTRAST:g}:1"
         for colour in dict.fromkeys(colours)
@@ -71,7 +71,7 @@ def faint(colours: Iterable[str]) -> list[str]:
 
 
 def alike(colours: Iterable[str]) -> list[str]:
-    """Return which of the colours, all different in meaning, some eyes cannot tell apart."""
+    """Return the pairs of colours, all different in meaning, that some eyes cannot distinguish."""
     return [
         f"{one} and {other} are {found:.3f} apart {who}, and need {LEAST_DISTANCE:g}"
         for one, other in combinations(colours, 2)

@@ -1,7 +1,7 @@
 """Charts and boards as they are written: `charts/<chart>.yaml`, `boards/<board>.yaml`, and their looks, `looks.yaml`.
 
 The SQL of a chart is written once, with Grafana's macros (`dashboards/macros.py`); Grafana and the report both run it.
-Charts below `charts/prometheus/` ask Prometheus how the parts are; Grafana alone draws them.
+Charts below `charts/prometheus/` query Prometheus for the state of the parts; only Grafana draws them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _HINT = "see docs/dashboards.md"
 
 
 class Unit(_Strict):
-    """A unit: `grafana` is Grafana's name for it, `text` what stands on the axis of a printed chart.
+    """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
-    `chars` is how many characters a value has in a table.
+    `chars` is the number of characters that a value has in a table.
     """
 
     grafana: str
@@ -42,12 +42,12 @@ class Unit(_Strict):
 
 
 class Looks(_Strict):
-    """Colours by meaning, the palette of series nobody knows in advance, colours of verdict states, and units.
+    """Colours by meaning, the palette of series that are not known in advance, colours of verdict states, and units.
 
     Parameters
     ----------
-    hues : what series are drawn in, by the name of the hue.
-    sequence : for open series that have an order.
+    hues : colours of series, by the name of the hue.
+    sequence : colours for open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
     """
@@ -62,7 +62,7 @@ class Looks(_Strict):
     units: dict[str, Unit]
 
     def grafana(self, colour: str) -> str:
-        """Return what Grafana draws a meaning in."""
+        """Return the colour in which Grafana draws a meaning."""
         return self.themed.get(colour, self.colours[colour])
 
 
@@ -93,10 +93,10 @@ class Series(_Strict):
 
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
 
-    Of a table's column: `state`, its words have the colours of verdict states; `spark`, an array as a line; `bar`,
-    of 100 %; `levels`, from which value on it has which colour; `chars`, the most characters in it, where the unit does
-    not say; `fills`, it takes the width that is left over, and is cut off where that is too little. Without one that
-    fills, the first does.
+    For a table's column: `state`, its words have the colours of verdict states; `spark`, an array drawn as a line;
+    `bar`, a bar of 100 %; `levels`, the value from which on it has each colour; `chars`, the most characters in it, in
+    place of the unit's; `fills`, it takes the width that is left over, and is cut off where that is too little. Where
+    no column fills, the first does.
     """
 
     colour: ColourName | None = None
@@ -113,7 +113,7 @@ class Series(_Strict):
 
     @property
     def unstacked(self) -> bool:
-        """Whether it is drawn as a line of its own, whatever the others are."""
+        """Whether it is drawn as a line of its own, however the others are drawn."""
         return self.line or self.right or self.dashed
 
 
@@ -130,7 +130,7 @@ class Link(_Strict):
 
     `variables` maps a variable of the board to a column of the row (`job`), to `time` (the instant clicked) or to
     `series` (the name of the series clicked). With `pad` the range is taken from the columns `from_ms` and `to_ms`.
-    `by` names the column that has the board's uid, where rows lead to different ones; each knows the variables.
+    `by` names the column with the board's uid, where rows lead to different boards; each of them has the variables.
     """
 
     title: str
@@ -141,28 +141,29 @@ class Link(_Strict):
 
 
 class Drawing(_Strict):
-    """What every chart says, whoever is asked for its figures.
+    """What the definitions of all charts have in common, whichever server they query.
 
     Parameters
     ----------
     name : of its file.
     title : on top of it.
     question : that it answers.
-    reading : one sentence of how to read it.
-    shape : `bars` stacked, one an interval; `area` stacked; `lines`; `trend`, lines of two runs over the minutes since
-        each began; `ranking`, horizontal and stacked, a row a thing;
+    reading : one sentence on how to read it.
+    shape : `bars` stacked, one per interval; `area` stacked; `lines`; `trend`, lines of two runs over the minutes since
+        each began; `ranking`, horizontal and stacked, a row per thing;
         `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before,
-        or to what it is `against`.
-    unit, axis : of the values, and what stands beside the axis.
+        or to the value that it is compared `against`.
+    unit, axis : the unit of the values, and the label of the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
-    thresholds, links : see there.
+    thresholds, links : see `Threshold` and `Link`.
     interval : usual distance of the points, in Grafana's spelling (`15m`); `lines` and `area` end where points are
-        missing for more than two and a half of it. No bucket is shorter where the data does not say (`Chart.usual_s`).
+        missing for more than two and a half intervals. No bucket is shorter, unless the data provides the usual
+        interval (`Chart.usual_s`).
     signed : values may be below 0; otherwise the axis begins at 0.
-    decimals : of the values, where the usual are too many.
-    empty : what is said where there is nothing.
+    decimals : of the values, where the usual number of digits is too many.
+    empty : the text shown where there is no data.
     """
 
     name: str
@@ -187,12 +188,12 @@ class Drawing(_Strict):
         if self.open and self.series and not all(series.line for series in self.series.values()):
             raise ValueError("`open` and `series`: either the series are known in advance, or not")
         if self.shape in ("bars", "area", "lines", "trend", "ranking") and not self.open and not self.series:
-            raise ValueError("name the series, or say `open: true`")
+            raise ValueError("name the series, or write `open: true`")
         return self
 
     @property
     def over_time(self) -> bool:
-        """Whether it draws series over time, rather than a table of rows in some shape."""
+        """Whether it draws series over time, rather than rows in some shape."""
         return self.shape in ("bars", "area", "lines")
 
     @property
@@ -206,18 +207,18 @@ class Chart(Drawing):
 
     Parameters
     ----------
-    sql : with macros. Over time: `time` (interval end) first and ascending; then one column a series, or, where the
-        series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row a
-        thing, its `name` first. `table`: the links stand on the first of `series`. `states`: `time`, `time_end`,
+    sql : with macros. Over time: `time` (interval end) first and ascending; then one column per series, or, where the
+        series are not known in advance (`open`), `Value` and one text column that names them. `ranking`: one row per
+        thing, its `name` first. `table`: the links are on the first of `series`. `states`: `time`, `time_end`,
         `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`, and `Against`
-        where it is compared with something else than the day before. `trend`: samples, with `ts`, `system` and
-        `interval_s`, of which `value` makes one of a bucket.
+        where it is compared with something other than the day before. `trend`: samples, with `ts`, `system` and
+        `interval_s`, which `value` aggregates to one per bucket.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
-    against : what a stat's value is compared with, the column `Against`; empty for the day before.
+    against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
-    quiet : to have nothing is good news (nothing was refused), or usual (recorded only where somebody asks for it), and
-        `dashboards check` takes it so.
+    quiet : an empty result is good news (nothing was refused) or usual (recorded only on request), and
+        `dashboards check` accepts it.
     """
 
     sql: str
@@ -236,28 +237,28 @@ class Chart(Drawing):
 
     @property
     def usual_s(self) -> str | None:
-        """The SQL of the usual interval of the data that is drawn, seconds; None where its buckets do not follow it."""
+        """The SQL of the usual interval of the data that is drawn, seconds; None where buckets do not depend on it."""
         if "system" not in variables_of(self.sql) or not re.search(r"\$__(timeInterval|interval_s)\b", self.sql):
             return None
         return usual_s(tables_of(self.sql), self.counted)
 
     @property
     def query(self) -> str:
-        """The SQL that is run, macros not expanded yet; over time, `time` is the end of a bucket."""
+        """The SQL to run, with its macros not yet expanded; over time, `time` is the end of a bucket."""
         return self.plain if self.shape == "trend" else self.bucketed(self.plain)
 
     @property
     def plain(self) -> str:
-        """The same over buckets of the length that the macros state: for who found the usual interval before."""
+        """The same over buckets of the length that the macros state: for callers that know the usual interval."""
         return overlaid(self.sql, self.value, self.each) if self.shape == "trend" else self._filled()
 
     @property
     def middles(self) -> str:
-        """The SQL over time with the middle of each bucket as its `time`, yet to be `bucketed`.
+        """The SQL over time with the middle of each bucket as its `time`, still to be `bucketed`.
 
-        Grafana picks the point nearest to the cursor, for the tooltip and for links: in the middle of its bar that is
-        the one below the cursor. A bucket over an end of the range is part of it: a bar is cut off there, and the point
-        of a line stands on the edge, since beyond it nobody would see it.
+        For the tooltip and for links Grafana picks the point nearest to the cursor: with points in the middle of their
+        bars, that is the bar below the cursor. A bucket across an end of the range belongs to it: a bar is cut off
+        there, and the point of a line is moved to the edge, since nobody would see it beyond.
         """
         middle = "toDateTime64(time, 3, 'UTC') - toIntervalMillisecond(500 * $__interval_s)"
         if self.shape != "bars":
@@ -266,14 +267,14 @@ class Chart(Drawing):
         return f"SELECT {middle} AS time, * EXCEPT (time)\nFROM (\n{self._filled()}\n)\nORDER BY time"
 
     def bucketed(self, sql: str) -> str:
-        """Return a statement over the chart's rows in buckets that follow the data, where it states its interval."""
+        """Return a statement over the chart's rows in buckets that follow the data, where its interval is known."""
         return bucketed(sql, self.usual_s) if self.usual_s else sql
 
     def _filled(self) -> str:
-        """Return the SQL with ends of lines in it.
+        """Return the SQL with the ends of lines in it.
 
-        Where a line or an area has no point in a bucket, a row of nulls is put in: what is drawn must end there, at
-        whatever range is shown, and Grafana would draw on to the next point. Bars that are missing are a gap already.
+        Where a line or an area has no point in a bucket, a row of nulls is inserted: the line must end there, whatever
+        range is shown, and Grafana would draw on to the next point. Missing bars are a gap already.
         """
         inner = self.sql.strip()
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
@@ -299,7 +300,7 @@ class Chart(Drawing):
 
 
 class PrometheusChart(Drawing):
-    """A chart of what the parts tell Prometheus.
+    """A chart of the metrics that the parts publish to Prometheus.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ class PrometheusChart(Drawing):
 
     @property
     def metrics(self) -> set[str]:
-        """The product's own metrics that the expressions ask for."""
+        """The product's own metrics in the expressions."""
         return metrics_of(" ".join(self.promql.values()))
 
 
@@ -323,12 +324,12 @@ def tables_of(sql: str) -> set[str]:
 
 
 def metrics_of(text: str) -> set[str]:
-    """Return the product's own metrics that PromQL, or a template of Prometheus, asks for."""
+    """Return the product's own metrics in PromQL, or in a template of Prometheus."""
     return set(re.findall(r"\bcounterflow_\w+", text))
 
 
 def variables_of(sql: str) -> set[str]:
-    """Return the dashboard variables in a statement; what begins with two underscores is Grafana's own."""
+    """Return the dashboard variables in a statement; names that begin with two underscores are Grafana's own."""
     return set(re.findall(r"\$\{?([a-zA-Z]\w*)", sql))
 
 
@@ -355,18 +356,18 @@ class Board(_Strict):
     Parameters
     ----------
     uid : `cf-` and the name of its file.
-    title, description : what Grafana shows of it.
-    step : where it stands in the order of work, from the fleet to one job; the links on top of every board lead by it.
-    tags : beside `counterflow` and the step.
-    variables : names of `variables.yaml`, in order; the data source is always there.
-    one : it opens with one system and not with all: a page of a system. Several can be chosen.
-    counters : datasets that it shows, perhaps `<dataset>/<format>`; systems that have them are listed first.
+    title, description : as Grafana shows them.
+    step : its place in the order of work, from the fleet to one job; the menus on top of every board follow it.
+    tags : in addition to `counterflow` and the step.
+    variables : names from `variables.yaml`, in order; the data source is always there.
+    one : it opens with one system instead of all: a page of a system. Several can be chosen.
+    counters : datasets that it shows, some as `<dataset>/<format>`; systems that have them are listed first.
     platform : systems whose recordings name this operating system are listed before those.
     time : default range, back from now (`24h`).
-    refresh : how often, empty for never.
+    refresh : how often Grafana refreshes it, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
-    question : it answers one question on one screen, with charts of other boards; no report shows it.
+    question : it answers one question on one screen, with charts of other boards; no report includes it.
     rows : from top to bottom.
     """
 
@@ -393,19 +394,19 @@ class Board(_Strict):
 
     @property
     def charts(self) -> list[str]:
-        """Those of its rows that ask ClickHouse."""
+        """Names of the charts in its rows that query ClickHouse."""
         return [name for name in self.drawings if name in charts() and name not in self.figures]
 
     @property
-    def asks_prometheus(self) -> bool:
-        """Whether one of them asks Prometheus."""
+    def queries_prometheus(self) -> bool:
+        """Whether one of its charts queries Prometheus."""
         return any(name in prometheus_charts() for name in self.drawings)
 
 
 class Variable(_Strict):
-    """A variable of boards: a question to ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
+    """A variable of boards: a query of ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
 
-    `sql` gives one column, or two: value, text. Of a `multi` one several can be chosen, with `all` also all of them.
+    `sql` returns one column, or two: value, text. With `multi` several values can be chosen, with `all` also all.
     """
 
     label: str
@@ -437,7 +438,7 @@ PLATFORMS = {
 
 
 def variable_of(board: Board, name: str) -> Variable:
-    """Return a variable as it is on a board."""
+    """Return a variable as a board has it."""
     variable = variables()[name]
     if name != "system" or not board.one:
         return variable
@@ -450,11 +451,11 @@ def variable_of(board: Board, name: str) -> Variable:
 
 @cache
 def charts() -> dict[str, Chart]:
-    """Return all charts that ask ClickHouse, by name.
+    """Return all charts that query ClickHouse, by name.
 
     Raises
     ------
-    CounterflowError : names every file that is wrong, and every mistake in it; so does `boards`.
+    CounterflowError : names every file that is wrong, and every mistake in it (so does that of `boards`).
     """
     paths = [path for below in ("*.yaml", "figures/*.yaml") for path in sorted((FOLDER / "charts").glob(below))]
     return _read(Chart, {path.stem: path for path in paths}, key="name")
@@ -462,13 +463,13 @@ def charts() -> dict[str, Chart]:
 
 @cache
 def verdict_charts() -> dict[str, Chart]:
-    """Return the charts that the report draws of a spell, by the name of the rule; they stand on no board."""
+    """Return the charts that the report draws of a spell, by the name of the rule; no board has them."""
     return _read(Chart, {path.stem: path for path in sorted((FOLDER / "report/verdicts").glob("*.yaml"))}, key="name")
 
 
 @cache
 def prometheus_charts() -> dict[str, PrometheusChart]:
-    """Return all charts that ask Prometheus, by name."""
+    """Return all charts that query Prometheus, by name."""
     paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))
     return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
@@ -492,7 +493,7 @@ def variables() -> dict[str, Variable]:
 
 
 def unknown() -> list[str]:
-    """Return what boards and charts name that does not exist (charts, variables, boards), and charts on no board."""
+    """Return the names in boards and charts that do not exist (charts, variables, boards), and charts on no board."""
     placed = {name for board in boards().values() for name in board.drawings}
     unplaced = sorted(drawings().keys() - placed)
     return [
@@ -511,7 +512,7 @@ def _unknown(board: Board) -> Iterator[str]:
             continue
         chart = drawings()[name]
         for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
-            yield f"the chart `{name}` asks for the variable `{variable}`, which is not among `variables`"
+            yield f"the chart `{name}` uses the variable `{variable}`, which is not among `variables`"
         for link in chart.links:
             if link.board not in boards():
                 yield f"the chart `{name}` leads to `{link.board}`, which is no board"
@@ -521,7 +522,7 @@ def _unknown(board: Board) -> Iterator[str]:
 
 
 def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:
-    """Return what each file says, by name; the name is put into it as `key`."""
+    """Return the model of each file, by name; `key` is the field that takes the name."""
     found: dict[str, _Model] = {}
     mistakes: list[str] = []
     for name, path in paths.items():

@@ -23,7 +23,7 @@ class Folder(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """What Grafana calls the folder: folders are listed by name, and the number keeps their order."""
+        """The folder's title in Grafana, which lists folders by name: the number keeps their order."""
         return f"Counterflow {1 + FOLDERS.index(self)} {self.title}"
 
 

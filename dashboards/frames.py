@@ -1,4 +1,4 @@
-"""What Grafana makes of a query's result before it draws it: kinds of columns, series and their names.
+"""How Grafana converts a query's result before it draws it: kinds of columns, series and their names.
 
 Source: grafana-plugin-sdk-go, data/time_series.go (long to wide); packages/grafana-data, fieldState.ts (names);
 grafana/clickhouse-datasource, pkg/converters/registry.go (types). An error or a silent loss there is raised here.
@@ -15,7 +15,7 @@ Kind = Literal["time", "number", "text", "other"]
 
 
 class FrameError(ValueError):
-    """Grafana would show an error, nothing, or something else than the rows; the text says the way out."""
+    """Grafana would show an error, nothing, or something other than the rows; the text states the remedy."""
 
 
 class Column(NamedTuple):
@@ -26,7 +26,7 @@ class Column(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What Grafana takes the values for; `other` are those that it shows as JSON or cannot read."""
+        """How Grafana interprets the values; `other` are those that it shows as JSON or cannot read."""
         inner = re.sub(r"^(?:LowCardinality|Nullable)\((.*)\)$", r"\1", self.type)
         if inner != self.type:
             return Column(self.name, inner).kind
@@ -40,14 +40,14 @@ class Column(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A query's answer; `rows` hold a value a column."""
+    """A query's result; each row holds a value per column."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
 
 
 class Field(NamedTuple):
-    """A series as Grafana draws it: its name, and a value for every one of `times`."""
+    """A series as Grafana draws it: its name, and a value for each of the frame's `times`."""
 
     name: str
     values: Sequence[Any]
@@ -61,14 +61,14 @@ class Frame(NamedTuple):
 
 
 def over_time(result: Result) -> Frame:
-    """Return the series of a result that is asked for as a time series (`format: 0`).
+    """Return the series of a result that is requested as a time series (`format: 0`).
 
     Without a text column, each number is a series of the column's name. With text columns, the rows are pivoted: each
-    number, for each set of texts, is a series; where it has no row at a time another has one, its value is None.
+    number, for each set of texts, is a series; its value is None at a time at which only others have a row.
 
     Raises
     ------
-    FrameError : no time first, times that do not ascend, two rows for one point, or a column that is no number.
+    FrameError : the first column is no time, times do not ascend, two rows have one point, or a column is no number.
     """
     kinds = [column.kind for column in result.columns]
     if not kinds or kinds[0] != "time":
@@ -114,7 +114,7 @@ def _text(value: Any) -> str:
 
 
 def _name(column: str, labels: dict[str, str]) -> str:
-    """Return the name shown: the column's unless it is `Value`, and the one label's text or all labels."""
+    """Return the name shown: that of the column unless it is `Value`, and the text of a single label or all labels."""
     if not labels:
         return column
     listed = ", ".join(f'{key}="{labels[key]}"' for key in sorted(labels))

@@ -1,6 +1,6 @@
-"""Boards as files that a person imports: Grafana asks for the data sources, and nothing is provisioned.
+"""Boards as files for import by hand: Grafana prompts for the data sources, and nothing is provisioned.
 
-Source: grafana/grafana, public/app/features/manage-dashboards: `__inputs` are asked for, and `${NAME}` is replaced.
+Source: grafana/grafana, public/app/features/manage-dashboards: it prompts for `__inputs`, and replaces `${NAME}`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 Json = dict[str, Any]
 
 LEAST = {"grafana": "11.0.0", "grafana-clickhouse-datasource": "4.0.0", "prometheus": "1.0.0"}
-"""The oldest versions that know every key; docs/dashboards.md names those that were tried."""
+"""The oldest versions that know every key; docs/dashboards.md lists the versions that were tried."""
 _INPUTS = {
     "datasource": ("DS_CLICKHOUSE", "ClickHouse", "grafana-clickhouse-datasource"),
     "prometheus": ("DS_PROMETHEUS", "Prometheus", "prometheus"),
@@ -20,17 +20,17 @@ _INPUTS = {
 
 
 def importable(board: Mapping[str, Any]) -> Json:
-    """Return a provisioned board as one to import, whose data sources are inputs instead of variables.
+    """Return a provisioned board as one to import: its data sources are inputs instead of variables.
 
-    It has no uid, since Grafana gives each import one; so no click leads from its panels to another board. The menus on
+    It has no uid, since Grafana assigns one to each import; so its panels have no links to other boards. The menus on
     top find the boards by their tags.
     """
     variables = board["templating"]["list"]
     panels = [_alone(panel) for panel in board["panels"]]
-    asked = {one["name"]: _INPUTS[one["name"]] for one in variables if one["type"] == "datasource"}
-    left = {"list": [v for v in variables if v["name"] not in asked]}
+    sources = {one["name"]: _INPUTS[one["name"]] for one in variables if one["type"] == "datasource"}
+    left = {"list": [v for v in variables if v["name"] not in sources]}
     text = json.dumps({**board, "editable": True, "templating": left, "panels": panels})
-    for name, (key, _, _) in asked.items():
+    for name, (key, _, _) in sources.items():
         text = text.replace(f'"${{{name}}}"', f'"${{{key}}}"')
     inputs = [
         {
@@ -41,9 +41,9 @@ def importable(board: Mapping[str, Any]) -> Json:
             "pluginId": plugin,
             "pluginName": label,
         }
-        for key, label, plugin in asked.values()
+        for key, label, plugin in sources.values()
     ]
-    plugins = [("datasource", plugin, label) for _, label, plugin in asked.values()]
+    plugins = [("datasource", plugin, label) for _, label, plugin in sources.values()]
     requires = [
         {"type": kind, "id": id_, "name": name, "version": LEAST[id_]}
         for kind, id_, name in (("grafana", "grafana", "Grafana"), *plugins)

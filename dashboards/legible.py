@@ -1,4 +1,4 @@
-"""Rules of what can be seen and understood at a glance, for the definitions of charts and boards alone."""
+"""Rules on what can be seen and understood at a glance; they need only the definitions of charts and boards."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from counterflow.dashboards.definition import Board, Chart, Looks, PrometheusCha
 from counterflow.dashboards.tables import too_wide
 
 SCREEN = 21
-"""Units of height of about 38 pixels that a window of 1,600 x 1,000 has below Grafana's bars and the variables."""
+"""Height below Grafana's bars and the variables in a window of 1,600 x 1,000, in units of about 38 pixels."""
 SCREENS, MOST = 2, 12
-"""Of charts and figures on so many screens, the most: more are not read, and each is a query as the board opens."""
+"""The most charts and figures on so many screens: more are not read, and each is a query when the board opens."""
 ONLY = ("limit", "peak")
-"""Meanings, beside the states, whose colour nothing else has."""
+"""Meanings, besides the states, whose colour nothing else has."""
 SHARED = ("critical", "warning", "unknown")
-"""Meanings that several states have in common; another colour stands for one state."""
+"""Meanings that several states share; any other colour stands for one state."""
 
 
 def illegible() -> Iterator[tuple[str, str]]:
-    """Yield what breaks a rule: the uid of each board it is on, empty for what concerns all, and what is wrong."""
+    """Yield each breach of a rule: the uid of the board, empty where it concerns all, and the problem."""
     for problem in looks_problems(looks()):
         yield "", f"looks.yaml: {problem}"
     for uid, board in boards().items():
@@ -55,13 +55,13 @@ def seen_first(board: Board) -> int:
 
 
 CONTROLS_PX = 1600 - 2 * 16 - 480
-"""What a window of 1,600 pixels has for variables and menus beside the choice of time, with Grafana's menu closed."""
+"""Width for variables and menus beside the time picker in a window of 1,600 pixels, with Grafana's menu closed."""
 _LETTER_PX, _FRAME_PX, _MENU_PX, _VALUE = 7, 44, 48, 14
-"""A letter of Inter at 13 pixels; what surrounds a variable, a menu; and the letters of what is usually chosen."""
+"""A letter of Inter at 13 pixels; the frames of a variable and of a menu; and the letters of a usual choice."""
 
 
 def controls_px(board: Board) -> int:
-    """Return how much room variables and menus of a board need in one row, pixels."""
+    """Return the width that variables and menus of a board need in one row, pixels."""
     made = dashboard(board)
     labels = [one["label"] for one in made["templating"]["list"] if one["hide"] == 0]
     switches = [one["name"] for one in made["annotations"]["list"] if not one["hide"]]
@@ -71,7 +71,7 @@ def controls_px(board: Board) -> int:
 
 
 def looks_problems(found: Looks) -> Iterator[str]:
-    """Yield which colours are hard to see, have two meanings, or cannot be told apart."""
+    """Yield which colours are hard to see, have two meanings, or cannot be distinguished."""
     free = {meaning: colour for meaning, colour in found.colours.items() if meaning not in found.documented}
     yield from faint([*free.values(), *found.hues.values(), *found.palette, *found.sequence])
     yield from alike(found.hues.values())
@@ -90,7 +90,7 @@ def looks_problems(found: Looks) -> Iterator[str]:
 
 
 def chart_problems(chart: Chart | PrometheusChart, found: Looks) -> Iterator[str]:
-    """Yield which series of a chart cannot be told apart, or have a colour that stands for something else."""
+    """Yield which series of a chart cannot be distinguished, or have a colour that stands for something else."""
     states = set(found.states.values())
     drawn = {name: series for name, series in chart.series.items() if series.colour}
     for name, series in drawn.items():

@@ -1,7 +1,7 @@
 """Rules that a dashboard's JSON keeps: Grafana's own, those of the public dashboard linter that apply, and ours.
 
-Source: grafana/dashboard-linter, lint/*.go (its rules for Prometheus bind the panels that ask it, but for those that
-want the variables `job` and `instance`: a stack has one of each job); the classic schema of Grafana 11.6 to 13.
+Source: grafana/dashboard-linter, lint/*.go (its rules for Prometheus apply to the panels that query it, except those
+that require the variables `job` and `instance`: a stack has one of each job); the classic schema of Grafana 11.6 to 13.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNITS = frozenset(  # those of Grafana that counters have
 
 
 def lint(boards: Sequence[Json]) -> Iterator[tuple[str, str]]:
-    """Yield what breaks a rule: the uid of the board, and what is wrong where, with the way out."""
+    """Yield each breach of a rule: the uid of the board, and the problem with its place and remedy."""
     for key in ("uid", "title"):
         for value, times in Counter(board[key] for board in boards).items():
             if times > 1:
@@ -66,9 +66,9 @@ def _templating(board: Json) -> Iterator[str]:
         yield "template-datasource-rule: there is no variable `datasource`, labelled `Data source`"
     for variable in variables:
         if variable["type"] == "query" and variable["refresh"] != 2:
-            yield f"template-on-time-change-reload-rule: `{variable['name']}` is not asked again for another range"
+            yield f"template-on-time-change-reload-rule: `{variable['name']}` is not refreshed for another range"
         for name in variables_of(variable.get("query", "")) - _variables(board):
-            yield f"the variable `{variable['name']}` asks for `{name}`, which the board has not"
+            yield f"the variable `{variable['name']}` uses `{name}`, which the board has not"
 
 
 def _grid(panels: Sequence[Json]) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _panel(panel: Json, board: Json, defined: Mapping[str, set[str]]) -> Iterato
         yield "a stack begins at 0: `min` or `axisSoftMin`"
     for target in panel["targets"]:
         for name in variables_of(_query(target)) - defined[board["uid"]]:
-            yield f"the query asks for the variable `{name}`, which the board has not"
+            yield f"the query uses the variable `{name}`, which the board has not"
         yield from _sql(target, panel["type"]) if "rawSql" in target else _promql(target["expr"])
     links = [*field["defaults"]["links"], *(one for p in properties if p["id"] == "links" for one in p["value"])]
     for link in links:
@@ -121,7 +121,7 @@ def _query(target: Json) -> str:
 
 
 def _sql(target: Json, shape: str) -> Iterator[str]:
-    of_runs = "${baseline:singlequote}" in target["rawSql"]  # they bound what is read
+    of_runs = "${baseline:singlequote}" in target["rawSql"]  # the runs bound what is read
     if not of_runs and not re.search(r"\$__(timeFilter|fromTime|toTime)\b", target["rawSql"]):
         yield "the query reads all of time: $__timeFilter(ts)"
     if shape == "timeseries" and "$__interval_s" not in target["rawSql"]:
@@ -140,7 +140,7 @@ def _link(url: str, board: Json, defined: Mapping[str, set[str]]) -> Iterator[st
     path, _, query = url.partition("?")
     uid = path.removeprefix("/d/")
     if uid.startswith("${__data.fields"):
-        return  # of what rows name, `dashboards check` judges
+        return  # `dashboards check` judges boards that rows name
     if uid not in defined:
         yield f"a link leads to `{uid}`, which is no board"
         return

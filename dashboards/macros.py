@@ -1,7 +1,7 @@
-"""What Grafana and its ClickHouse plugin make of SQL before it runs, for the report and the checks.
+"""Expansion of SQL as Grafana and its ClickHouse plugin do it before it runs, for the report and the checks.
 
 Source: macros of the plugin, 4.0.3 to 4.20 (grafana/clickhouse-datasource, pkg/macros, src/data/CHDatasource.ts), and
-the steps of Grafana's intervals (packages/grafana-data, rangeutil.ts); docs/dashboards.md lists what is known here.
+the steps of Grafana's intervals (packages/grafana-data, rangeutil.ts); docs/dashboards.md lists the macros known here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ALL = "$__all"
 
 
 class All(tuple[str, ...]):
-    """All is chosen: Grafana puts every option into a list, and `$__conditionalAll` drops its condition."""
+    """All options, chosen as `All`: Grafana lists every option, and `$__conditionalAll` drops its condition."""
 
 
 class Range(NamedTuple):
@@ -32,11 +32,11 @@ _STEPS = (
     *((750, 600), (1050, 900), (1500, 1200), (2700, 1800), (5400, 3600), (9000, 7200), (16_200, 10_800)),
     *((32_400, 21_600), (86_400, 43_200), (604_800, 86_400), (1_814_400, 604_800), (3_628_800, 2_592_000)),
 )
-"""Below how many seconds a bucket becomes how many; beyond, a year."""
+"""Pairs of an upper limit and the bucket used below it, seconds; beyond the last, a year."""
 
 
 def bucket_s(begin: datetime, end: datetime, points: int = 400, least_s: int = 1) -> int:
-    """Return the seconds of a bucket: a round number so that about `points` fit into the range, at least `least_s`."""
+    """Return the seconds of a bucket: a round number, at least `least_s`, so that about `points` fit into the range."""
     exact_s = (end - begin).total_seconds() / points
     if exact_s <= least_s:
         return least_s
@@ -46,7 +46,7 @@ def bucket_s(begin: datetime, end: datetime, points: int = 400, least_s: int = 1
 def expand(sql: str, shown: Range, variables: Mapping[str, str | Sequence[str]]) -> str:
     """Return the statement that reaches the server.
 
-    The values of variables are put in last, so that a value that looks like a macro stays a value.
+    The values of variables are inserted last, so that a value that looks like a macro stays a value.
 
     Raises
     ------
@@ -72,11 +72,11 @@ def expand(sql: str, shown: Range, variables: Mapping[str, str | Sequence[str]])
 
 
 def replace(sql: str, macro: str, count: int, text: Callable[[list[str]], str]) -> str:
-    """Return the statement with `text(arguments)` for every `$__macro(arguments)`, the last first: they may be nested.
+    """Replace every `$__macro(arguments)` by `text(arguments)`, from the last to the first, since they may be nested.
 
     Raises
     ------
-    KeyError : another number of arguments than `count`, or no closing bracket.
+    KeyError : the number of arguments is not `count`, or there is no closing bracket.
     """
     head = f"$__{macro}("
     while (at := sql.rfind(head)) >= 0:
@@ -88,7 +88,7 @@ def replace(sql: str, macro: str, count: int, text: Callable[[list[str]], str]) 
 
 
 def _arguments(sql: str, start: int) -> tuple[list[str], int]:
-    """Return what stands between the commas outside of brackets, up to the closing bracket, and where that ends."""
+    """Return the arguments, split at commas outside of brackets, and the position after the closing bracket."""
     depth, begin, found = 1, start, []
     for bracket in re.compile(r"[(),]").finditer(sql, start):
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)

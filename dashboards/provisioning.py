@@ -1,7 +1,8 @@
-"""What a Grafana reads when it starts: where ClickHouse and Prometheus are, and where the dashboards are.
+"""The files that Grafana reads when it starts: the addresses of ClickHouse and Prometheus, and the dashboards.
 
-Grafana puts variables of its environment and `$__file{path}` into every value (grafana/grafana,
-pkg/services/provisioning/values). The files for a site leave all that differs to variables, the stack's own name it.
+Grafana expands variables of its environment and `$__file{path}` in every value (grafana/grafana,
+pkg/services/provisioning/values). The files for a site leave all that differs to variables; those of the stack have
+the values.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from counterflow.dashboards.folders import FOLDERS
 
 CLICKHOUSE, PROMETHEUS = "Counterflow ClickHouse", "Counterflow Prometheus"
 UIDS = {CLICKHOUSE: "counterflow-ch", PROMETHEUS: "counterflow-prometheus"}
-"""Data sources by their names."""
+"""Uids of the data sources, by name."""
 
 READER = "reader"
 QUERY_TIMEOUT_S = 30
-"""The driver allows five seconds more, which must be within what the user `reader` may set."""
+"""The driver adds five seconds; the sum must be within what the user `reader` may set."""
 
 SCRAPE_INTERVAL = "15s"
-"""That of the example configuration; `$__rate_interval` is four of them at least."""
+"""As in the example configuration; `$__rate_interval` is at least four of them."""
 
 _HEAD = "# Made by `counterflow dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
 
@@ -36,7 +37,7 @@ def datasources(
 ) -> str:
     """Return the file of the data sources: ClickHouse, over HTTP as the user who may only read, and Prometheus.
 
-    Where there is a `ca`, the certificates that sign the server's in PEM or where they are, ClickHouse is asked by TLS.
+    With `ca`, the certificates that sign the server's (in PEM, or where they are), Grafana queries ClickHouse over TLS.
     """
     clickhouse: dict[str, Any] = {
         "name": CLICKHOUSE,
@@ -75,7 +76,7 @@ def datasources(
 
 
 def providers(path: str = "$COUNTERFLOW_DASHBOARDS") -> str:
-    """Return the file that has Grafana load the directories below `path`, each into a folder of its own.
+    """Return the file that makes Grafana load the directories below `path`, each into a folder of its own.
 
     Grafana looks for changes twice a minute.
     """

@@ -1,11 +1,11 @@
-"""Two measurement runs overlaid, by the minutes since each began: the axis is theirs, whatever range is shown."""
+"""Two measurement runs overlaid, by the minutes since each began: their axis does not depend on the range shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 POINTS = 300
-"""The most of a series; a bucket is never shorter than the usual interval of either run."""
+"""The most points of a series; a bucket is never shorter than the usual interval of either run."""
 
 AXIS = "Minutes"
 """The column along which runs are drawn."""
@@ -17,13 +17,13 @@ def overlaid(samples: str, value: str, each: Sequence[str]) -> str:
     Parameters
     ----------
     samples : SQL of rows with `ts`, `system` and `interval_s`.
-    value : an aggregate over those of one bucket.
+    value : an aggregate over the rows of one bucket.
     each : columns of things whose values are added.
     """
     things = ", ".join(["place", "run", *each])
     return f"""\
 WITH
-  -- an array: what stands for a query would be read again wherever it is named
+  -- an array: a named query would run again wherever it is used
   (
     SELECT groupArray((toString(run), toString(system), begin_ts, coalesce(end_ts, now64(3, 'UTC')), run_begin_ts))
     FROM counterflow.run_span

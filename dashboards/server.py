@@ -1,4 +1,4 @@
-"""A statement's answer with the types of its columns, as Grafana's plugin has it too."""
+"""A statement's result with the types of its columns, as Grafana's plugin also receives it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _WIRE: Settings = {
 
 
 def fetch(client: ClickHouse, sql: str) -> Result:
-    """Return what a statement gives; times are text in UTC, `inf` and `nan` are text.
+    """Return the result of a statement; times are text in UTC, `inf` and `nan` are text.
 
     Raises
     ------
-    ClickHouseError : the server refused it.
-    httpx.TransportError : nobody answers.
+    ClickHouseError : the server refused the statement.
+    httpx.TransportError : the server does not answer.
     """
     answer = orjson.loads(client.post(sql, settings=_WIRE))
     return Result([Column(column["name"], column["type"]) for column in answer["meta"]], answer["data"])

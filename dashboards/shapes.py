@@ -1,4 +1,4 @@
-"""What a chart's shape asks of the result of its query; a result that breaks it would be a wrong picture or none."""
+"""What a chart's shape requires of the result of its query; any other result would be a wrong picture or none."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.tables import cut_off
 
 FOR_LINKS = ("_ms", "_uid")
-"""How the names of columns end that are there for links alone."""
+"""Endings of the names of columns that serve links alone."""
 MOST_SERIES = 30
-"""More colours than that nobody can tell apart: the rest is `others`."""
+"""Nobody can distinguish more colours than that: the rest is `others`."""
 
 
 def points(chart: Chart, result: Result) -> int:
-    """Return how many rows there are to be seen; over time, of those that are not nulls alone."""
+    """Return the number of rows to be seen; over time, without those that have only nulls."""
     if not chart.over_time:
         return len(result.rows)
     numbers = [index for index, column in enumerate(result.columns) if column.kind == "number"]
@@ -26,7 +26,7 @@ def points(chart: Chart, result: Result) -> int:
 
 
 def problems(chart: Chart, result: Result) -> Iterator[str]:
-    """Yield what is wrong with a result, and the way out of each."""
+    """Yield what is wrong with a result, each problem with its remedy."""
     match chart.shape:
         case "bars" | "area" | "lines":
             yield from _over_time(chart, result)
@@ -45,7 +45,7 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
 
 
 def legend(result: Result) -> Iterator[str]:
-    """Yield which series of what Grafana is sent would stand in the legend without a value."""
+    """Yield which series of a result sent to Grafana would stand in the legend without a value."""
     if not result.rows:
         return
     try:
@@ -155,10 +155,10 @@ def _numbers(chart: Chart, result: Result) -> Iterator[str]:
         if column.kind != "number":
             continue
         values = [row[index] for row in result.rows if row[index] is not None]
-        if any(isinstance(value, str) for value in values):  # JSON has no other way to say inf and nan
+        if any(isinstance(value, str) for value in values):  # JSON cannot represent inf and nan otherwise
             yield f"`{column.name}` is inf or nan somewhere: nullIf(x, 0) below the division"
         elif chart.shape not in ("table", "stat") and not chart.signed and any(value < 0 for value in values):
-            yield f"`{column.name}` is below 0 somewhere, where the axis begins: say `signed: true` if that is right"
+            yield f"`{column.name}` is below 0 somewhere, where the axis begins: write `signed: true` if that is right"
 
 
 def _boards_of_rows(link: Link, result: Result) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _links(chart: Chart, result: Result) -> Iterator[str]:
 
 
 def _ranges(link: Link, result: Result) -> Iterator[str]:
-    """Yield rows whose range is none, or does not contain the times that the row states."""
+    """Yield the first row whose range is empty, or does not contain the times that the row states."""
     at = {column.name: place for place, column in enumerate(result.columns)}
     times = [place for place, column in enumerate(result.columns) if column.kind == "time"]
     for row in result.rows:

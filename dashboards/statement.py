@@ -1,7 +1,7 @@
-"""What Grafana sends for a chart, made of the chart's query: over time, a row a point with the name of its series.
+"""The SQL that Grafana sends for a chart, derived from the chart's query: over time, a row per point with its series.
 
-Grafana shows a series without any value in its legend, and has no palette of ours for series that nobody knows in
-advance. So a series without a value in the range is no row here, and a series of an open chart carries its hue.
+Grafana lists series without any value in its legend, and does not have our palette for series that are not known in
+advance. So a series without a value in the range has no rows here, and a series of an open chart carries its hue.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from counterflow.dashboards.definition import Chart, looks
 
 OTHERS = "others"
-"""What is summed up of an open chart's series; it has a colour of its own."""
+"""The name of an open chart's series that are summed up; it has a colour of its own."""
 MARK = "\u200b"
-"""A space of no width: a name of an open chart's series ends with as many as its hue has, which overrides match."""
+"""A space of no width: as many as its hue's number end the name of an open chart's series; overrides match them."""
 
 
 def statement(chart: Chart) -> str:
@@ -57,9 +57,9 @@ ORDER BY time, place"""
 
 
 def _compared(chart: Chart) -> str:
-    """Name the value by its change to that of a day before; `series` has it in words, or that there is none.
+    """Label the value with its change from that of the day before: `series` has it in words, or that there is none.
 
-    A value is one of the range and the day before it, which are read once; a sum is over as long a range as it is.
+    The values of the range and of the day before it are read once; a sum is compared with that of as long a range.
     """
 
     def points(sql: str) -> str:
@@ -97,7 +97,7 @@ ORDER BY time"""
 
 
 def _against(chart: Chart) -> str:
-    """Name the value by its change to what it is compared with."""
+    """Label the value with its change from the value that it is compared with."""
     return f"""\
 WITH round(100 * (now - then) / nullIf(then, 0), 1) AS change
 SELECT
@@ -122,7 +122,7 @@ now = then OR change = 0, 'as {other}',
 
 
 def _stated(chart: Chart) -> str:
-    """State in a row over the range that there is nothing: Grafana has words of its own for a timeline without rows."""
+    """Return one row over the range where there are none: Grafana has words of its own for a timeline without rows."""
     return f"""\
 SELECT time, time_end, entity, state
 FROM
@@ -141,7 +141,7 @@ ORDER BY time"""
 
 
 def _dated(chart: Chart) -> str:
-    """Leave the date of times away where the range is a day or less, and the seconds where it is longer."""
+    """Omit the date of times where the range is a day or less, and the seconds where it is longer."""
     spelling = "if($__toTime - $__fromTime <= 86400, '%H:%i:%S', '%Y-%m-%d %H:%i')"
     replaced = ",\n  ".join(
         f'formatDateTime("{name}", {spelling}, \'UTC\') AS "{name}"'
@@ -179,7 +179,7 @@ def _spread() -> str:
 
 
 def _apart() -> str:
-    """Return the hues of names: that of each one's hash, or the next that no other has, as long as there is one."""
+    """Return the hues of names: that of the name's hash, or the next free one as long as there is one."""
     hues = len(looks().palette)
     return f"""\
 arrayFold(

@@ -1,7 +1,7 @@
-"""How wide the columns of a table are in Grafana, and whether they fit where the table is.
+"""The widths of a table's columns in Grafana, and whether they fit into its panel.
 
 Grafana gives each column the same width, at least 150 pixels, and cuts off what does not fit. Here each column is as
-wide as its heading and its values need, and one takes what is left over.
+wide as its heading and its values need, and one column takes what is left over.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _PER_CHARACTER_PX, _PADDING_PX = 7.6, 16
 
 
 def filler(chart: Drawing) -> str:
-    """Return the column that takes what is left over: the one that says so, or the first."""
+    """Return the column that takes what is left over: the one that `fills`, or the first."""
     return next((name for name, series in chart.series.items() if series.fills), next(iter(chart.series), ""))
 
 
 def width_px(chart: Drawing, name: str) -> int:
-    """Return how wide a column must be for its heading and for what stands in it."""
+    """Return the width that a column needs for its heading and its values."""
     return round(max(len(name), characters(chart, chart.series[name])) * _PER_CHARACTER_PX) + _PADDING_PX
 
 
@@ -35,26 +35,26 @@ def characters(chart: Drawing, series: Series) -> int:
 
 
 def room_px(columns: int) -> int:
-    """Return how wide a table is inside a panel of so many of the 24 columns, on the narrowest window."""
+    """Return the width of a table in a panel of so many of the 24 columns, in the narrowest window."""
     return (LAPTOP_PX - _MARGINS_PX) * columns // _COLUMNS
 
 
 def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
-    """Yield whether the columns of a table need more than there is."""
+    """Yield a problem where the columns of a table need more width than there is."""
     if chart.shape != "table":
         return
     needed = sum(width_px(chart, name) for name in chart.series)
     if needed > room_px(columns):
         yield (
-            f"its columns need {needed} pixels of {room_px(columns)}: shorten headings, leave columns out, say `chars`,"
+            f"its columns need {needed} pixels of {room_px(columns)}: shorten headings, leave columns out, set `chars`,"
             " or give it more columns of the board"
         )
 
 
 def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
-    """Yield the columns of texts of which most rows have more than their width shows; what fills may be cut off.
+    """Yield the text columns that are too narrow for most of their rows; a column that `fills` may be cut off.
 
-    Nor is a column judged that says `chars`: a host may have a longer name than any width provides for, and is cut off.
+    A column with `chars` is not judged either: a host's name may be longer than any width, and is cut off.
     """
     for index, column in enumerate(result.columns):
         series = chart.series.get(column.name)
@@ -64,4 +64,4 @@ def cut_off(chart: Drawing, result: Result) -> Iterator[str]:
         usual = median_high(lengths) if lengths else 0
         least = max(len(column.name), characters(chart, series))
         if usual > least and column.name != filler(chart):
-            yield f"`{column.name}` has {usual} characters in a width for {least}: say `chars: {usual}`"
+            yield f"`{column.name}` has {usual} characters in a width for {least}: set `chars: {usual}`"

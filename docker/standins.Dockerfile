@@ -1,6 +1,6 @@
 # Stand-ins of the base images, made of one Debian (bookworm) image, for a machine without the registry of the real ones:
-# `make images DEBIAN=<image>`. For trying and testing; what you run in earnest stands on the real ones.
-# There is none of Flink's own image: a FlinkDeployment a job needs the real one.
+# `make images DEBIAN=<image>`. For trials and tests; production uses the real ones.
+# Flink's own image has no stand-in: a FlinkDeployment per job needs the real one.
 ARG DEBIAN
 
 FROM ${DEBIAN} AS python

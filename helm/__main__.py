@@ -1,6 +1,6 @@
-"""`python -m helm`, which `make chart` runs: writes what the chart takes from the rest of the repository.
+"""`python -m helm`, which `make chart` runs: writes the files that the chart takes from the rest of the repository.
 
-Where Helm is built (`make helm` builds it), the table of the chart's README too.
+Where Helm is built (`make helm` builds it), it also writes the table of the chart's README.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a release requests and may take at most, computed from what the chart renders: the table of the chart's README.
+"""Requests and limits of a release, computed from the rendered chart: the table of the chart's README.
 
-Of a FlinkDeployment the operator requests what its limit is; its TaskManagers follow from parallelism and slots. A
-DaemonSet counts once: it is a node's. Pods that end (the migration, the audit) are left out.
+For a FlinkDeployment the operator requests as much as its limit; the number of TaskManagers follows from parallelism
+and slots. A DaemonSet counts once, as on one node. Pods that end (the migration, the audit) are left out.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _APPLICATION = ("flink.mode=application", "flink.storage=s3://bucket/flink")
 
 @dataclass(frozen=True)
 class Need:
-    """Processors and bytes that a part's pods request, and the bytes that they may take at most."""
+    """Processors and bytes that a part's pods request, and the most bytes that they may take."""
 
     cpu: float = 0.0
     memory: float = 0.0
     most: float = 0.0
 
     def __add__(self, other: Need) -> Need:
-        """Both together."""
+        """Return the sum of both."""
         return Need(self.cpu + other.cpu, self.memory + other.memory, self.most + other.most)
 
     def __mul__(self, times: int) -> Need:
-        """So many of it."""
+        """Return the need of so many."""
         return Need(self.cpu * times, self.memory * times, self.most * times)
 
     def __str__(self) -> str:
-        """As a cell of the table."""
+        """Return the need as a cell of the table."""
         return f"{self.cpu:.2f}, {self.memory / 2**30:.1f} GiB ({self.most / 2**30:.1f})"
 
 
@@ -81,8 +81,8 @@ def _of(one: Mapping[str, Any], least: int | None) -> Iterator[Need]:
 def _pod(spec: Mapping[str, Any]) -> Need:
     total = Need()
     for container in spec["containers"]:
-        asked, most = (container["resources"].get(name, {}) for name in ("requests", "limits"))
-        total += Need(_processors(asked["cpu"]), _bytes(asked["memory"]), _bytes(most["memory"]))
+        requests, limits = (container["resources"].get(name, {}) for name in ("requests", "limits"))
+        total += Need(_processors(requests["cpu"]), _bytes(requests["memory"]), _bytes(limits["memory"]))
     return total
 
 
@@ -96,7 +96,7 @@ def _bytes(text: str) -> float:
 
 
 def table() -> str:
-    """Return the table: a column an example, `small` in both modes of Flink, a row a part."""
+    """Return the table: a column per example, `small` in both modes of Flink, and a row per part."""
     columns = {f"`{example}`": needs(template(values_of(example))) for example in reversed(EXAMPLES)}
     columns["`small`, `flink.mode: application`"] = needs(template(values_of("small"), *_APPLICATION))
     parts = sorted({part for column in columns.values() for part in column})
@@ -113,6 +113,6 @@ _NAMES = {"agent": "agents (a DaemonSet once)", "job": "Flink", "keeper": "Keepe
 
 
 def page(text: str) -> str:
-    """Return the README with the table as it is now."""
+    """Return the README with the current table."""
     before, _, rest = text.partition(_BEGIN)
     return before + _BEGIN + table() + _END + rest.partition(_END)[2]

@@ -1,6 +1,6 @@
 """Runs a kube-apiserver with its etcd, and nothing else, for dry runs: no kubelet, no controller, no operator.
 
-`make helm ARGS=--server` builds both from their Go modules. They listen on loopback, and end with the context.
+`make helm ARGS=--server` builds both from their Go modules. They listen on loopback, and stop when the context ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds every difference of tables, records and jobs from the definitions, not only the first."""
+"""Finds every difference between the definitions and tables, records and jobs, not only the first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSERT = re.compile(r"\bINSERT\s+INTO\s+`?(\w+)`?\s*(\(([^()]*)\))?", re.IGNORE
 
 
 def tables(client: ClickHouse, definitions: Mapping[str, Dataset]) -> Iterator[str]:
-    """Yield each difference of a migrated server's tables and views from the definitions."""
+    """Yield each difference between a migrated server's tables and views and the definitions."""
     where = "WHERE database = 'counterflow'"
     made = {row["name"]: row for row in client.rows(f"SELECT * FROM system.tables {where}")}
     columns: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in made}
@@ -57,7 +57,7 @@ def records(
 
 
 def inserts(where: str, sql: str, definitions: Mapping[str, Dataset]) -> Iterator[str]:
-    """Yield columns that a job's INSERTs name but their dataset lacks."""
+    """Yield each mismatch between a job's INSERTs and the definitions."""
     for name, columns, inner in _INSERT.findall(re.sub(r"--[^\n]*", "", sql)):
         if name not in definitions:
             yield f"{where}: INSERT INTO {name}: no definition has it"

@@ -1,4 +1,4 @@
-"""Generates the INSERT of a dataset: what turns the bytes of Kafka's messages into rows, in the engine."""
+"""Generates the INSERT of a dataset, with which the engine itself turns the bytes of Kafka's messages into rows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def insert(dataset: str, database: str = DATABASE) -> str:
 
 
 def insert_rows(dataset: str, database: str = DATABASE) -> str:
-    """Return the statement that inserts rows of a dataset as JSON, a line each."""
+    """Return the statement that inserts rows of a dataset as JSON, one a line."""
     return f"INSERT INTO {database}.{dataset} FORMAT JSONEachRow"
 
 
 def insert_files(dataset: str, files: str) -> str:
-    """Return the statement that inserts the frames in files, a line each; `files` is a path, which may have `*`."""
+    """Return the statement that inserts the frames in files, one a line; `files` is a path, which may have `*`."""
     found = datasets()[dataset]
     return _exploded(found, f"file('{files}', 'JSONEachRow', {_structure(found)})")
 

@@ -85,11 +85,11 @@ class Watched(_Strict):
 
 
 class Counts(_Strict):
-    """Which manifests a result counts the rows of, and how many input rows its rows are made of.
+    """How the input rows of a result are compared with the manifests that count them.
 
-    `manifests` are the datasets whose rows feed the result; `source` the beginning of the source that alone does so,
-    `requires` the one without whose manifest there is no result. `rows` is the SQL, grouped by system and ts, of the
-    input rows that the result's rows are made of, over those that meet `where`.
+    `manifests` are the datasets whose rows feed the result; with `source`, only those whose source begins so.
+    `requires` is the dataset without whose manifest there is no result. `rows` is the SQL that counts, by system and
+    ts, the input rows behind those of the result's rows that meet `where`.
     """
 
     manifests: tuple[str, ...] = Field(min_length=1)
@@ -100,22 +100,22 @@ class Counts(_Strict):
 
 
 _NOT_MEASURED = ("config", "deadletter", "manifest", "quality")
-"""Their time is that of the reading, or from when a setting holds; a manifest counts rows of the others."""
+"""Their `ts` is the time of the reading, or that from which a setting holds; a manifest counts rows of the others."""
 
 
 class Dataset(_Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
 
     `role` is `counter` for data that agents publish and `result` for data that a job computes. `key` is the natural
-    key, `ts` last. `instance` is the key column that names the measured object in the one-minute rollup (none: no
+    key, `ts` last. `instance` is the key column that names the measured object in the rollup by hour (none: no
     rollup; a result has none, since a view sees every version of a replaced row). `metric` lists the columns that name
     the metric there if the table is long (a `value` of many counters) instead of wide.
-    `ordered` is for a result that is judged: Kafka partitions by the whole key, so the topic has only one partition, in
-    which the intervals of an entity stay in order.
+    `ordered` is for a result that a rule judges: Kafka partitions by the whole key, so the topic has only one
+    partition, in which the intervals of an entity stay in order.
     `columns` are the dataset's own; `all_columns` adds the envelope of the role. `sources` maps, for each source,
-    columns to the counters that fill them. `watched` lists what alerts may use; None: nothing. `counts` is how a result
-    is compared with the manifests of its input; None: it is not compared. `read_as` is the view in which readers find
-    the rows, where it is not the table.
+    columns to the counters that fill them. `watched` lists the metrics that alerts may use; None: none. `counts` is
+    how a result is compared with the manifests of its input; None: it is not compared. `read_as` is the view in which
+    readers find the rows, where it is not the table.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -162,7 +162,7 @@ class Dataset(_Strict):
             *(f"key column `{name}` is not a column" for name in named if name not in known),
             *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
-            *([] if self.key[-1:] == ("ts",) else ["`ts` ends the key"]),
+            *([] if self.key[-1:] == ("ts",) else ["the key does not end with `ts`"]),
             *(["a counter has no `counts`: it is counted"] if self.counts and self.role == "counter" else []),
             *(["a result has no `instance`: its rows are replaced"] if self.instance and self.role == "result" else []),
             *(
@@ -190,14 +190,14 @@ def load_yaml(text: str) -> Any:
 
 @cache
 def envelope(role: str) -> dict[str, Column]:
-    """Columns that every record of a role carries, from `schemas/envelope.yaml`."""
+    """Return the columns that every record of a role carries, from `schemas/envelope.yaml`."""
     text = (FOLDER / "envelope.yaml").read_text(encoding="utf-8")
     return {name: Column.model_validate(column) for name, column in load_yaml(text)[role].items()}
 
 
 @cache
 def datasets() -> dict[str, Dataset]:
-    """All definitions by name, sorted.
+    """Return all definitions by name, sorted.
 
     Raises
     ------
@@ -228,11 +228,11 @@ class Topic(NamedTuple):
 
 CHECKPOINTS = "counterflow.checkpoints"
 RERUNS = "counterflow.reruns"
-"""What landed, published once more for a rerun to read."""
+"""Landed rows, published again for a rerun to read."""
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """One topic per dataset, the agents' checkpoints (compacted, one partition), and the input of reruns (a day)."""
+    """Return a topic per dataset, the agents' checkpoints (compacted, one partition), the input of reruns (a day)."""
     large = {"max.message.bytes": "4194304"}
     # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}

@@ -31,7 +31,7 @@ def source_table(
 ) -> str:
     """Return the CREATE TABLE that reads a dataset's topic from its beginning, committed records only.
 
-    A row of it is a frame of a counter, whose own columns are arrays (`row_view`), or a row of a result. `pt` is the
+    Each row is a frame of a counter, whose own columns are arrays (`row_view`), or a row of a result. `pt` is the
     processing time, for keep-first deduplication. A `bounded` table ends where the topic ends at the start of the job.
     The table has only these `columns` (default: all), since Flink parses every column of a table, used or not.
     `options` are added to the connector's.
@@ -61,10 +61,10 @@ def source_table(
 def row_view(
     dataset: Dataset, source: str, *, columns: Container[str] | None = None, where: str = "", distinct: bool = False
 ) -> str:
-    """Return the CREATE VIEW, named as the dataset, of the rows of the table `source`, of frames that meet `where`.
+    """Return the CREATE VIEW, named as the dataset, of the rows of frames that meet `where` in the table `source`.
 
-    A `distinct` view is named `distinct_<dataset>` and has each natural key once, of the frame that arrived first,
-    however often and in whatever cut its row arrives. Frames that the lander refuses as malformed have no rows.
+    A `distinct` view is named `distinct_<dataset>` and has each natural key once, from the frame that arrived first,
+    however often its row arrives and however frames are cut. Frames that the lander refuses as malformed have no rows.
     `columns` may name `apart_s`, the seconds from `prev_ts` to `ts`, of a dataset that has both.
     """
     names = [name for name in dataset.all_columns if columns is None or name in columns]
@@ -81,8 +81,8 @@ def row_view(
         rows = f"SELECT *, {_APART_S} AS apart_s FROM ({rows})"
     if distinct and not by_frame:
         key = ", ".join(f"`{column}`" for column in dataset.key)
-        # Counted, not ROW_NUMBER: with mini-batches Flink takes what that keeps for rows that may be withdrawn, and
-        # sums of such rows take twice the time.
+        # COUNT, not ROW_NUMBER: with mini-batches Flink assumes that rows which ROW_NUMBER keeps may be retracted,
+        # and sums of such rows take twice the time.
         rows = (
             f"SELECT * FROM (SELECT *, COUNT(*) OVER (PARTITION BY {key} ORDER BY `pt` {_SO_FAR}) AS arrival "
             f"FROM ({rows})) WHERE arrival = 1"
@@ -90,22 +90,22 @@ def row_view(
     return f"CREATE TEMPORARY VIEW `{name}` AS {rows}"
 
 
-# Flink 2.3 writes an expression out wherever its column is used, and computes it a dozen times a row. What may differ
-# each time, as RAND does, it computes once: that tripled the speed of `link_load`.
+# Flink 2.3 inlines an expression wherever its column is used, and computes it a dozen times a row. It computes one that
+# is not deterministic, such as one with RAND, only once: that tripled the speed of `link_load`.
 _APART_S = (
     "EXTRACT(EPOCH FROM ts) - EXTRACT(EPOCH FROM prev_ts) "
     "+ (EXTRACT(MILLISECOND FROM ts) - EXTRACT(MILLISECOND FROM prev_ts)) / 1000e0 + 0 * RAND()"
 )
 _SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _SEPARATOR = "U&'\\001F'"
-"""Between the entities of a frame in state, one text. A name that has it counts again in a second frame."""
+"""Separates the entities of a frame in state, one text. A name that contains it counts again in a second frame."""
 
 
 def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, where: str, *, by_frame: bool) -> str:
     """Return the SELECT of well-formed frames.
 
-    `fresh` is null where no row of the frame has arrived before, else the entities whose rows are new. So one look-up
-    in state serves a frame, and its rows are compared only where a frame of the same system and instant was there.
+    `fresh` is null where no row of the frame has arrived before, else the entities whose rows are new. So a frame
+    takes one look-up in state, and its rows are compared only where a frame of the same system and instant has arrived.
     """
     first = f"`{entity[0]}`"
     arrays = [name for name in names if name in dataset.columns]
@@ -129,9 +129,9 @@ def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, 
 
 
 def _placed(dataset: Dataset, names: list[str], frames: str) -> str:
-    """Return the SELECT of the rows of frames, each value by its place in its array.
+    """Return the SELECT of the rows of frames, with each value by its place in its array.
 
-    For frames of few rows: the plan is simpler by far, and takes a third of the time.
+    For frames of few rows: the plan is far simpler, and takes a third of the time.
     """
     entity = next(name for name in dataset.key if name in dataset.columns)
     own = {name: f"`{name}`[place] AS `{name}`" for name in dataset.columns} | {entity: f"entity AS `{entity}`"}
@@ -142,7 +142,7 @@ def _placed(dataset: Dataset, names: list[str], frames: str) -> str:
 def _paired(dataset: Dataset, names: list[str], frames: str) -> str:
     """Return the SELECT of the rows of frames of many rows.
 
-    The arrays become one, of pairs of pairs, and that is unnested: an array beside it would be copied whole for each
+    The arrays become one array of nested pairs, which is unnested: an array beside it would be copied whole for each
     row, so that a row of a frame ten times as long would take ten times the time. A column that the frame leaves out
     becomes an array of nulls, since pairs need equal lengths.
     """
@@ -171,7 +171,7 @@ def _array(dataset: Dataset, name: str) -> str:
 
 
 def _zip(arrays: list[tuple[str, str]]) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return an array of nested pairs of the elements of arrays, and by which fields of a pair each is reached."""
+    """Return an array that nests the elements of the arrays in pairs, and the path of fields to each."""
     if len(arrays) == 1:
         return arrays[0][1], {arrays[0][0]: ()}
     half = (len(arrays) + 1) // 2

@@ -1,9 +1,10 @@
-"""The frame: the rows of one dataset, of one system, at one instant, as columns. What agents publish. Pure.
+"""The frame, which agents publish: the rows of one dataset of one system at one instant, as columns. Pure.
 
 A frame is one JSON object. The members of the envelope are scalars and hold for every row; each column of the dataset
-is an array of `frame_rows` values, null where a value is missing, left out where all are. `seq` is the number of the
-first row: the rows have the numbers from `seq` to `seq + frame_rows - 1`, so each row can be accounted for wherever it
-ends up. An interval that is too large for one frame is cut into `parts` by entity; each frame then has its `part`.
+is an array of `frame_rows` values, null where a value is missing; a column without any value is left out. `seq` is the
+number of the first row: the rows have the numbers from `seq` to `seq + frame_rows - 1`, so each row can be accounted
+for wherever it ends up. An interval that is too large for one frame is cut into `parts` by entity; each frame then has
+its `part`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Malformed(ValueError):  # noqa: N818 - of the data, not of the program
 
 
 class Contract:
-    """What every frame of a dataset has to meet before its rows can be parted: shape, known columns, entities.
+    """What every frame of a dataset must meet before it can be split into rows: shape, known columns, entities.
 
     Types and ranges of values are checked where they are written and where they are stored.
     """
@@ -55,7 +56,7 @@ class Contract:
 
         Raises
         ------
-        Malformed : the frame cannot be parted into rows, or its rows are not told apart.
+        Malformed : the frame cannot be split into rows, or two of its rows have the same entity.
         """
         count = frame.get("frame_rows")
         if type(count) is not int or not 1 <= count <= MOST_ROWS:
@@ -91,7 +92,7 @@ class Contract:
         return len(set(self.entities(frame)))
 
     def entities(self, frame: Frame) -> Sequence[Any]:
-        """Return what tells the rows of a frame apart: the values of its only key column, else tuples of several."""
+        """Return what distinguishes the rows of a frame: the values of its only key column, else tuples of several."""
         if len(self.entity) == 1:
             return frame[self.entity[0]]  # type: ignore[no-any-return]
         return list(zip(*(frame[name] for name in self.entity), strict=True))

@@ -24,13 +24,13 @@ from counterflow.schemas.sharding import LOCAL, spread, views
 FOLDER = Path(__file__).parent / "clickhouse"
 BASELINE = "baseline"
 FEEDS = f"{BASELINE}/4_feeds"
-"""What fills ledger and rollups, of which a database that is gone with its process needs none: half of each insert."""
+"""The views that fill ledger and rollups, half of each insert; a database that ends with its process needs none."""
 
 _STATEMENT = re.compile(r"(?:'(?:\\.|[^'\\])*'|--[^\n]*|[^;'-]|-)+", re.DOTALL)
 
 
 class Migration(NamedTuple):
-    """One file: its `id` is the name without `.sql`; its text is never edited once it was applied anywhere."""
+    """One file: its `id` is the name without `.sql`; its text is never edited once it has been applied anywhere."""
 
     id: str
     text: str
@@ -43,7 +43,7 @@ class Migration(NamedTuple):
     def statements(self, cluster: str | None = None, *, replicated: bool = True) -> list[str]:
         """Return the statements, one request each, for one server or for a cluster.
 
-        Where a cluster is not `replicated`, they are those of one of its servers, a shard.
+        For a cluster that is not `replicated`, they are those of one of its servers, a shard.
         """
         on_cluster = f"ON CLUSTER '{cluster}'" if cluster and replicated else ""
         text = self.text.replace("{on_cluster}", on_cluster)
@@ -93,8 +93,8 @@ def migrate(
 
     Raises
     ------
-    CounterflowError : an applied migration was edited, the database has another baseline, or one of a newer version; it
-        is left unchanged.
+    CounterflowError : an applied migration was edited, or the database has another baseline or migrations of a newer
+        version; it is left unchanged.
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
     setup = Migration("", _SETUP)

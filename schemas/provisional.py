@@ -11,9 +11,9 @@ from counterflow.schemas.definition import Counts, Dataset
 def provisional_view(datasets: Iterable[Dataset]) -> str:
     """Return the view over every dataset with `counts`, by name.
 
-    What was published and what a result is made of stand below one another and are summed, not joined: so the time and
-    the systems that are asked for reach every table. PREWHERE spares FINAL the manifests of others; it may, as both of
-    its columns belong to the key.
+    It sums a union of the rows that were published and of those that results are made of, and joins nothing: so the
+    reader's predicates on time and system reach every table. PREWHERE spares FINAL the manifests of other datasets;
+    that is safe, since both of its columns belong to the key.
     """
     compared = "\nUNION ALL\n".join(
         _compared(d.dataset, d.counts) for d in sorted(datasets, key=attrgetter("dataset")) if d.counts
@@ -49,6 +49,6 @@ HAVING n < row_count{required}"""
 
 
 def _manifests(counts: Counts) -> str:
-    """Return which manifests count; their `source` may name the table, too, as `ibmi_tables.QAPMJOBMI` does."""
+    """Return the predicate that selects manifests; their `source` may also name a table, as `ibmi_tables.QAPMJOBMI`."""
     named = f"counted IN ({', '.join(repr(name) for name in counts.manifests)})"
     return f"{named} AND startsWith(source, '{counts.source}')" if counts.source else named

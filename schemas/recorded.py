@@ -1,4 +1,4 @@
-"""The view `recorded`: the intervals of every system, with how many rows of each dataset they have."""
+"""The view `recorded`: the intervals of every system, with their number of rows of each dataset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from counterflow.schemas.definition import Dataset
 
 
 def recorded_view(datasets: Iterable[Dataset]) -> str:
-    """Return the view: what manifests count, and the rows of formats that yield none.
+    """Return the view: the rows that manifests count, and those of formats that yield no manifests.
 
-    Which those are, `system_dataset` states; where it names no system, the table is not read.
+    `system_dataset` states which formats these are; where it names no system, the table is not read.
     """
     counted = "\nUNION ALL\n".join(_rows(d.dataset) for d in sorted(datasets, key=attrgetter("dataset")) if d.measured)
     return f"""\

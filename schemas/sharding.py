@@ -1,8 +1,8 @@
-"""The statements of a cluster: each shard's own tables, and tables over all shards that readers ask. Pure text.
+"""The statements of a cluster: each shard's own tables, and tables over all shards that readers query. Pure text.
 
-A statement of the baseline or a migration names tables of `counterflow`. On a cluster, tables and what feeds ledger and
-rollup are each shard's own, in the database `LOCAL`, where landers insert; in `counterflow` stands a Distributed table
-of the same name over all shards, which views, boards and every other reader ask.
+A statement of the baseline or a migration names tables of `counterflow`. On a cluster, each shard has its own tables
+and views that feed ledger and rollup, in the database `LOCAL`, where landers insert. In `counterflow` there is a
+Distributed table of the same name over all shards, which views, boards and every other reader query.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _OF_SHARD = re.compile(r"(CREATE MATERIALIZED VIEW|DROP)\b")
 
 
 def views(text: str) -> frozenset[str]:
-    """Return the views that a migration makes: what it alters of these is no table."""
+    """Return the names of the views that a migration creates: an ALTER of one of these is not of a table."""
     return frozenset(re.findall(r"\bCREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", text))
 
 
 def spread(statement: str, cluster: str, on_cluster: str, of_readers: Set[str] = frozenset()) -> list[str]:
-    """Return what a statement of one server is on a cluster, in order; `on_cluster` is its clause, or empty.
+    """Return, in order, what a statement of one server becomes on a cluster; `on_cluster` is its clause, or empty.
 
-    `statement` has its clause filled in already; `of_readers` are views, which read the tables over all shards.
+    `statement` already contains the clause; `of_readers` are views, which read the tables over all shards.
     """
     head = re.sub(r"--[^\n]*\n?", "", statement).lstrip()
     own = re.sub(r"\bcounterflow\.", f"{LOCAL}.", statement)
@@ -38,7 +38,7 @@ def spread(statement: str, cluster: str, on_cluster: str, of_readers: Set[str] =
 
 
 def _over_all(table: str, cluster: str, on_cluster: str, comment: re.Match[str] | None) -> str:
-    """Return the table over all shards; made again after a change, since it keeps nothing but its columns."""
+    """Return the statement that creates the table over all shards, anew after a change: it keeps only its columns."""
     return (
         f"CREATE OR REPLACE TABLE counterflow.{table} {on_cluster} AS {LOCAL}.{table}\n"
         f"ENGINE = Distributed('{cluster}', '{LOCAL}', '{table}')\n{comment[0] if comment else ''}"

@@ -1,6 +1,6 @@
 """Marks a folder of data with the version that made it, and refuses a folder that this version cannot take over.
 
-All is decided from files, before a server or an engine opens them.
+It decides from files alone, before a server or an engine opens them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def require(folder: Path, *, database: Path, topics: Path | None = None, hint: s
 
     Parameters
     ----------
-    folder : what carries the mark; it need not exist.
+    folder : carries the mark; it need not exist.
     database : folder of the engine's data.
     topics : the broker's folder of logs.
     hint : what to do instead.
@@ -83,7 +83,7 @@ def _of_topics(names: Iterable[str], other: Callable[[int, int], bool] = operato
 
 
 def _of_tables(found: Mark, whole: bool) -> str | None:
-    """Return why the tables are not those of this version, nor become them by its migrations."""
+    """Return why the tables are not those of this version, and its migrations do not make them so."""
     ours = _ours()
     if newer := [id_ for id_ in found.migrations if id_ not in ours and not id_.startswith(f"{BASELINE}/")]:
         return f"was made by a newer version, {found.version}: this one lacks its migration {', '.join(newer)}"

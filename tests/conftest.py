@@ -74,7 +74,7 @@ def printed_at_start() -> list[str]:
 
 @pytest.fixture(scope="session")
 def before_start() -> Callable[[StackSettings], None]:
-    """Prepare the home of `stack` before it starts: nothing here; `make faults` turns its folders into disks."""
+    """Prepare the home of `stack` before it starts. Does nothing here; `make faults` mounts disks over its folders."""
     return lambda _: None
 
 
@@ -131,7 +131,7 @@ def driver(bare: StackSettings) -> Iterator[Driver]:
 
 
 def another_python(folder: Path) -> Path:
-    """Make a Python whose standard library breaks any other one, since it lacks `struct`; return its `bin`."""
+    """Make a Python whose standard library lacks `struct`, which breaks any Python that uses it; return its `bin`."""
     library = folder / "lib/python{}.{}".format(*sys.version_info)
     library.mkdir(parents=True)
     for entry in Path(sysconfig.get_path("stdlib")).iterdir():

@@ -1,7 +1,7 @@
 """What changed when a limit was hit? Rates of jobs, users, programs, links and disks against the quiet time before.
 
-A measure and the statement behind it are in `measures.yaml`. Names are ranked by what they explain of the measure's
-change, not by size. The view `culprit` is generated from the measures, so that boards rank as the command does.
+`measures.yaml` has the measures and their statements. Names are ranked by their share of the measure's change, not by
+size. The view `culprit` is generated from the measures, so that boards rank as the command does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from counterflow.schemas.definition import load_yaml
 MEASURES = Path(__file__).with_name("measures.yaml")
 VIEWS = Path(__file__).with_name("views.sql")
 QUIET = timedelta(hours=1)
-"""Time before a spell that it is compared with."""
+"""The time before a spell, with which the spell is compared."""
 LEAST_PCT = 5.0
 """A name that explains less of the change than this is not listed."""
 
@@ -36,7 +36,7 @@ class Measure(BaseModel):
 
 
 class Statement(BaseModel):
-    """A statement, and the measures that its rows are of."""
+    """A statement, and the measures of its rows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,12 +45,12 @@ class Statement(BaseModel):
 
     @property
     def measure(self) -> str:
-        """SQL of the name of a row's measure."""
+        """The SQL expression of a row's measure."""
         return "toString(measure)" if len(self.measures) > 1 else _text(next(iter(self.measures)))
 
 
 class Period(NamedTuple):
-    """The time in question, behind `begin` up to `end`, and the quiet time from `quiet` up to `begin`."""
+    """The time in question, after `begin` up to `end`, and the quiet time, after `quiet` up to `begin`."""
 
     quiet: datetime
     begin: datetime
@@ -94,9 +94,9 @@ def behind(measure: str) -> str:
 
 
 def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
-    """Yield what changed, measure by measure, the name that explains most first.
+    """Yield the changes, measure by measure, the name that explains most first.
 
-    A measure without rows in both times yields nothing: what is not known has not changed.
+    A measure that lacks rows in either time yields nothing: what is unknown has not changed.
     """
     names = ("quiet", "begin", "until")
     parameters = {f"param_{name}": _wire(ts) for name, ts in zip(names, period, strict=True)}
@@ -123,14 +123,14 @@ def views() -> str:
         f"assumeNotNull(amount) AS amount\n  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
         for one in statements()
     )
-    said = {
+    listed = {
         "measures": list(found),
         "titles": [m.title for m in found.values()],
         "units": [m.unit for m in found.values()],
     }
     alarms = ", ".join(_text(f"{name} {state}") for name, rule in sorted(rules().items()) for state in rule.alarms)
     sql = VIEWS.read_text(encoding="utf-8")
-    texts = {name: f"[{', '.join(map(_text, values))}]" for name, values in said.items()}
+    texts = {name: f"[{', '.join(map(_text, values))}]" for name, values in listed.items()}
     for name, text in {
         "measured": measured,
         "alarms": alarms,

@@ -1,8 +1,8 @@
-"""Does what each verdict, KPI, alert and board is made of arrive, and if not, why and what to do?
+"""Does the input of each verdict, KPI, alert and board arrive, and if not, why, and what helps?
 
 A verdict has a statement of its own, `<rule>.sql`. It returns a row for each judged thing: `system`, `entity`, `since`,
-`newest`, and where its newest interval cannot be judged `why` and `advice`. All else follows from the definitions: a
-result from the manifests it counts (`counts:`), an alert or a board from the tables and metrics it reads.
+`newest`, and, where its newest interval cannot be judged, `why` and `advice`. All else follows from the definitions: a
+result from the manifests that it counts (`counts:`), an alert or a board from the tables and metrics that it reads.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from counterflow.schemas.definition import Counts, datasets
 FOLDER = Path(__file__).parent
 
 LATE = timedelta(minutes=15)
-"""A result that ends this long before its input is late."""
+"""A result is late if it ends this long before its input."""
 STOPPED = timedelta(hours=1)
-"""Input whose newest row is older than this has stopped."""
+"""Input has stopped if its newest row is older than this."""
 
 RAISES = {"ok": 0, "absent": 0, "unknown": 1, "late": 1, "stopped": 1, "missing": 1}
-"""Statuses of a finding: `absent` is input that the system never had, all above it are a matter for someone."""
+"""Statuses of a finding, 1 where somebody must act; `absent` is input that the system never had."""
 
 
 class Arrival(NamedTuple):
@@ -46,9 +46,9 @@ class Finding(NamedTuple):
     Parameters
     ----------
     kind, subject : `verdict`, `kpi`, `alert` or `board`, and its name.
-    entity : what is judged within the system; None for the system as a whole.
-    status : one of `RAISES`.
-    since, newest : of its input; None where there is none.
+    entity : the judged thing within the system; None for the system as a whole.
+    status : a key of `RAISES`.
+    since, newest : times of its input; None where there is none.
     why, advice : None where the status is `ok`.
     affects : alerts and boards that depend on a verdict or KPI.
     """
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
     @property
     def raises(self) -> bool:
-        """Return whether somebody has something to do."""
+        """Whether somebody must act."""
         return bool(RAISES[self.status])
 
 
@@ -75,7 +75,7 @@ def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | No
 
     Raises
     ------
-    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
+    ClickHouseError, httpx.TransportError : the server refuses a statement, or does not answer.
     """
     at = at or datetime.now(UTC)
     arrived = arrivals(client, systems)
@@ -119,7 +119,7 @@ GROUP BY system, counted
 
 @cache
 def inputs(result: str) -> tuple[str, ...]:
-    """Return the counters that a result is made of."""
+    """Return the counters from which a result is computed."""
     counts = datasets()[result].counts
     if counts is not None:
         return counts.manifests
@@ -144,7 +144,7 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
 
 
 def _feeds(counts: Counts, arrived: Mapping[str, Arrival]) -> list[Arrival]:
-    """Return the input of a result that arrives, none where the part that it requires does not."""
+    """Return the input of a result that arrives; none where the dataset that it requires is missing."""
     if counts.requires is not None and counts.requires not in arrived:
         return []
     found = [arrived[name] for name in counts.manifests if name in arrived]
@@ -212,7 +212,7 @@ def _superseded(finding: Finding, others: Collection[Finding]) -> bool:
 
 
 def _dependents(direct: Collection[Finding]) -> Iterator[Finding]:
-    """Yield alerts and boards: each has the first status that raises of what it depends on, by system."""
+    """Yield alerts and boards by system, each with the first status that raises among the findings it depends on."""
     found: dict[tuple[str, str], list[Finding]] = {}
     for finding in direct:
         for name in finding.affects:

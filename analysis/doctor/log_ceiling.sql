@@ -1,4 +1,4 @@
--- The newest interval of each Db2 log that has a rate or ought to have one: what of path, ceiling, waits and processors is missing.
+-- The newest interval of each Db2 log that has a rate or should have one, and which of path, ceiling, waits and processors is missing.
 SELECT
   toString(system) AS system, subsystem AS entity, min(ts) AS since, max(ts) AS newest,
   argMax((path, rate_mb_s, ceiling_mb_s, gcp_pct, active_threads, waits_delta, log_write_ms), ts) AS known,

@@ -1,4 +1,4 @@
--- The newest interval of each NRG and RDMA link: what of physical load, line rate and capacity is not known, and why.
+-- The newest interval of each NRG and RDMA link, and which of physical load, line rate and capacity is unknown, and why.
 WITH
   links AS
   (

@@ -1,10 +1,10 @@
--- Was a system recorded twice at one time?
+-- Was a system recorded twice at the same time?
 -- rule: to watch where two recordings of one recorder share more than two intervals: sums over that time count it twice
 SELECT
   system,
   'watch' AS severity,
   argMax(first, shared_s) AS at,
-  concat(source, ' recorded it twice at one time, for ', toString(round(sum(shared_s))), ' s in all: ',
+  concat(source, ' recorded it twice at the same time, for ', toString(round(sum(shared_s))), ' s in all: ',
     'sums count that time twice; give one of the two recordings a name of its own (--system)') AS finding
 FROM
 (

@@ -1,4 +1,4 @@
--- What does one unit of work of each workload cost? Each run and each basis by itself; costs weighted by the units of work.
+-- What does one unit of work of each workload cost? Each run and each basis separately; costs weighted by the units of work.
 -- section: Work and cost
 SELECT
   system,

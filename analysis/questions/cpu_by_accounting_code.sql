@@ -1,4 +1,4 @@
--- Whom does the processor time belong to, by accounting code? Seconds, cores on average, and the share of the partition.
+-- Whose is the processor time, by accounting code? Seconds, cores on average, and the share of the partition.
 -- section: Processors
 WITH whole AS (
   SELECT system, sum(cpu_ms) AS all_ms, sum(interval_s) AS recorded_s

@@ -1,4 +1,4 @@
--- How large is a message on a mirror link, and how many are there? Each direction by itself, bytes over messages.
+-- How large is a message on a mirror link, and how many are there? Each direction separately, bytes over messages.
 -- section: Links and Db2 Mirror
 SELECT
   l.system AS system,

@@ -1,4 +1,4 @@
--- Who else uses the adapter? What the physical port carried, the link's own bytes among it; OUT and IN are never added.
+-- Who else uses the adapter? What the physical port carried, including the link's own bytes; OUT and IN are never added.
 -- section: Links and Db2 Mirror
 SELECT
   l.system AS system,

@@ -1,4 +1,4 @@
--- How much headroom has each RoCE link below its capacity? Of the busiest interval; gbit of 10^9 bits, each direction by itself.
+-- How much headroom does each RoCE link have below its capacity? In the busiest interval; gbit of 10^9 bits, each direction separately.
 -- section: Links and Db2 Mirror
 SELECT
   l.system AS system,

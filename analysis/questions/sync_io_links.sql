@@ -1,4 +1,4 @@
--- What do the synchronous I/O links (zHyperLink) do, reads against writes? Of a function what this system did, of a link what the whole machine did.
+-- What do the synchronous I/O links (zHyperLink) do, reads against writes? A function has the work of this system, a link that of the whole machine.
 -- section: Db2 log
 WITH reports AS (
   SELECT

@@ -1,4 +1,4 @@
-"""Predicts each mirrored run of tables 7-1 to 7-5 from its own baseline and compares it with what is printed.
+"""Predicts each mirrored run of tables 7-1 to 7-5 from its own baseline and compares it with the printed figures.
 
 A constant is fitted to the other runs, never to the run that it predicts.
 """
@@ -60,7 +60,7 @@ MISSES = {
 
 
 class Prediction(NamedTuple):
-    """A printed figure and its prediction; `ok`: it lies within the interval, or is known not to, with the reason.
+    """A printed figure and its prediction; `ok`: it lies within the interval, or `MISSES` has the reason why not.
 
     `high` is None where nothing limits it.
     """
@@ -107,7 +107,7 @@ def _of_run(run: Run) -> Iterator[Prediction]:
 
 
 def _think(run: Run) -> Interval:
-    """Return the time between two units of a job: exact for users, else from none to that of whole jobs a set."""
+    """Return the time between two units of a job: exact for users, else from none to that of a set of whole jobs."""
     a_set = math.ceil(run.before.rate * run.before.response_s / run.jobs_before)
     think = think_s(run.before, a_set * run.jobs_before)
     return exact(think) if run.kind == fitted.USERS else Interval(think / 2, 0.0, think)
@@ -147,7 +147,7 @@ def _gbits(rows: float, size: float) -> tuple[float]:
 
 
 def _around(base: str, predicted: str, of: dict[str, float]) -> Interval:
-    """Return the baseline's figure within those of all runs that nothing capped but the predicted one."""
+    """Return the baseline's figure between the extremes of all uncapped runs other than the predicted one."""
     others = [value for key, value in of.items() if key != predicted]
     return Interval(of[base], min(others), max(others))
 
@@ -164,7 +164,7 @@ def _compared(number: str, run: str, what: str, unit: str, printed: float, of: I
 
 
 def counted() -> dict[str, int]:
-    """Return how many figures are predicted, and how many of them lie within their interval."""
+    """Return the number of predicted figures, and the number of those within their interval."""
     return {"predictions": len(predictions()), "within": sum(p.inside for p in predictions())}
 
 

@@ -241,7 +241,7 @@ def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key,
 def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
     """Yield units an hour in each whole window of the run, all drivers together; None where one has no data.
 
-    An interval gives each window the part of its units that it has of its time.
+    The units of an interval are divided among the windows in proportion to its time in each.
     """
     begin_s = run.begin_s + run.warm_up_s
     windows = int((run.end_s - begin_s + SLACK_S) / WINDOW_S)
@@ -288,7 +288,7 @@ def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
 
 
 def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows without the first snapshot of each recording that `left_out` names, as `counterflow summary`."""
+    """Yield the rows without the first snapshots of recordings that `left_out` drops, as `counterflow summary` does."""
     processes = _by(recorded, "system", "recording")
     for of, some in _by(rows, "system", "recording").items():
         ends = {row["end_s"] for row in processes.get(of, ())}
@@ -297,7 +297,7 @@ def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
 
 
 def _engines(run: Run, row: Row) -> Number:
-    """Return the number of processors that is 100 %."""
+    """Return the number of processors that 100 % stands for."""
     if row["engine_type"] in run.engines:
         return run.engines[row["engine_type"]]
     known: Number = row["virtual_engines"]
@@ -305,7 +305,7 @@ def _engines(run: Run, row: Row) -> Number:
 
 
 def _busy_pct(run: Run, row: Row) -> Number:
-    """Return the utilisation; a share of a floating base is none, a share of virtual processors is one."""
+    """Return the utilisation; of a floating base, the share of the virtual processors instead of the recorded one."""
     if row["cpu_base"] == "floating":
         busy = total(row["physical_user_cores"], row["physical_sys_cores"])
         of = run.engines.get(row["engine_type"], row["virtual_engines"])
@@ -396,7 +396,7 @@ def _components(
 
 
 def _with_parts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of systems with a replication component: those with nothing but `other` are left out."""
+    """Return the rows of systems with a replication component, without systems that have only `other`."""
     having = {row["system"] for row in rows if row["command"] != "other"}
     return [row for row in rows if row["system"] in having]
 

@@ -22,13 +22,13 @@ Utilisation becomes processor time by the throughput (7.6.1) or the run time (7.
 
 
 class Run(NamedTuple):
-    """A printed run with mirroring and its own baseline; rates are a second of units, response in s, processors busy.
+    """A printed run with mirroring and its own baseline: units a second, response in s, busy processors.
 
     Parameters
     ----------
     pool : runs that share constants: same workload on the same disks.
     jobs : users or job sets; `jobs_before` of the baseline.
-    source_busy, target_busy : processors; of an active-active run the primary's and the secondary's.
+    source_busy, target_busy : busy processors; of an active-active run those of the primary and the secondary.
     active_active : each node does half of the units and applies those of the other.
     """
 
@@ -113,8 +113,8 @@ def processors(like: str) -> tuple[Interval, Interval, str]:
 def pair_us() -> Interval:
     """Return the mirrored time of a read for update with its change, µs.
 
-    High: the whole time of a job for a row in the slowest run that nothing capped (table 7-4). Low: half of that in
-    the fastest, as a mirrored write takes at least twice as long (2.2).
+    High: the whole time of a job for a row in the slowest uncapped run (table 7-4). Low: half of that in the fastest,
+    as a mirrored write takes at least twice as long (2.2).
     """
     times = [1e6 * float(row["jobs"]) / float(row["rows_s"]) for row in table("table_7_4") if not capped(row)]
     low, high = min(times) / 2, max(times)
@@ -137,13 +137,13 @@ def enforcements() -> dict[str, float]:
 
 @cache
 def row_bytes() -> dict[str, float]:
-    """Return bytes a row change, OUT / rows, of each run of table 7-5 that nothing capped."""
+    """Return bytes a row change, OUT / rows, of each uncapped run of table 7-5."""
     pairs = zip(table("table_7_4"), table("table_7_5"), strict=True)
     return {name(a): float(b["own_out_gb_s"]) * 1e9 / 8 / float(a["rows_s"]) for a, b in pairs if not capped(a)}
 
 
 def capped(row: Row) -> bool:
-    """Tell whether the hypervisor held the port: with 10 or more interfering threads (7.5.3)."""
+    """Return whether the hypervisor capped the port: with 10 or more interfering threads (7.5.3)."""
     return int(row["threads"]) >= 10
 
 

@@ -6,7 +6,7 @@ from counterflow.analysis.studies.percentages import Number, per, total
 
 
 def bytes_of_gibits(gibits: Number) -> Number:
-    """Return Gb of 2³⁰ bits, in which the Db2 Mirror document prints, as bytes."""
+    """Return Gb of 2³⁰ bits, the unit of the Db2 Mirror document, as bytes."""
     return None if gibits is None else gibits * 2**30 / 8
 
 

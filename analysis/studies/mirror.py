@@ -116,7 +116,7 @@ class Plan(NamedTuple):
 class Figure(NamedTuple):
     """A number with its assumption and source; `reason` explains why there is none.
 
-    A prediction has limits and where they come from; `high` is None where nothing limits it.
+    A prediction has limits and their `origin`; `high` is None where nothing limits it.
     """
 
     value: float | None
@@ -179,7 +179,7 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
             "% of operations on rows",
             "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
             f"{STUDY} 2.2",
-            "lower bound: reads for update are not told apart from others" if bound and total else None,
+            "lower bound: reads for update are not counted separately" if bound and total else None,
             None if total else "no logical I/O is known",
         )
     }
@@ -248,7 +248,7 @@ def _mirrored(rows: Sequence[Mix]) -> Interval | None:
 
 
 def _wait(rows: Sequence[Mix], plan: Plan) -> Interval | None:
-    """Return what mirroring adds to all jobs together, s a second; None where operations or distance are unknown."""
+    """Return the wait that mirroring adds to all jobs together, s a second; None where an input is unknown."""
     operations, changes = _mirrored(rows), _mean_rate(rows)
     if operations is None or changes is None or plan.km is None or _locks_unknown(rows):
         return None
@@ -267,7 +267,7 @@ def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
     if plan.km is None:
         return "the length of the line is not given (--km)"
     if _locks_unknown(rows):
-        return "reads for update are not told apart from others"
+        return "reads for update are not counted separately"
     return "no interval with its length and its logical I/O"
 
 

@@ -16,7 +16,7 @@ REUSED_AFTER_S = 3600.0
 
 
 class RunError(ValueError):
-    """A run cannot be determined from the stored records; names the run, the reason and, in `hint`, the way out."""
+    """A run cannot be determined from the stored records; names the run, the reason and, in `hint`, the remedy."""
 
     def __init__(self, message: str, hint: str) -> None:
         """Keep message and hint."""
@@ -64,7 +64,7 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
     Parameters
     ----------
     intervals : of records with the label: `system`, `source`, `end_s`, `seconds`.
-    settings : of this item in the sections `run` and `price` of the configuration: `section`, `system`, `name`,
+    settings : of this run in the sections `run` and `price` of the configuration: `section`, `system`, `name`,
         `value`, `since_s`. Configuration takes precedence over the label; a price is valid from its time.
     warm_up_s : overrides the configured one.
 

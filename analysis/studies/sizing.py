@@ -91,13 +91,13 @@ def apply_time(operations: float, changes: float, locks: float, pair_us: Interva
 
 
 def queueing(busy: float, cores: float) -> float:
-    """Return response / that of idle processors: 1 / (1 - utilisation ^ cores); infinite where all are busy."""
+    """Return response / response on idle processors: 1 / (1 - utilisation ^ cores); infinite where all are busy."""
     share = busy / cores
     return math.inf if share >= 1 else 1 / (1 - share**cores)
 
 
 def added_response_s(before: Work, response_s: float, busy: float, cores: float) -> float | None:
-    """Return what a mirrored run waited beyond the queue for processors, s; None where all were busy."""
+    """Return the wait of a mirrored run beyond the queue for processors, s; None where all were busy."""
     grown = queueing(busy, cores) / queueing(before.busy, before.cores)
     return None if math.isinf(grown) else max(0.0, response_s - before.response_s * grown)
 
@@ -148,5 +148,5 @@ def corners(of: Callable[..., Sequence[float]], *inputs: Interval) -> list[Inter
 
 
 def capped_rows_per_s(capacity_pct: float, enforcement: float, line_bits: float, bytes_a_row: float) -> float:
-    """Return the row changes a second that a held port carries; `enforcement` is the part of its capacity it gets."""
+    """Return the row changes a second that a capped port carries; `enforcement` is the part of its capacity it gets."""
     return capacity_pct / 100 * enforcement * line_bits / 8 / bytes_a_row

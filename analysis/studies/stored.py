@@ -8,7 +8,7 @@ from pathlib import Path
 QUERIES = Path(__file__).parent / "queries"
 
 OF_A_NAME = frozenset({"labelled", "configured"})
-"""Queries by the name of a run; the others are by systems and period."""
+"""Queries that take the name of a run; the others take systems and a period."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Figures of a comparison in words, and which of them a picture shows: totals and what follows from others are not."""
+"""Figures of a comparison in words, and whether a picture shows them: not totals, nor what follows from others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """What a figure is, without its unit, and whether it is drawn."""
+    """The name of a figure without its unit, and whether it is drawn."""
 
     text: str
     drawn: bool = False
@@ -59,5 +59,5 @@ WORDS = {
 
 
 def words(name: str) -> Words:
-    """Return the words of a figure; one without any is its name, and is not drawn."""
+    """Return the words of a figure; without any, its name, which is not drawn."""
     return WORDS.get(name) or Words(name.replace("_", " ").capitalize())

@@ -1,4 +1,4 @@
-"""What a file that no format knows looks like, and what would help: one sentence, from its first bytes."""
+"""Advice on a file that no format recognises: what it looks like and what would help, from its first bytes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _SYSTEM_OF_SMF = re.compile(r"[A-Z0-9@#$]{1,4} {0,3}")
 
 
 def advice(head: bytes) -> str:
-    """Return what a file looks like that begins with `head`, why it is not read, and what would help."""
+    """Return what a file that begins with `head` looks like, why it is not read, and what would help."""
     if not head.strip(b"\0\r\n\t\x1a "):
         return NOTHING
     if head.startswith(b"PK\x03\x04"):
-        # other archives are unpacked before
+        # other archives were unpacked before
         suite = "LibreOffice" if b"application/vnd.oasis.opendocument" in head[:200] else "Office"
         return f"a workbook or document of {suite}: save the sheet as CSV"
     for magic, looks, way_out in BINARIES:
@@ -57,7 +57,7 @@ def advice(head: bytes) -> str:
 
 
 def _smf(head: bytes) -> int | None:
-    """Return the type of the SMF record that a dump begins with, with its descriptor word or without; None for none."""
+    """Return the type of the SMF record that a dump begins with, with or without its descriptor word, else None."""
     for begin in (4, 0):
         header = head[begin : begin + 14]  # flags, type, time, date as 0cyydddF, system
         is_date = len(header) == 14 and header[6] in (0, 1) and header[9] & 0x0F == 0x0F
@@ -67,7 +67,7 @@ def _smf(head: bytes) -> int | None:
 
 
 def _encodings(head: bytes) -> list[tuple[str, str, str]]:
-    """Return codec, name and way out of a text in UTF-32, or UTF-16 without a mark; none where it is neither."""
+    """Return codec, name and way out of a text in UTF-32, or UTF-16 without a byte order mark; none for any other."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return [("utf-32", "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8")]
     pairs = len(head) // 2
@@ -78,7 +78,7 @@ def _encodings(head: bytes) -> list[tuple[str, str, str]]:
 
 
 def _known(text: str) -> str | None:
-    """Return which format would read a text, None where none would."""
+    """Return the format that would read a text, None where there is none."""
     form = recognise(text.encode())
     return f"`{form.name}`" if form else None
 
@@ -110,7 +110,7 @@ def _looks(text: str) -> str:
 
 
 def _table(cells: Sequence[str]) -> str:
-    """Return what a table looks like that begins with a line of these cells."""
+    """Return what a table that begins with a line of these cells looks like, and what would help."""
     if all(not cell.strip("+-0123456789.,: ") for cell in cells):
         return f"rows of {len(cells)} columns without the names of the columns: {NAMED}"
     names = {cell.upper() for cell in cells}
@@ -129,7 +129,7 @@ def _table(cells: Sequence[str]) -> str:
 
 
 def _ibmi(names: set[str]) -> str | None:
-    """Return what a table of IBM i lacks whose columns or labels are named; None where it is none."""
+    """Return what a table of IBM i with columns or labels of these names lacks; None where it is no such table."""
     by_name, by_label = {}, {}
     for table in tables().values():
         by_name[table.table] = len(names & table.names.keys())
@@ -146,7 +146,7 @@ def _ibmi(names: set[str]) -> str | None:
     if by_label[near] >= 2 or (names & labels and by_label[near]):
         return f"columns of Collection Services member {near} by their labels, without a time: export all columns"
     if len(names & labels) >= 2 or "INTERVAL NUMBER" in names or names & set(TIME_FIELDS):
-        return f"a member of Collection Services by labels that are of none: export all columns; {NAMED}"
+        return f"a member of Collection Services by labels of no known member: export all columns; {NAMED}"
     return None
 
 

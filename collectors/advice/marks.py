@@ -1,4 +1,4 @@
-"""Marks of what people have that no format reads: what it looks like, and what would help. First match counts."""
+"""Marks of files that no format reads: what each looks like, and what would help. The first match counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtyp
 
 
 class Binary(NamedTuple):
-    """What a file looks like that begins with `magic`."""
+    """What a file that begins with `magic` looks like, and what would help."""
 
     magic: bytes
     looks: str
@@ -31,7 +31,7 @@ class Binary(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What a text looks like that has a mark in it."""
+    """What a text that contains `mark` looks like, and what would help."""
 
     mark: re.Pattern[str]
     looks: str
@@ -62,7 +62,7 @@ SMF = (
     (range(100, 103), _LOG),
     (range(256), f"no format reads SMF: {ANYTHING_ELSE}"),
 )
-"""What helps instead of a dump of SMF records, by their types."""
+"""The way out for a dump of SMF records, by record type."""
 
 TEXTS = (
     _text(
@@ -162,7 +162,7 @@ TEXTS = (
     _text(
         r"^Database Member \d+ -- ",
         "output of db2pd",
-        f"of replication the monitor tables are read: {_MONITOR_TABLES}",
+        f"for replication, the monitor tables are read: {_MONITOR_TABLES}",
     ),
     _text(
         r"\bDSN\w\d{3}[A-Z]\b",

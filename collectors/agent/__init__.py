@@ -1,1 +1,1 @@
-"""The agent: sources read, records published, checkpoints committed with them."""
+"""The agent: reads sources, publishes their records and commits checkpoints with them."""

@@ -1,4 +1,4 @@
-"""What systems answered, and the labels of the site, sent with the position of their stream."""
+"""Sends the answers of systems, and the labels of the site, with the position of their stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 def send_labels(source: System, transaction: Transaction) -> None:
-    """Send the labels of a system where they are not those that were sent last."""
+    """Send the labels of a system where they differ from those sent last."""
     place = stream_id(source, "labels")
     known = transaction.stream(place)
     if source.labels == (known.state if known else {}):
@@ -37,7 +37,7 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
 
     Raises
     ------
-    TransactionLost : the format failed; the batch carries the reason, and the next time only that is sent.
+    TransactionLost : the format failed; the batch carries the reason, and the next attempt sends only that.
     """
     place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
     known = transaction.stream(group)

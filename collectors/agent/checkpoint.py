@@ -1,8 +1,8 @@
-"""What the agent commits with its records, and how it is read back.
+"""The checkpoints that the agent commits with its records, and how they are read back.
 
 Topic `counterflow.checkpoints` (compacted, one partition) holds for each agent one record of itself (key `agent_id`),
-one a file (key `agent_id/device:inode`, of a member of a packed file with `!/` and its name behind) and one a stream of
-a system (`agent_id/stream/source/system/stream`). They are the agent's only memory: it needs no local disk.
+one per file (key `agent_id/device:inode`, followed by `!/` and its name for a member of a packed file) and one per
+stream of a system (`agent_id/stream/source/system/stream`). They are the agent's only memory: it needs no local disk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from counterflow.schemas.definition import CHECKPOINTS
 
 @dataclass(slots=True)
 class Self:
-    """The agent itself: the last `seq` that is committed, and which process wrote it."""
+    """The agent itself: the last committed `seq`, and the process that wrote it."""
 
     seq: int = 0
     host: str = field(default_factory=socket.gethostname)
@@ -40,8 +40,9 @@ class Checkpoint:
     """How far one file is published.
 
     `head_bytes` and `fingerprint` confirm that the file is still the one that was read. `format` is None where no
-    format knew it. `is_read`: something of the file was published, from itself or with a file beside it. `size` is the
-    size at which the file was read to its end as complete, None where it was not. `read_at` is in seconds since 1970.
+    format recognised it. `is_read`: something of the file was published, from itself or with a file beside it. `size`
+    is the size at which the file was read to its end as complete, None where it was not. `read_at` is in seconds since
+    1970.
     """
 
     source: str
@@ -64,7 +65,7 @@ class Checkpoint:
 
 
 class StreamId(NamedTuple):
-    """What names a stream of answers within an agent; a source that is turned to another system begins anew."""
+    """The identity of a stream of answers within an agent; a source that is pointed at another system begins anew."""
 
     source: str
     system: str
@@ -73,7 +74,7 @@ class StreamId(NamedTuple):
 
 @dataclass(slots=True)
 class StreamCheckpoint:
-    """How far one stream of answers of a system is published, and what its format keeps for the next answer."""
+    """How far one stream of answers of a system is published, and the state that its format keeps for the next."""
 
     source: str
     system: str
@@ -92,7 +93,7 @@ AnyCheckpoint = Checkpoint | StreamCheckpoint
 
 @dataclass(slots=True)
 class Committed:
-    """All that is committed of one agent."""
+    """Everything that one agent has committed."""
 
     agent: Self | None = None
     files: dict[FileId, Checkpoint] = field(default_factory=dict)
@@ -104,7 +105,7 @@ class Committed:
         return self.agent.seq if self.agent else 0
 
     def add(self, checkpoint: AnyCheckpoint) -> None:
-        """Keep what was committed."""
+        """Keep a committed checkpoint."""
         if isinstance(checkpoint, Checkpoint):
             self.files[checkpoint.id] = checkpoint
         else:
@@ -133,9 +134,9 @@ def encode(value: Self | AnyCheckpoint) -> bytes:
 
 
 def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Committed:
-    """Read what is committed of `agent_id`, up to the end of the topic as it is now.
+    """Return what `agent_id` has committed, up to the present end of the topic.
 
-    `client` are the connection settings of librdkafka.
+    `client` holds the connection settings of librdkafka.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def committed(client: dict[str, Any], timeout_s: float = 60) -> dict[str, int]:
 
 
 def messages(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield every key and value up to the end of the topic as it is now.
+    """Yield every key and value up to the present end of the topic.
 
     Raises
     ------
@@ -185,8 +186,8 @@ def messages(client: dict[str, Any], group: str, timeout_s: float) -> Iterator[t
             error = message.error()
             if error and error.code() != KafkaError._PARTITION_EOF:
                 raise KafkaException(error)
-            # What is readable may end earlier for a moment, by the open transaction of another agent; and where others
-            # write without a pause, it never ends.
+            # The readable part may end earlier for a moment, at the open transaction of another agent; and where other
+            # agents write without a pause, it never ends.
             if (message.offset() or 0) >= end:
                 return
             if not error:

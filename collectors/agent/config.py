@@ -1,4 +1,4 @@
-"""The agent's configuration: one YAML file, every mistake in it named with its line and the way out, all at once."""
+"""The agent's configuration: one YAML file; all mistakes in it are reported at once, each with line and way out."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Source(Strict):
 
 
 class SqlConnection(Target):
-    """A system to connect to, through which driver, and where the password is kept."""
+    """A system to connect to, the driver to use, and where the password is kept."""
 
     driver: Annotated[str, AfterValidator(_driver)]
     password: Secret
@@ -148,7 +148,7 @@ class _Polled(Strict):
 
     @property
     def place(self) -> str:
-        """What the streams of the source are kept under."""
+        """The name under which the streams of the source are committed."""
         return self.system
 
 
@@ -158,7 +158,7 @@ class SqlSource(_Polled):
     `packs` are names of built-in packs or files; `intervals` override theirs, by pack or table. `library` is the one
     whose collections are read (default: that of the active collection). `columns` maps columns of datasets to those of
     its tables, where no publication names them. `verdicts` is the address of the metrics of `counterflow verdicts
-    export`: a pack that waits for a verdict, such as `culprit`, is asked only while these show one on the system.
+    export`: a pack that waits for a verdict, such as `culprit`, is queried only while these show one on the system.
     """
 
     kind: Literal["sql"]
@@ -174,7 +174,7 @@ class SqlSource(_Polled):
     def _are_packs(cls, chosen: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         folder = (info.context or {}).get("folder", Path())
         chosen = tuple(str(folder / name) if is_path(name) else name for name in chosen)
-        mistakes, asked = {}, dict[str, str]()
+        mistakes, queried_by = {}, dict[str, str]()
         for place, name in enumerate(chosen):
             try:
                 if not is_path(name):
@@ -184,8 +184,8 @@ class SqlSource(_Polled):
                 for table in load_pack(name).tables:
                     if is_path(name) and table not in tables():
                         mistakes[place] = f"{name}: {table} is not described; known are {', '.join(tables())}"
-                    if asked.setdefault(table, name) != name or name in chosen[:place]:
-                        mistakes[place] = f"asks for {table}, as `{asked[table]}` does; each table is asked for once"
+                    if queried_by.setdefault(table, name) != name or name in chosen[:place]:
+                        mistakes[place] = f"queries {table}, as `{queried_by[table]}` does; each table is queried once"
             except (PackError, PydanticCustomError) as error:
                 mistakes[place] = str(error)
         raise_all(mistakes)
@@ -196,7 +196,7 @@ class SqlSource(_Polled):
     def _are_polled(cls, intervals: dict[str, float], info: ValidationInfo) -> dict[str, float]:
         packs = [load_pack(name) for name in info.data.get("packs", ())]
         known = sorted({pack.pack for pack in packs} | {query.table for pack in packs for query in pack.queries})
-        text = f"is no pack of this source and no table that it asks for; known are {', '.join(known)}"
+        text = f"is no pack of this source and no table that it queries; known are {', '.join(known)}"
         raise_all({name: text for name in intervals if known and name not in known})
         return intervals
 
@@ -211,12 +211,12 @@ class SqlSource(_Polled):
 def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     ours = "is a topic of counterflow itself, which holds what was read already"
     own = {i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")}
-    raise_all(own | {i: "stands here already" for i, topic in enumerate(topics) if topic in topics[:i]})
+    raise_all(own | {i: "is listed already" for i, topic in enumerate(topics) if topic in topics[:i]})
     return topics
 
 
 class _OfSeveral(Strict):
-    """A source whose data may be of several systems; their names stand in it."""
+    """A source whose data may come from several systems; the data name them."""
 
     kind: str
     name: str = Field(pattern=NAME)
@@ -226,12 +226,12 @@ class _OfSeveral(Strict):
 
     @property
     def place(self) -> str:
-        """What the streams of the source are kept under: their own names say whose they are."""
+        """The name under which the streams are committed: the kind, since each stream's own name identifies it."""
         return self.kind
 
     @property
     def labels(self) -> dict[str, str]:
-        """None: they would be of no one system."""
+        """No labels: they would belong to no single system."""
         return {}
 
 
@@ -305,7 +305,7 @@ class HttpSource(_Polled):
     @field_validator("reports")
     @classmethod
     def _are_reports(cls, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        mistakes = {n: "stands here already" for n, name in enumerate(chosen) if name in chosen[:n]}
+        mistakes = {n: "is listed already" for n, name in enumerate(chosen) if name in chosen[:n]}
         for n, name in enumerate(chosen):
             try:
                 _one_of("a report that is read", name, list(REPORTS), f"known are {', '.join(REPORTS)}")
@@ -364,7 +364,7 @@ class Config(Strict):
     @classmethod
     def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
-        text = "another source has this name; it tells sources apart in metrics and logs"
+        text = "another source has this name; names distinguish sources in metrics and logs"
         raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
         return sources
 
@@ -375,12 +375,12 @@ class Config(Strict):
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The sources that are queried."""
+        """The sources that are queried or send by themselves."""
         return tuple(source for source in self.sources if isinstance(source, System))
 
 
 class Mistake(NamedTuple):
-    """One mistake: its line from 1, where it stands in the structure, what is wrong and the way out."""
+    """One mistake: its line from 1, its place in the structure, what is wrong and the way out."""
 
     line: int
     where: str
@@ -412,7 +412,7 @@ def load(path: Path) -> Config:
 
 
 def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
-    """Return the configuration in `text`, or every mistake in it; packs are looked for relative to `folder`."""
+    """Return the configuration in `text`, or every mistake in it; paths of packs are relative to `folder`."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
@@ -483,7 +483,7 @@ def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
         yield _mistake(tree, (*place, "kind"), what)
     elif kind in ("unknown", "secret"):
         yield _mistake(tree, place, what)
-    elif not (kind == "too_short" and error["input"]):  # said of a list whose entries are wrong
+    elif not (kind == "too_short" and error["input"]):  # a list whose entries are wrong counts as too short
         found = (
             "" if place[0] == "kafka" or "connection" in place else f", found {error['input']!r:.60}"
         )  # may be a secret

@@ -1,6 +1,6 @@
-"""What surrounds the records of an agent: where they come from, and what is published of those that are refused.
+"""The envelope of an agent's records: their origin, and the records that report refused input.
 
-What cannot be published as it is becomes a `quality` record, with its bytes in a `deadletter` record beside it.
+Input that cannot be published as it is becomes a `quality` record, with its bytes in a `deadletter` record beside it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT_BYTES = 65_536
 
 
 class Message(NamedTuple):
-    """What is produced."""
+    """A Kafka message to be produced."""
 
     topic: str
     key: bytes
@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where items come from: the file as text, its format, and its configuration."""
+    """Where items come from: the file as text, its format, and the configured system and run."""
 
     file: str
     format: str = "agent"
@@ -41,7 +41,7 @@ class Refused(Exception):  # noqa: N818 - not an error of the program
 
 
 def utc_now() -> str:
-    """Return the time as records carry it."""
+    """Return the present time as records carry it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 

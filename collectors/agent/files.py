@@ -1,7 +1,7 @@
-"""What is new in a file is read and sent, where the file is known to be the one that was read before.
+"""Reads and sends what is new in a file, once the file is confirmed to be the one that was read before.
 
-No file is held open between two commits: every reading begins at the committed position, so going on, going back after
-a lost transaction and starting after a crash are one and the same.
+No file is held open between two commits: every reading begins at the committed position, so continuing, rewinding after
+a lost transaction and restarting after a crash are one and the same.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 log = structlog.get_logger()
 
 RETRY_S = 60.0
-"""A file in which reading failed half-way is tried again after so long."""
+"""Time after which a file whose reading failed half-way is tried again."""
 CUT_TAIL_FACTOR = 10
-"""A file that is quiet but ends within a line gets so many times `settle_s` to finish the line."""
+"""A quiet file that ends within a line has this many times `settle_s` to finish the line."""
 
 Progress = Callable[[Path, int, int], None]
-"""Called with a file, the bytes of it that are committed and its size."""
+"""Called with a file, its committed bytes and its size."""
 
 
 class Files:
     """Reads files into a transaction.
 
-    `take_turns`: a long file is left at each commit, so that the others have their turn; `again`: files that an earlier
+    `take_turns`: a long file is left at each commit, so that others have their turn; `again`: files that an earlier
     process published are read anew; `commit` is called when the transaction is due.
     """
 
@@ -71,23 +71,23 @@ class Files:
         self._moved: dict[tuple[int, str], FileId] = {}
 
     def recover(self, committed: Committed) -> None:
-        """Go on behind what is committed."""
+        """Resume behind what is committed."""
         self._moved = {(c.inode, c.path): file for file, c in committed.files.items()}
         self.watched.rewind()
 
     def read(self, source: Source, path: Path, stat: os.stat_result) -> None:
-        """Read what is new in a file, if anything is; `unfinished` is set where it was left to give others a turn.
+        """Read what is new in a file, if anything; set `unfinished` where the file is left to give others a turn.
 
         Raises
         ------
         OSError : the file cannot be read.
-        TransactionLost : what was sent of the file is taken back.
+        TransactionLost : the items sent from the file are taken back.
         """
         file, size = FileId.of(stat), stat.st_size
         seen = self.watched.look(source, path, stat)
         complete = seen.quiet_s >= source.settle_s
         if not complete and not source.follow:
-            return  # may still be on its way here
+            return  # it may still be arriving
         known = self._known(file, path)
         if (seen.verified and known and known.size == size) or time.monotonic() < seen.retry_at:
             return
@@ -96,7 +96,7 @@ class Files:
         with path.open("rb", buffering=0) as raw:
             fd = raw.fileno()
             if FileId.of(os.fstat(fd)) != file:
-                return  # replaced this moment; the next round meets the new one
+                return  # replaced just now; the next round finds the new file
             known = self._unchanged(known, fd, size, path)
             seen.verified = True
             if known and self._is_done(known, path, fd, size):
@@ -127,12 +127,12 @@ class Files:
         return files.get(moved) if moved else None
 
     def _unchanged(self, known: Checkpoint | None, fd: int, size: int, path: Path) -> Checkpoint | None:
-        """Return the checkpoint where the file is still the one that was read."""
+        """Return the checkpoint if the file is still the one that was read, else None."""
         if known is None:
             return None
-        # a second back-fill may name the system, zone or order of dates without which the first gave nothing
-        gave_nothing = not self._take_turns and known.size is not None and not known.is_read
-        if (self._again or gave_nothing) and known.id not in self._transaction.files:
+        # a second back-fill may name the system, zone or order of dates without which the first yielded nothing
+        yielded_nothing = not self._take_turns and known.size is not None and not known.is_read
+        if (self._again or yielded_nothing) and known.id not in self._transaction.files:
             return None
         at = known.position.byte_offset
         if at <= size and fingerprint(fd, known.head_bytes, at) == known.fingerprint:
@@ -157,7 +157,7 @@ class Files:
         return known is not None and read_alone(known.position)
 
     def _publish(self, reading: Reading, seen: Seen, complete: bool) -> None:
-        """Send what is left of a file; commit on the way, leave the rest to the end of the round."""
+        """Send the rest of a file; commit on the way, and leave the last part to the commit of the round."""
         if reading.format is None and not complete:
             return
         if reading.known is None:
@@ -178,9 +178,9 @@ class Files:
             self._progress(reading.path, size, size)
 
     def _publish_members(self, source: Source, path: Path, raw: BinaryIO, file: FileId, seen: Seen, kind: str) -> None:
-        """Publish what a compressed or packed file holds, each member with a checkpoint of its own, the file last.
+        """Publish the members of a compressed or packed file, each with a checkpoint of its own, the file's last.
 
-        The members that a stopped process has published are unpacked and skipped.
+        Members that a stopped process has published are unpacked and skipped.
         """
         all_read = True
         for member, content, fault in contents(raw):
@@ -211,7 +211,7 @@ class Files:
             self._progress(path, seen.size, seen.size)
 
     def _send(self, reading: Reading, seen: Seen, complete: bool) -> bool:
-        """Send items up to the end; return False where the file is left for others to have their turn."""
+        """Send items up to the end; return False where the file is left to give others a turn."""
         transaction, source, origin = self._transaction, reading.source, reading.origin
         items = reading.items(complete, self._read_alone)
         items = iter(items if complete and not seen.careful else resumable(items))
@@ -234,13 +234,13 @@ class Files:
                 transaction.reject(item, source, origin)
             else:
                 reading.position, reading.covered = cast(Position, item), True
-                # an offset of 0 is a sorted file, which would be indexed anew at every turn
+                # a sorted file stays at offset 0 and would be indexed anew at every turn
                 if transaction.is_due and self._commit_at(reading) and reading.position.byte_offset:
                     return False
                 transaction.frames.collected_at = utc_now()
 
     def _failed(self, reading: Reading, seen: Seen) -> None:
-        """Keep the position that was reached; what was sent behind it is taken back, and held longer next time."""
+        """Keep the position that was reached; items sent behind it are taken back, and held back next time."""
         if not reading.covered:
             seen.careful, seen.read_to = True, -1
             raise TransactionLost(f"{reading.origin.file} failed while it was read") from None
@@ -254,7 +254,7 @@ class Files:
             self._progress(reading.path, reading.position.byte_offset, reading.size)
         if self._stop.is_set():
             raise Stopped
-        return self._take_turns and not reading.id.member  # whose file would be unpacked anew at every turn
+        return self._take_turns and not reading.id.member  # a packed file would be unpacked anew at every turn
 
     def _cover(self, reading: Reading, size: int | None = None) -> None:
         tally = self._transaction.open

@@ -1,9 +1,9 @@
-"""Groups records into frames, numbers, checks and encodes them. Pure but for the clock of `collected_at`.
+"""Groups records into frames, and numbers, checks and encodes the frames. Pure but for the clock of `collected_at`.
 
-The records of one dataset, system and instant wait here until they are asked for, so a frame holds an interval whole
-wherever a format yields it between two commits. A table is whole already, and does not wait. Columns are checked at
-once; only where one fails are its rows looked at singly, so that a broken row is refused and the frame goes on without
-it.
+The records of one dataset, system and instant wait here until `full` or `drain` yields them, so a frame holds a whole
+interval wherever a format yields its rows between two commits. A table is already whole and does not wait. Values are
+checked column by column; only where a column fails are rows checked singly, so that a broken row is refused and the
+frame holds the others.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Place = TypeVar("Place")
 
 _MOST_GROUPS = 64
 _MOST_WAITING = 30_000
-"""Groups, and rows of all of them, that wait at once: more would take memory, and hold back what could be sent."""
+"""Most groups, and most rows of all of them, that wait: more would take memory and delay what could be sent."""
 _ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
-"""Members of the envelope that a format gives."""
+"""Members of the envelope that a format supplies."""
 
 
 class Framed(NamedTuple, Generic[Place]):
-    """A frame to be produced, and whose rows it holds."""
+    """A frame to be produced: its message, its dataset, the number of its rows and their place."""
 
     message: Message
     dataset: str
@@ -44,7 +44,7 @@ class Framed(NamedTuple, Generic[Place]):
 
 
 class Broken(NamedTuple, Generic[Place]):
-    """A record that breaks its dataset's definition, why, and the place that came with it."""
+    """A record that breaks its dataset's definition, the reason, and the place that came with it."""
 
     record: Record
     why: str
@@ -52,7 +52,7 @@ class Broken(NamedTuple, Generic[Place]):
 
 
 _Row = tuple[tuple[str, ...], tuple[Any, ...]]
-"""Names and values of a row; rows alike share the names. Dictionaries would take several times their memory."""
+"""Names and values of a row; rows of one layout share the names. Dictionaries would take several times the memory."""
 Columns = Mapping[str, Sequence[Any]]
 Encoded = Mapping[str, bytes]
 """Columns in JSON."""
@@ -78,15 +78,15 @@ class _Group(Generic[Place]):
         self.rows.append((self.layouts.setdefault(names, names), tuple(fields.values())))
         self.places.append(place)
 
-    def part(self) -> None:
-        """Part the table into rows."""
+    def split(self) -> None:
+        """Split the table into rows."""
         if self.table is not None:
             table, places, self.table, self.places = self.table, self.places, None, []
             for record in table.records():
                 self.append(record.fields, *places)
 
     def columns(self, of: Dataset) -> Columns:
-        """Return the columns that any row has, in the order of the definition, with null where a row has none."""
+        """Return the columns that any row has, in the order of the definition, with null where a row has no value."""
         if self.table is None:
             return _columns(self.rows, of)
         found = self.table.columns
@@ -94,7 +94,7 @@ class _Group(Generic[Place]):
         return {name: found[name] for name in of.columns if name in there}
 
     def members(self) -> Set[str]:
-        """Return the names of everything that any row has."""
+        """Return the names of all members that any row has."""
         return self.table.columns.keys() if self.table else set().union(*_layouts(self.rows))
 
 
@@ -111,14 +111,17 @@ def _columns(rows: Sequence[_Row], of: Dataset) -> Columns:
     layouts = _layouts(rows)
     there = set().union(*layouts)
     chosen = [name for name in of.columns if name in there]
-    # Each row is read once and all are then turned: reading them once a column would miss the cache each time.
+    # Each row is read once, then all are transposed: reading them once per column would miss the cache each time.
     pick = {id(names): _picker(names, chosen) for names in layouts}
-    turned = zip(*(pick[id(names)]((*values, None)) for names, values in rows), strict=True)
-    return dict(zip(chosen, map(list, turned), strict=False))  # two more than chosen: see _picker
+    transposed = zip(*(pick[id(names)]((*values, None)) for names, values in rows), strict=True)
+    return dict(zip(chosen, map(list, transposed), strict=False))  # two more than chosen: see _picker
 
 
 def _picker(names: tuple[str, ...], chosen: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return what takes the values of chosen names, and two None to make a tuple, from those of a row and None."""
+    """Return a function that picks the values of chosen names from those of a row with a None behind them.
+
+    It adds two None, so that its result is a tuple however few names are chosen.
+    """
     at = {name: place for place, name in enumerate(names)}
     return itemgetter(*(at.get(name, -1) for name in chosen), -1, -1)
 
@@ -126,7 +129,7 @@ def _picker(names: tuple[str, ...], chosen: Sequence[str]) -> Callable[[tuple[An
 class Frames(Generic[Place]):
     """The frames of one agent.
 
-    `seq` is the number of the last row that was framed; `collected_at` is set by whoever knows when bytes were read.
+    `seq` is the number of the last row that was framed; the caller sets `collected_at` to when bytes were read.
     """
 
     def __init__(self, agent_id: str) -> None:
@@ -139,7 +142,7 @@ class Frames(Generic[Place]):
         self._waiting = 0
 
     def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> None:
-        """Keep rows for their frame; rows of two owners share none. The fields of a record are taken over.
+        """Keep rows for their frame; rows of two owners share no frame. The fields of a record are taken over.
 
         Raises
         ------
@@ -162,7 +165,7 @@ class Frames(Generic[Place]):
         self._waiting += 1
 
     def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
-        """Return what a frame of rows with these fields holds once."""
+        """Return the members that a frame of rows with these fields holds once."""
         if dataset not in _published():
             raise Refused(f"no dataset `{dataset}` is published by agents")
         shared = {name: fields[name] for name in _ENVELOPE if name in fields}
@@ -170,20 +173,20 @@ class Frames(Generic[Place]):
         return shared if run is None else {**shared, "run": run}
 
     def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of tables, and of the groups that have waited longest, where too much waits."""
+        """Yield the frames of all tables and, while too many groups or rows wait, of the groups that waited longest."""
         yield from self._of_tables()
         while len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING:
             yield from self._oldest()
 
     def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all tables and groups, also of those that are begun meanwhile."""
+        """Yield the frames of all tables and groups, including those that are begun meanwhile."""
         yield from self._of_tables()
         while self._groups:
             yield from self._oldest()
             yield from self._of_tables()
 
     def clear(self, seq: int) -> None:
-        """Forget what waits, and go on behind `seq`."""
+        """Drop the waiting rows, and continue behind `seq`."""
         self._groups.clear()
         self._whole.clear()
         self._waiting = 0
@@ -218,10 +221,10 @@ class Frames(Generic[Place]):
     def _encoded(
         self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
     ) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frame of a group, in parts by entity where it is too large for one.
+        """Yield the frame of a group, in parts by entity where the group is too large for one.
 
-        `encoded` are its columns in JSON, where they are known. Where it cannot be encoded at all, each row is tried
-        alone: a broken one is refused, the others have frames.
+        `encoded` holds its columns in JSON, where they are known. Where the group cannot be encoded at all, each row is
+        tried alone: a broken row is refused, each other row has a frame of its own.
         """
         count = len(group)
         length = sum(map(len, encoded.values())) if encoded else 1
@@ -242,7 +245,7 @@ class Frames(Generic[Place]):
                 break
             parts = min(count, 2 * parts)
         if not found:
-            group.part()
+            group.split()
         if not found and count == 1:
             yield Broken(Record(group.dataset, _fields(group.rows[0])), why, group.places[0])
         elif not found:
@@ -277,9 +280,9 @@ def _frame(once: Fields, texts: Encoded) -> bytes:
 
 
 def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Place], _Group[Place]]:
-    """Return a group in which each entity is once, and a group of the rows that repeat one."""
+    """Return a group in which each entity occurs once, and a group of the rows that repeat one."""
     first, again = _Group[Place](group.dataset, group.shared), _Group[Place](group.dataset, group.shared)
-    group.part()
+    group.split()
     seen: set[Any] = set()
     for row, place, entity in zip(group.rows, group.places, entities, strict=True):
         to = again if entity in seen else first
@@ -290,13 +293,13 @@ def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Pla
 
 
 class _Unfit(ValueError):  # noqa: N818 - of the data, not of the program
-    """A value is not one of its column."""
+    """A value does not fit its column."""
 
 
 class _Checks:
-    """What the values of a dataset's frames must be: the same as its JSON Schema, by column.
+    """Checks the values of a dataset's frames by column, to the same rules as its JSON Schema.
 
-    A column that is the tuple of the frame before is known: it was checked and encoded there.
+    A column that is the same tuple as in the frame before was checked and encoded there, and is not again.
     """
 
     def __init__(self, dataset: str) -> None:
@@ -313,7 +316,7 @@ class _Checks:
         self._row: jsonschema_rs.Draft202012Validator | None = None
 
     def encoded(self, group: _Group[Place], columns: Columns) -> Encoded | None:
-        """Return the columns in JSON, or None where a value is not what it should be."""
+        """Return the columns in JSON, or None where a value breaks the definition."""
         if not (self.shared.is_valid(group.shared) and self._allowed.issuperset(group.members())):
             return None
         if not self._required <= columns.keys():
@@ -346,7 +349,7 @@ class _Checks:
         return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:
-        """Return whether no two of so many rows are of one entity."""
+        """Return whether the `count` rows are of as many entities."""
         entity = [columns[name] for name in self.contract.entity]
         if len(entity) == len(self._distinct) and all(map(is_, entity, self._distinct)):
             return True
@@ -356,11 +359,11 @@ class _Checks:
         return True
 
     def sifted(self, group: _Group[Place]) -> tuple[_Group[Place], list[Broken[Place]]]:
-        """Return a group of the rows that meet their schema, and the others."""
+        """Return a group of the rows that meet their schema, and the broken rows."""
         self._row = self._row or validator(self._dataset)  # compiling takes longer than reading a small file
         kept: _Group[Place] = _Group(group.dataset, group.shared)
         broken = []
-        group.part()
+        group.split()
         for row, place in zip(group.rows, group.places, strict=True):
             fields = _fields(row)
             errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
@@ -385,7 +388,7 @@ def _published() -> frozenset[str]:
 
 @cache
 def _shared() -> jsonschema_rs.Draft202012Validator:
-    """Return the validator of what a frame says once; `seq` is added when it is encoded."""
+    """Return the validator of the members that a frame holds once; `seq` is added when the frame is encoded."""
     members = {name: column for name, column in envelope("counter").items() if name != "seq"}
     schema = {
         "type": "object",
@@ -399,7 +402,7 @@ _NONE = type(None)
 
 
 def _check(column: Column) -> Callable[[Sequence[Any], bytes], bool]:
-    """Return a predicate: are these values, which are this text in JSON, of the column?"""
+    """Return a predicate of values and their text in JSON: whether they fit the column."""
     null = () if column.null_when is None else (_NONE,)
     if column.values:
         allowed = frozenset([*column.values, *(() if column.null_when is None else (None,))])
@@ -408,7 +411,7 @@ def _check(column: Column) -> Callable[[Sequence[Any], bytes], bool]:
         lowest, highest = (0 if column.type == "UInt64" else -(2**63)), 2**63 - 1
         return lambda values, _: _of(values, {int, *null}) and _within(values, lowest, highest)
     if column.type == "Float64":
-        # what is neither finite nor there is null in JSON
+        # both a missing value and one that is not finite are null in JSON
         return lambda values, text: _are_numbers(text) and (b"n" not in text or (bool(null) and _finite(values)))
     if column.type == "DateTime64":
         one = jsonschema_rs.Draft202012Validator(column_schema(column), validate_formats=True)
@@ -422,7 +425,7 @@ def _of(values: Sequence[Any], kinds: set[type]) -> bool:
 
 
 def _are_numbers(text: bytes) -> bool:
-    """Return whether an array in JSON holds numbers and null alone: a look at its text is faster than one at each."""
+    """Return whether an array in JSON holds only numbers and null; searching its text is faster than a look at each."""
     return not (b'"' in text or b"t" in text or b"f" in text or b"{" in text) and text.rfind(b"[") == 0
 
 
@@ -440,7 +443,7 @@ def _within(values: Sequence[Any], lowest: int, highest: int) -> bool:
 
 def _finite(values: Sequence[Any]) -> bool:
     try:
-        # a sum of finite numbers may be beyond the range, too, but hardly is
+        # a sum of finite numbers may leave the range, too, but hardly ever does
         return isfinite(sum(filter(None, values))) or all(map(isfinite, filter(None, values)))
     except OverflowError:  # an integer beyond the range of Float64
         return False

@@ -1,9 +1,9 @@
-"""The systems that are queried, as the runner sees them: their responses, each until it is committed.
+"""The systems that are queried, as the runner sees them: their answers, each kept until it is committed.
 
-A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So what was
-taken stays here until the commit after its own, and is offered again when what is committed turns out to lack it: its
-transaction was lost, or a broker that went away had forgotten one that it had acknowledged. What kind of source it is
-matters here alone: how it is asked (`_polled`), and how its answers are read (`read`).
+A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So a batch
+that was taken stays here until the commit after its own. It is offered again when the committed state turns out to lack
+it: its transaction was lost, or a broker that went away had forgotten one that it had acknowledged. Only this module
+distinguishes kinds of sources: how a system is queried (`_polled`), and how its answers are read (`read`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Taken(NamedTuple):
 
 
 class Live:
-    """One reader a system."""
+    """One reader per system."""
 
     def __init__(self, sources: Sequence[System], metrics: Metrics, spool: SpoolFolder | None = None) -> None:
         """Keep the parts; nothing is queried yet."""
@@ -68,7 +68,7 @@ class Live:
         self._again: deque[Taken] = deque()
 
     def start(self, known: Committed) -> None:
-        """Begin to query, behind what is committed.
+        """Start querying, behind the committed positions.
 
         Raises
         ------
@@ -78,7 +78,7 @@ class Live:
             place = (source.name, source.place)
             committed = {k.stream: k.position for k in known.streams.values() if (k.source, k.system) == place}
             waiting: Waiting = Few()
-            if self._spool and not isinstance(source, KafkaSource):  # a topic keeps what it has by itself
+            if self._spool and not isinstance(source, KafkaSource):  # a topic keeps its messages by itself
                 spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
                 waiting, committed = spool, spool.positions
             reader = _polled(source, committed, partial(self._on_event, source.name), waiting)
@@ -87,7 +87,7 @@ class Live:
             reader.start()
 
     def waiting(self) -> Iterator[Taken]:
-        """Yield what is to be published: first what was taken back, then what the systems answered since."""
+        """Yield the batches to publish: first those taken back, then those that the systems answered since."""
         while self._again:
             self._taken.append(self._again.popleft())
             yield self._taken[-1]
@@ -101,18 +101,18 @@ class Live:
                 yield self._taken[-1]
 
     def committed(self) -> None:
-        """Keep what was taken until the next commit, and let go of what was committed before."""
-        self._let_go(self._acknowledged)
+        """Keep the batches of this commit until the next one, and release those of the commit before."""
+        self._release(self._acknowledged)
         self._acknowledged, self._taken = self._taken, []
 
     def take_back(self, committed: Committed) -> None:
-        """Offer again what was taken and is not committed."""
+        """Offer again the batches that were taken and are not committed."""
         left = [*self._acknowledged, *self._taken, *self._again]
         self._acknowledged, self._taken = [], []
         self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(committed, taken))
-        self._let_go(taken for taken in left if taken.batch.position["n"] <= _number(committed, taken))
+        self._release(taken for taken in left if taken.batch.position["n"] <= _number(committed, taken))
 
-    def _let_go(self, done: Iterable[Taken]) -> None:
+    def _release(self, done: Iterable[Taken]) -> None:
         readers = {source.name: reader for source, reader in self._readers}
         for taken in done:
             readers[taken.source.name].done(taken.batch)
@@ -132,7 +132,7 @@ class Live:
 
 
 def stream_id(source: System, stream: str) -> StreamId:
-    """Return what names a stream of a source."""
+    """Return the identity of a stream of a source."""
     return StreamId(source.name, source.place, stream)
 
 
@@ -146,7 +146,7 @@ def format_name(source: System) -> str:
 
 
 def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Table | Reject]:
-    """Yield the records of a response; `state` is what its format keeps for the next answer, and is updated."""
+    """Yield the records of an answer; update `state`, which its format keeps for the next answer."""
     zone = ZoneInfo(source.zone)
     columns = {**batch.named, **source.columns} if isinstance(source, SqlSource | KafkaSource) else {}
     at = batch.sampled_at if isinstance(source, ListenSource) else None
@@ -169,7 +169,7 @@ def _number(committed: Committed, taken: Taken) -> int:
 
 
 def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Waiting) -> Reader[Any]:
-    """Return the reader of a system, behind what is committed."""
+    """Return the reader of a system, behind the committed positions."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
         return Reader(

@@ -11,7 +11,10 @@ _PREFIX = "counterflow_agent"
 
 
 class Metrics:
-    """What is counted is committed: a rewound transaction leaves no trace here."""
+    """Records, rejects and bytes are counted when they are committed: a rewound transaction leaves no trace in them.
+
+    Errors of files, events of systems and rewinds are counted when they happen.
+    """
 
     def __init__(self) -> None:
         """Register every metric in a registry of its own."""
@@ -46,13 +49,13 @@ class Metrics:
         )
         self.system_events = Counter(
             f"{_PREFIX}_system_events_total",
-            "Connections made, lost or refused, questions that failed, by what happened.",
+            "Connections made, lost or refused, and failed queries, by event.",
             ["source", "event"],
             registry=registry,
         )
         self.answer_seconds = Histogram(
             f"{_PREFIX}_answer_duration_seconds",
-            "Time from a question to the end of its answer.",
+            "Time from a query to the end of its answer.",
             ["source"],
             buckets=(0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
             registry=registry,

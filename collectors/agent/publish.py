@@ -47,7 +47,7 @@ def publish_files(
     """Publish whole files in the order given.
 
     A file that the same `agent_id` has published before, at whatever path, is skipped unless `again`; one that was
-    interrupted goes on where it stood. A copy is another file: its records have the same natural keys.
+    interrupted continues where it stopped. A copy is another file: its records have the same natural keys.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class TransactionLost(Exception):  # noqa: N818 - not an error of the program
 
     @classmethod
     def by(cls, error: KafkaException) -> TransactionLost:
-        """Return the error of the broker or librdkafka."""
+        """Return the loss of the transaction behind an error of the broker or librdkafka."""
         lost = cls(error.args[0].str())
         lost.fenced = error.args[0].code() in FENCED
         return lost
@@ -58,7 +58,7 @@ class Stopped(Exception):  # noqa: N818
 class Publisher:
     """A transactional producer whose transactional.id is the agent's name.
 
-    A broker that is away is waited for, with back-pressure on the caller: for ever, or for `patience_s`. `stop` ends
+    It waits for a broker that is away, with back-pressure on the caller: for ever, or for `patience_s`. `stop` ends
     every wait.
     """
 
@@ -80,7 +80,7 @@ class Publisher:
         self._stopping_since: float | None = None
 
     def start(self) -> Committed:
-        """Take over the agent's name: fence off whoever had it and return all that is committed.
+        """Take over the agent's name: fence the agent that had it and return all that is committed.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class Publisher:
             try:
                 return self._start()
             except TransactionLost as lost:
-                self._look_who_has_the_name(lost)
+                self._check_owner(lost)
 
     def restart(self, lost: TransactionLost) -> Committed:
         """Begin again after a lost transaction, unless another agent has taken over the name.
@@ -102,7 +102,7 @@ class Publisher:
         CounterflowError : another agent has the name now, exit code 3; or as `start`.
         Stopped : stopped while waiting for the broker.
         """
-        self._look_who_has_the_name(lost)
+        self._check_owner(lost)
         committed = self.start()
         if (seq := committed.seq) < self._acknowledged:
             was = self._acknowledged
@@ -111,7 +111,7 @@ class Publisher:
         return committed
 
     def send(self, message: Message) -> None:
-        """Add a message to the transaction; waits while the queue to the broker is full.
+        """Add a message to the transaction; wait while the queue to the broker is full.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Publisher:
 
         Raises
         ------
-        TransactionLost : it was not committed, or nobody knows; `restart` finds out.
+        TransactionLost : it was not committed, or its outcome is unknown; `restart` finds out.
         Stopped : stopped while the broker was away.
         """
         self._commit(checkpoints, forgotten, seq)
@@ -148,7 +148,7 @@ class Publisher:
         self._losses = 0
 
     def close(self) -> None:
-        """Abort what is open, so that no reader waits for it, and let go."""
+        """Abort the open transaction, so that no reader waits for it, and drop the producer."""
         if self._producer and self._open:
             try:
                 self._producer.abort_transaction(2)
@@ -194,19 +194,19 @@ class Publisher:
         committed = self._recall()
         if committed.agent:
             self._predecessors.add(committed.agent.instance)
-        self._commit((), (), committed.seq)  # the predecessor reads there who fenced it off
+        self._commit((), (), committed.seq)  # from it the predecessor learns who fenced it
         return committed
 
-    def _look_who_has_the_name(self, lost: TransactionLost) -> None:
-        """Let go of a lost transaction and wait a little; raise if another agent has taken over."""
+    def _check_owner(self, lost: TransactionLost) -> None:
+        """Drop a lost transaction and back off; raise if another agent has taken over the name."""
         self._drop()
         self._losses += 1
         if self._patience_s is not None and self._losses > 3:
             raise CounterflowError(f"the broker at {self._bootstrap} refuses to commit: {lost}")
         log.warning("transaction lost, going back to the last commit", error=str(lost), last_error=str(self._trouble))
         self._pause(0.1 * 4 ** min(self._losses - 1, 4))
-        # A transaction that outlived its time-out is fenced too, and then the name is still ours. Whoever took it
-        # needs a moment to write that down.
+        # A producer whose transaction outlived its time-out is fenced too, and then the name is still ours. An agent
+        # that took it over needs a moment to record that.
         until = time.monotonic() + (_TAKEOVER_S if lost.fenced else 0)
         while True:
             other = self._recall().agent
@@ -259,12 +259,12 @@ class Publisher:
 
     def _until(self, doing: str, call: Callable[[], T]) -> T:
         """Call until it succeeds; wait while the broker is away."""
-        began = told = time.monotonic()
+        began = warned_at = time.monotonic()
         while True:
             try:
                 result = call()
                 self._trouble.clear()
-                if told != began:
+                if warned_at != began:
                     log.info("the broker answers again", doing=doing, waited_s=round(time.monotonic() - began, 1))
                 return result
             except KafkaException as error:
@@ -274,7 +274,7 @@ class Publisher:
                 if not (problem.retriable() or problem.code() in _AWAY):
                     raise
                 if self._producer:
-                    self._producer.poll(0)  # lets the cause in: a wrong password is reported to `_trouble` only
+                    self._producer.poll(0)  # delivers the cause: a wrong password is reported to `_trouble` only
                 what = str(self._trouble) or problem.str()
             waited = time.monotonic() - began
             if self._patience_s is not None and self._trouble.lasting:
@@ -282,10 +282,10 @@ class Publisher:
             if self._patience_s is not None and waited > self._patience_s:
                 raise CounterflowError(
                     f"the broker at {self._bootstrap} does not answer while {doing}: {what}",
-                    hint="`counterflow status` says whether it is up; COUNTERFLOW_KAFKA_BOOTSTRAP names another",
+                    hint="`counterflow status` shows whether it is up; COUNTERFLOW_KAFKA_BOOTSTRAP names another",
                 )
-            if told == began or time.monotonic() - told > 10:
-                told = time.monotonic()
+            if warned_at == began or time.monotonic() - warned_at > 10:
+                warned_at = time.monotonic()
                 log.warning("waiting for the broker", bootstrap=self._bootstrap, doing=doing, error=what)
             self._pause(0.25)
 

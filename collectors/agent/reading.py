@@ -29,10 +29,10 @@ log = structlog.get_logger()
 class Reading:
     """An open file, or a member of a packed one, and how far it is read.
 
-    `path` is that of the file, `fd` and `size` are of what is read: of a member, its content. `known` is its
-    checkpoint, None where it is read from its beginning; `format` is None where no format knows it. `position` is the
-    last one that the format yielded, `counted` the one up to which bytes were counted. `covered`: nothing was sent
-    behind `position`. `is_read` is as in the checkpoint, `why_not` the detail of the first reject.
+    `path` is that of the file; `fd` and `size` are those of the content: for a member, of its unpacked bytes. `known`
+    is the checkpoint, None where the content is read from its beginning; `format` is None where no format recognises
+    it. `position` is the last one that the format yielded, `counted` the one up to which bytes were counted. `covered`:
+    nothing was sent behind `position`. `is_read` is as in the checkpoint, `why_not` the detail of the first reject.
     """
 
     source: Source
@@ -50,7 +50,7 @@ class Reading:
 
     @classmethod
     def begin(cls, source: Source, path: Path, file: FileId, fd: int, size: int, known: Checkpoint | None) -> Reading:
-        """Return the reading of an open file behind its checkpoint; one without a format is read anew."""
+        """Return the reading of an open file behind its checkpoint; without a format it is read anew."""
         known = known if known and known.format else None
         position = known.position if known else Position(0, 0)
         is_read = known is not None and known.is_read
@@ -68,7 +68,7 @@ class Reading:
         return Origin(unicode(name_within(self.path, self.member)), name, self.source.system, self.source.run)
 
     def items(self, complete: bool, read_alone: Callable[[Path], bool]) -> Iterator[Item]:
-        """Yield what the format finds behind the known position; `read_alone` is of the files beside this one.
+        """Yield the items behind the known position; `read_alone` returns whether a file was read without this one.
 
         Raises
         ------
@@ -109,13 +109,13 @@ class Reading:
         )
 
     def uncounted_bytes(self) -> int:
-        """Return the bytes up to `position` that were not counted yet, and count them."""
+        """Return how many bytes up to `position` were not counted yet, and count them."""
         before, self.counted = self.counted, self.position
         return max(0, self.position.byte_offset - before.byte_offset)
 
 
 def resumable(items: Iterator[Item]) -> Iterator[Item]:
-    """Hold items back until the `Position` that covers them: those after the last one come again next time."""
+    """Hold items back until the `Position` that covers them; those after the last one are left for the next reading."""
     held: list[Item] = []
     for item in items:
         held.append(item)
@@ -133,7 +133,7 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
 
 
 def _parse(form: Format, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
-    """Parse; a format that fails stops this file only, as one that cannot be read does."""
+    """Yield the items of a format; one that fails stops this file only, as an unreadable file does."""
     try:
         yield from form.parse(stream, context, position)
     except OSError as error:

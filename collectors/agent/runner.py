@@ -26,9 +26,9 @@ from counterflow.collectors.sources.files import FileId, find
 log = structlog.get_logger()
 
 FORGET_S = 7 * 86_400
-"""A file that is gone is remembered for so long: a file system may be away for a while."""
+"""Time for which a file that is gone is remembered: a file system may be away for a while."""
 SILENT_S = 30.0
-"""After so long without a commit, or a look at every file, something is wrong."""
+"""Time without a commit, or a look at every file, after which something is wrong."""
 
 
 class Runner:
@@ -82,16 +82,16 @@ class Runner:
         log.info("stopped", agent_id=frames.agent_id, last_seq=frames.seq)
 
     def problems(self) -> list[str]:
-        """Return what is not read or not published now; called by another thread than that of `run`."""
+        """Return what is not read or not published now; called from another thread than `run`."""
         found = [f"{path}: {why}" for path, why in [*self.transaction.failures.items()]]
         found += [f"source {name}: its system is not connected" for name in self.metrics.unconnected()]
         silent_s = time.monotonic() - self._alive_at
         if silent_s > SILENT_S:
-            found.append(f"nothing is committed since {silent_s:.0f} s: the log says what the broker answers")
+            found.append(f"nothing was committed for {silent_s:.0f} s: the log shows the broker's answers")
         return found
 
     def begin(self, sources: Iterable[Source] = ()) -> None:
-        """Take over the agent's name and what is committed under it; files of `sources` are looked for."""
+        """Take over the agent's name and what is committed under it; watch for the committed files of `sources`."""
         self._recover(self.publisher.start())
         frames, files = self.transaction.frames, self.transaction.committed.files
         log.info("started", agent_id=frames.agent_id, last_seq=frames.seq, files=len(files))
@@ -101,7 +101,7 @@ class Runner:
                 self.files.watched.expect(file, source, Path(checkpoint.path))
 
     def round(self, sources: Iterable[Source]) -> None:
-        """Look at every file once and commit what was new."""
+        """Look at every file once and commit what is new."""
         self._at_once = self.files.unfinished = False
         visited: set[FileId] = set()
         failed: set[str] = set()
@@ -131,11 +131,11 @@ class Runner:
         self._at_once = True
 
     def read_whole(self, source: Source, path: Path) -> None:
-        """Read one file, or what is left of it; what is wrong with it goes to the transaction's `failures`.
+        """Read one file, or the rest of it; a fault goes to the transaction's `failures`.
 
         Raises
         ------
-        TransactionLost : `rewind` goes back.
+        TransactionLost : `rewind` goes back to the last commit.
         """
         try:
             self.files.read(source, path, path.stat())
@@ -145,11 +145,11 @@ class Runner:
             self.transaction.cannot_read(source, error)
 
     def commit(self) -> None:
-        """Commit what is open, if anything is.
+        """Commit the open transaction, if anything is in it.
 
         Raises
         ------
-        TransactionLost : `rewind` goes back.
+        TransactionLost : `rewind` goes back to the last commit.
         """
         if self.transaction.commit(self._live.committed):
             self._alive_at = time.monotonic()
@@ -178,7 +178,7 @@ class Runner:
             self.transaction.cannot_read(source, error)
 
     def _look_after_missing(self, visited: set[FileId], failed: set[str]) -> None:
-        """Find files that left their path: renamed within their folder they are read on, else they are let go."""
+        """Find files that left their path: read on those renamed within their folder, and let go of the others."""
         for file, seen, here in self.files.watched.missing(visited):
             if here is not None:
                 self._visit(seen.source, here, visited, failed)

@@ -29,7 +29,7 @@ from counterflow.collectors.sources.files import FileId, unicode
 log = structlog.get_logger()
 
 BEGIN = Position(0, 0)
-"""Where items stand that come from no file."""
+"""The position of items that come from no file."""
 
 
 class Place(NamedTuple):
@@ -57,10 +57,10 @@ class Tally:
 
 
 class Transaction:
-    """Sends records and rejects, and commits them with what they cover.
+    """Sends records and rejects, and commits them with the checkpoints that cover them.
 
-    `committed` is what the last commit left; `records` (by dataset), `rejects` (by reason) and `failures` (by path)
-    count what this process committed; `files` are those that it committed a checkpoint of.
+    `committed` is the state after the last commit; `records` (by dataset), `rejects` (by reason) and `failures` (by
+    path) are what this process committed; `files` are those of which it committed a checkpoint.
     """
 
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
@@ -78,7 +78,7 @@ class Transaction:
         self._metrics = metrics
 
     def recover(self, committed: Committed) -> None:
-        """Drop what is open and go on behind what is committed."""
+        """Drop the open transaction and continue behind the committed state."""
         self.committed = committed
         self.open = Tally()
         self.frames.clear(committed.seq)
@@ -125,17 +125,17 @@ class Transaction:
         source, origin, position = broken.place
         place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
         self.open.rejects[source.name, Reason.SCHEMA.value] += 1
-        for account in invalid(broken.record, broken.why, place, origin):
-            self.send(account, source, origin, position)
+        for report in invalid(broken.record, broken.why, place, origin):
+            self.send(report, source, origin, position)
 
     def reject(self, reject: Reject, source: Source | System, origin: Origin) -> None:
-        """Send the account of a reject."""
+        """Send the records that report a reject."""
         self.open.rejects[source.name, reject.reason.value] += 1
-        for account in refused(reject, origin):
-            self.send(account, source, origin)
+        for report in refused(reject, origin):
+            self.send(report, source, origin)
 
     def not_published(self, source: Source, file: str, why: str) -> None:
-        """Note that a file gave nothing."""
+        """Note that a file yielded nothing."""
         self.open.failures[file] = why
         log.warning("not published", source=source.name, file=file, error=why)
 
@@ -151,7 +151,7 @@ class Transaction:
         self.reject(Reject(Reason.UNREADABLE, why, "none"), source, origin)
 
     def commit(self, and_then: Callable[[], None]) -> bool:
-        """Commit what is open and call `and_then`; return False where nothing was open.
+        """Commit the open transaction and call `and_then`; return False where nothing was in it.
 
         Raises
         ------

@@ -19,7 +19,7 @@ class Seen:
 
     `changed_at` and `retry_at` are of the monotonic clock, in seconds. `verified`: the fingerprint was compared since
     the last change. `read_to` is the size up to which the file was read without being complete, -1 for none.
-    `careful`: reading failed half-way once, so that items wait for the position that covers them.
+    `careful`: reading failed half-way once, so items wait for the position that covers them.
     """
 
     source: Source
@@ -55,7 +55,7 @@ class Watched:
             seen.read_to = -1
 
     def look(self, source: Source, path: Path, stat: os.stat_result) -> Seen:
-        """Return what is known of a file, with its change noted."""
+        """Return what this process saw of a file, after noting a change."""
         seen = self._seen.setdefault(FileId.of(stat), Seen(source, path))
         seen.path = path
         if (seen.size, seen.mtime_ns) != (stat.st_size, stat.st_mtime_ns):
@@ -66,7 +66,7 @@ class Watched:
         return seen
 
     def missing(self, visited: Collection[FileId]) -> Iterator[tuple[FileId, Seen, Path | None]]:
-        """Yield each file that is not in `visited`, with the path in its folder where it stands now, if it does."""
+        """Yield each file that is not in `visited`, with its present path if it is still in its folder."""
         folders: dict[Path, dict[int, Path]] = {}
         for file, seen in list(self._seen.items()):
             if file not in visited:

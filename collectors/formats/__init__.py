@@ -1,7 +1,7 @@
 """Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
 
-A format is a module or package here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Being here is
-its registration.
+A format is a module or package here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Its presence
+here registers it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def formats() -> dict[str, Format]:
 
 
 def summaries() -> dict[str, str]:
-    """Return what each format reads, by its name: the first line of its module."""
+    """Return the summary of each format by its name: the first line of its module's docstring."""
     documented = {name: sys.modules[type(form).__module__].__doc__ or "" for name, form in formats().items()}
     return {name: text.split("\n", 1)[0] for name, text in documented.items()}
 

@@ -34,13 +34,13 @@ _INACTIVE = "INACTIVE"
 
 @dataclass
 class DisplayLogState:
-    """What is needed of the listings before: JSON values.
+    """State carried over from earlier listings: JSON values.
 
-    `told` is the content of the last SAMPLE_TIME line, `after` the time of the listing before; `seen` holds by
-    subsystem the time of its last listing, `config` what was published.
+    `sample_line` is the content of the last SAMPLE_TIME line, `after` the time of the listing before it; `seen` holds
+    the time of each subsystem's last listing, `config` its published settings.
     """
 
-    told: list[Any] = field(default_factory=list)
+    sample_line: list[Any] = field(default_factory=list)
     after: str | None = None
     seen: dict[str, str] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -57,10 +57,10 @@ class Log:
 
     @property
     def log_path(self) -> str | None:
-        """`zhl` where zHyperLink is enabled and every copy used it; of any other path the listing does not speak."""
+        """`zhl` where zHyperLink is enabled and every copy used it, else None: the listing names no other path."""
         used = [value for name, value in self.facts.items() if name.startswith("LAST LOG WRITE FOR ")]
-        told = self.facts.get("ZHYPERLINK WRITE") == "ENABLED" and 0 < self.copies <= len(used)
-        return "zhl" if told and set(used) == {"USED ZHYPERLINK"} else None
+        stated = self.facts.get("ZHYPERLINK WRITE") == "ENABLED" and 0 < self.copies <= len(used)
+        return "zhl" if stated and set(used) == {"USED ZHYPERLINK"} else None
 
 
 class Db2DisplayLog:
@@ -81,13 +81,13 @@ class Db2DisplayLog:
             stream,
             position.byte_offset,
             position.line,
-            Place(*state.told),
+            Place(*state.sample_line),
             begins=lambda body: _BEGINS.search(body) is not None,
             ends=lambda body: _ENDS.search(body) is not None,
             complete=context.complete,
         ):
             yield from _items(found.listing, state, context)
-            state.told = list(found.place)
+            state.sample_line = list(found.place)
             yield Position(found.end, found.lines, asdict(state))
         if context.complete and found is None and position.byte_offset == 0:
             yield Reject(Reason.EMPTY_FILE, "the file holds no answer to -DISPLAY LOG", "none")
@@ -123,11 +123,11 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
             yield note(Reason.UNKNOWN_LINE, detail, "none", line, line.raw)
     envelope: Fields = {"ts": ts, "system": system, "source": "db2_display_log"}
     if not log.facts and log.offload is None:
-        yield note(Reason.EMPTY_SNAPSHOT, "the listing says nothing of the log", "none", first, listing.raw)
+        yield note(Reason.EMPTY_SNAPSHOT, "the listing holds nothing about the log", "none", first, listing.raw)
         return
     columns = {"log_path": log.log_path, "copies": float(log.copies) or None}
-    told = {name: value for name, value in columns.items() if value is not None}
-    yield Record("db_log", {**envelope, "subsystem": subsystem, **told})
+    stated = {name: value for name, value in columns.items() if value is not None}
+    yield Record("db_log", {**envelope, "subsystem": subsystem, **stated})
     yield from _counters(log, subsystem, envelope)
     yield from changes(state.config.setdefault(known, {}), log.facts, envelope, SECTION, subsystem)
     counted = {"counted": "db_log", "row_count": 1}
@@ -163,7 +163,7 @@ def _subsystem(listing: Listing) -> str:
 
 
 def _read(body: str, log: Log) -> bool:
-    """Take in one line; return False where nothing in it is known."""
+    """Read one line into `log`; return False where it is not recognised."""
     body = _ID.sub("", body, count=1) if _ID.match(body) else body
     if not body:
         return True

@@ -1,4 +1,4 @@
-"""Log statistics of Db2 for z/OS as CSV: the counters of SMF 100 IFCID 1 and 369 under their names, a row a sample.
+"""Log statistics of Db2 for z/OS as CSV: the counters of SMF 100 IFCID 1 and 369 under their names, a row per sample.
 
 Columns are matched by name, in any order. Names in lower case are ours, where IBM's name is not public; see
 docs/formats/db2_log_csv.md.
@@ -51,7 +51,7 @@ LINES_A_POSITION = 1000
 
 @dataclass
 class LogCsvState:
-    """What rows need of those before: the header and its separator, the last sample of each member. JSON values."""
+    """State carried over from earlier rows: header, separator and each member's last sample. JSON values."""
 
     columns: list[str] = field(default_factory=list)
     separator: str = ","
@@ -59,7 +59,7 @@ class LogCsvState:
     config: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values as they are now; a sample is replaced, never changed."""
+        """Return a copy of the values; samples are replaced, never changed in place."""
         return {**vars(self), "samples": dict(self.samples), "config": dict(self.config)}
 
 
@@ -74,7 +74,7 @@ class Db2LogCsv:
         return _header(first) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record a row, running counts beside those of the row before it of the same member."""
+        """Yield a record per row, with running counts beside those of the same member's preceding row."""
         position = position or Position(0, 0)
         state = LogCsvState(**position.state)
         last: Line | None = None
@@ -163,7 +163,7 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
 
 
 def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
-    """Yield the columns that db_log has none for: numbers as counters, texts where they differ from the row before."""
+    """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
     for name, cell in cells.items():
         if name in _KNOWN or not name or cell in _NO_NUMBER:
             continue
@@ -181,7 +181,7 @@ def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: 
 
 
 def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
-    """Return why a cell is no figure of its column, or the figure; None for one that is missing."""
+    """Return why a cell is refused, and its figure; both are None where the figure is missing."""
     if cell in _NO_NUMBER:
         return None, None
     try:
@@ -196,7 +196,7 @@ def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
 
 
 def _header(written: str) -> tuple[list[str], str] | None:
-    """Return the columns that a line names, and what separates them; None for any other line."""
+    """Return the columns that a header names, and their separator; None for any other line."""
     if TIME not in written.lower():
         return None
     separator = max(_SEPARATORS, key=written.count)

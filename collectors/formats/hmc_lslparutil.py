@@ -1,7 +1,8 @@
 """`lslparutil -r lpar` of an HMC: processor cycles of partitions, as lists of name=value or as CSV with a header.
 
-The counts run on, and the newest sample stands first. Between two samples of a partition, capped and uncapped cycles by
-the cycles of time are the processors that it consumed; the later of both gets them, whichever stands first.
+The counts are cumulative, and the newest sample stands first. Between two samples of a partition, its capped and
+uncapped cycles divided by the cycles of time are the processors that it consumed. The later sample carries them,
+whichever of the two stands first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SYSTEM, TIME, MODE, PROCESSORS = "lpar_name", "time", "curr_proc_mode", "curr_pr
 OF_TIME = "time_cycles"
 CYCLES = ("entitled_cycles", "capped_cycles", "uncapped_cycles")
 STEP = 1000
-"""Lines from one position to the next: each holds a copy of what is remembered."""
+"""Lines from one position to the next: each position holds a copy of the state."""
 
 _CYCLES = re.compile(r"[0-9]{1,18}")
 _NEEDED = {TIME, SYSTEM, OF_TIME, *CYCLES}
@@ -36,7 +37,7 @@ _NOT_SETTINGS = re.compile(
 
 @dataclass
 class LparutilState:
-    """What lines need of those before: the header, the last sample and the settings of each partition. JSON values."""
+    """State carried over from earlier lines: the header, each partition's last sample and settings. JSON values."""
 
     header: list[str] = field(default_factory=list)
     samples: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class HmcLslparutil:
         return False
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every line; the last counts without a line end only where the data is complete."""
+        """Yield the records of every line; a last line without a line end is read only where the data is complete."""
         begun = position or Position(0, 0)
         state = LparutilState(**deepcopy(begun.state))
         end, number = begun.byte_offset, begun.line
@@ -93,7 +94,7 @@ def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]
 
 
 def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[Item]:
-    """Yield the settings of a line, and what its cycles make."""
+    """Yield the settings of a line, and the records that follow from its cycles."""
     system = context.system or found.get(SYSTEM)
     if system is None:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
@@ -115,7 +116,7 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
 
 
 def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilState) -> Iterator[Item]:
-    """Yield what the cycles of a line make with those of the partition's sample before it in the file."""
+    """Yield the records of the cycles between a line and the partition's sample before it in the file."""
     counts = {}
     for name in (OF_TIME, *CYCLES):
         if (written := found.get(name)) is None:
@@ -132,7 +133,7 @@ def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilSta
     state.samples[system] = sample
     if other is None:
         return
-    earlier, later = sorted((other, sample), key=lambda one: one["counts"][OF_TIME])
+    earlier, later = sorted((other, sample), key=lambda each: each["counts"][OF_TIME])
     past = {name: later["counts"][name] - earlier["counts"][name] for name in counts}
     seconds = (datetime.fromisoformat(later["ts"]) - datetime.fromisoformat(earlier["ts"])).total_seconds()
     if min(past.values()) < 0 or past[OF_TIME] == 0:

@@ -1,7 +1,7 @@
 """Exports of the monitor tables of Q Replication as CSV.
 
-One row a queue, or a Capture program, and monitor interval. Tables and releases differ in columns: they are read by
-name, and what no dataset holds goes to `counter`. Source: IBM, IBMQREP_APPLYMON table; IBM's scripts that make and
+One row per queue, or Capture program, and monitor interval. Tables and releases differ in their columns, which are read
+by name; figures that no dataset holds go to `counter`. Source: IBM, IBMQREP_APPLYMON table; IBM's scripts that make and
 migrate the control tables.
 """
 
@@ -22,7 +22,7 @@ from counterflow.collectors.text.stamps import iso, to_utc
 
 
 class Table(NamedTuple):
-    """A monitor table: its column of queues, and which columns fill which of the dataset."""
+    """A monitor table: its queue column, and the dataset's columns that its own fill."""
 
     name: str
     component: str
@@ -107,14 +107,11 @@ class QrepMonitor:
     name = "qrep_monitor"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with the columns of a monitor table.
-
-        Or with a row such as Db2's EXPORT writes.
-        """
+        """Return whether `head` begins with the columns of a monitor table, or with a row as Db2's EXPORT writes it."""
         return is_csv_of(head, _is_header) or _DEL.match(first_line(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record a row, and a counter for each number that the dataset does not hold."""
+        """Yield a record per row, and a counter for each number that the dataset does not hold."""
 
         def unnamed(cells: list[str]) -> list[str] | None:
             return _unnamed(cells, context.columns)
@@ -131,11 +128,11 @@ class QrepMonitor:
 
 
 class _Row:
-    """One row on its way to records."""
+    """One row, and its conversion to records."""
 
     def __init__(self, values: dict[str, str], context: Context, memory: dict[str, Any]) -> None:
         found = _table(values)
-        assert found is not None  # noqa: S101 - its header was one
+        assert found is not None  # noqa: S101 - its header was recognised
         self._table = found
         self._context = context
         self._memory = memory
@@ -183,7 +180,7 @@ class _Row:
         yield from self._leftovers(fields)
 
     def _interval(self, fields: Fields, apart_s: float, before: dict[str, Any]) -> Iterator[Reject]:
-        """Add how long the interval is: the time since the row before, if nothing is missing in between."""
+        """Add the length of the interval: the time since the preceding row, if no row is missing in between."""
         apart_s = round(apart_s, 3)
         missing = missing_between(apart_s, before["apart_s"])
         if datetime.fromisoformat(fields.get("started_at", before["ts"])) > datetime.fromisoformat(before["ts"]):
@@ -196,7 +193,7 @@ class _Row:
         before |= {"ts": fields["ts"], "apart_s": remembered(apart_s, before["apart_s"])}
 
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
-        """Add what the dataset holds."""
+        """Add the columns of the dataset."""
         for column, name in self._times.items():
             if column not in self._values or self._values[column].startswith(_NEVER):
                 continue
@@ -258,7 +255,7 @@ def _table(names: Collection[str]) -> Table | None:
 
 
 def _unnamed(cells: list[str], columns: Mapping[str, str]) -> list[str] | None:
-    """Return the columns of rows without a header, if the site numbers those of one table that it needs."""
+    """Return the columns of rows without a header, if the columns that the site numbers fit exactly one table."""
     places = {name: int(place) - 1 for name, place in columns.items() if place.isdecimal()}
     if not places or not all(0 < place < len(cells) for place in places.values()):
         return None
@@ -275,11 +272,11 @@ def _unnamed(cells: list[str], columns: Mapping[str, str]) -> list[str] | None:
 
 
 def _instant(written: str, context: Context, after: datetime | None) -> tuple[datetime, bool]:
-    """Return a time, and whether it is one of two that nothing decides between; `after` is the row before.
+    """Return a time, and whether a repeated hour leaves it ambiguous; `after` is the time of the preceding row.
 
     Raises
     ------
-    ValueError : it is none.
+    ValueError : the text is not a time.
     """
     if written[-1] in "zZ":
         return utc(written), False
@@ -288,11 +285,11 @@ def _instant(written: str, context: Context, after: datetime | None) -> tuple[da
 
 
 def _earlier(written: str, context: Context, latest: datetime) -> datetime:
-    """Return a time that lies before `latest`: of two that the clock shows alike, the one that is nearer.
+    """Return a time that lies before `latest`: of the two instants of a repeated hour, the nearer one.
 
     Raises
     ------
-    ValueError : it is none.
+    ValueError : the text is not a time.
     """
     first, ambiguous = _instant(written, context, None)
     second = _instant(written, context, first)[0] if ambiguous else first

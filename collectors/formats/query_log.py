@@ -1,8 +1,8 @@
 """Queries of a workload with their begin and end, as CSV.
 
-Queries run beside each other and a log may be in order of begin or of end, so that how many were done when is known
-once all of it was read. Queries an hour = completed x 3600 / (last end - first begin): a run has a record of nothing
-done at its first begin, and one at each end.
+Queries overlap, and a log may be in order of begin or of end, so the number done at a given time is known only once all
+of it was read. Queries an hour = completed x 3600 / (last end - first begin): a run has a record with nothing done at
+its first begin, and one at each end.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class QueryLog:
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every run, by the time of their ends; only where the data is complete."""
+        """Yield the records of each run in order of time, once the data is complete."""
         if not context.complete:
             return
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
@@ -75,10 +75,10 @@ class QueryLog:
             else:
                 seen.add(found)
                 runs.setdefault(found[0], []).append(found[1])
-        told = "status" in (rows.columns or ())
+        has_status = "status" in (rows.columns or ())
         for run, queries in runs.items():
             for record in _records(run, queries, rows.memory, str(context.system)):
-                if not told:
+                if not has_status:
                     del record.fields["failed"]
                 yield record
         while len(rows.memory) > MAX_RUNS:
@@ -116,16 +116,16 @@ def _query(row: Row, memory: Runs) -> tuple[Run, Query] | Reject:
 
 
 def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Iterator[Record]:
-    """Yield what the run had done at its first begin and at each end; memory holds what was read of it before."""
+    """Yield the work done at the run's first begin and at each end; `memory` holds its state from earlier reads."""
     workload, run_id = run
     common: Fields = {"system": system, "source": QueryLog.name, "workload": workload, "run_id": run_id}
     common |= {"unit_of_work": "queries", "operation": ""}
-    told = memory.pop(_key(run), None)
+    known = memory.pop(_key(run), None)
     begin = min(query.begin for query in queries)
-    first = begin if told is None else min(begin, datetime.fromisoformat(told["begin"]))
-    if (told is None or iso(first) != told["begin"]) and all(query.end > first for query in queries):
+    first = begin if known is None else min(begin, datetime.fromisoformat(known["begin"]))
+    if (known is None or iso(first) != known["begin"]) and all(query.end > first for query in queries):
         yield Record("workload", {"ts": iso(first), **common, "done": 0.0, "failed": 0.0})
-    state = told or {"ts": iso(first), "done": 0, "failed": 0}
+    state = known or {"ts": iso(first), "done": 0, "failed": 0}
     ended: dict[str, list[Query]] = defaultdict(list)
     for query in queries:
         ended[iso(query.end)].append(query)

@@ -26,7 +26,7 @@ CPU = {
     "steal_pct": ("steal",),
     "idle_pct": ("idle",),
 }
-"""Shares of all the time of a processor; with `-u ALL` user and system stand in parts."""
+"""Shares of a processor's whole time; `-u ALL` splits user and system into parts."""
 DISK = {"transfers": "tps", "read_kb": "rd_sec", "written_kb": "wr_sec"}
 LINK = {
     "out_kb": "txkB",
@@ -56,17 +56,17 @@ POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}')
-_SAID_TWICE = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
-"""Figures of a disk that stand there in another unit, too."""
+_IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
+"""Figures of a disk that repeat another one in a different unit."""
 _IN_COLUMNS = {
     "memory": {*POOL_KB.values(), "swpused"},
     "paging": {*POOL.values(), "pgscank", "pgscand"},
     "swap-pages": {*POOL.values()},
-    "disk": {*DISK.values(), "util-percent", *_SAID_TWICE},
+    "disk": {*DISK.values(), "util-percent", *_IN_ANOTHER_UNIT},
     "net-dev": {*LINK.values()},
     "net-edev": {*LINK.values()},
 }
-"""Figures by section that columns of datasets hold; of the section the others are counters."""
+"""Figures that columns of datasets hold, by section; the other figures of the section are counters."""
 _NOT_COUNTERS = ("timestamp", "cpu-load")
 _OF_SECTIONS = ("network", "power-management", "psi")
 """Sections that hold sections."""
@@ -77,7 +77,7 @@ Figures = Mapping[str, float]
 
 @dataclass
 class SysstatState:
-    """What is needed of the documents before: the last sample and the settings of each host. JSON values."""
+    """State carried over from earlier documents: the last sample and the settings of each host. JSON values."""
 
     seen: dict[str, str] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
         yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
         seconds = written.get("interval")
         if not isinstance(seconds, int | float) or seconds <= 0:
-            detail = "the sample states no interval: its rates are of no time"
+            detail = "the sample states no interval: its rates cannot become amounts"
             yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
             continue
         rows: Counter[str] = Counter()
@@ -191,7 +191,7 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
 
 
 def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[str, Fields]]:
-    """Yield the figures of what no dataset models, at any depth; texts in a row of a list name the instance."""
+    """Yield the figures that no dataset models, at any depth; the texts in a list's row name the instance."""
     if isinstance(content, list):
         for entry in mappings(content):
             texts = [value for value in entry.values() if isinstance(value, str)]
@@ -205,7 +205,7 @@ def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[
 
 
 def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fields:
-    """Return the amounts of the interval of rates a second, by column."""
+    """Return rates per second as amounts of the interval, by column."""
     return {
         column: round(figures[name] * (0.5 if name in SECTORS else 1.0) * seconds, 3)
         for column, name in columns.items()

@@ -1,7 +1,7 @@
 """Work done by a batch or a driver, as CSV in a layout of Counterflow.
 
-No counter of accounts or transactions is public, so a scheduler, a job log or a driver writes them in this form: how
-many are done since the run began, which only ever grows within one `run_id`.
+No counter of accounts or transactions is public, so a scheduler, a job log or a driver writes them in this form: the
+number done since the run began, which only ever grows within one `run_id`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPTIONAL = ("failed", "rows", "users", "response_ms")
 WAY_OUT = f"a first line with the columns {','.join(REQUIRED)}[,{','.join(OPTIONAL)}]"
 
 MAX_RUNS = 1000
-"""Runs of a file that are remembered; of older ones it is not known any more that they were there."""
+"""Runs of a file that are remembered; older ones are forgotten."""
 
 
 class WorkloadCsv:
@@ -34,7 +34,7 @@ class WorkloadCsv:
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record a row, with what the run had done at the row before it."""
+        """Yield a record per row, with the run's count at its preceding row."""
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
         yield from read_items(rows, lambda values: _records(values, context, rows.memory))
 
@@ -78,10 +78,10 @@ def _records(values: dict[str, str], context: Context, memory: dict[str, Any]) -
 
 
 def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, Any]) -> Fields | Reject:
-    """Return what the run had done at the row before, or why nothing is set beside the row; remember the row.
+    """Return the run's count at its preceding row, or why the row has none; remember the row.
 
-    The first row that is less than the one before is refused: it may be misplaced. If the next goes on from there, the
-    name of the run was given again.
+    The first row with a smaller count than the row before is refused: it may be misplaced. If the next row continues
+    from there, the run id was used again.
     """
     run_id, unit = fields["run_id"], fields["unit_of_work"]
     runs: dict[str, Any] = memory.setdefault(fields["workload"], {})

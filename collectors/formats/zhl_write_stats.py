@@ -17,7 +17,7 @@ from counterflow.collectors.text.zos_listings import Found, Listing, Place, Unpl
 
 SECTION = "ZHLWRITE"
 ROUNDING_POINTS = 1.0
-"""A share whose rounding error is larger than this is not given: the percentages have two decimals."""
+"""A share with a larger rounding error is left out: the percentages have two decimals."""
 
 _ROUNDING_PCT = 0.005
 _REQUESTS, _SYNC = "TOTAL WRITE REQUESTS", "%SYNC WRITES"
@@ -47,19 +47,19 @@ class Total(TypedDict):
 
 @dataclass
 class ZhlState:
-    """What is needed of the listings before: the content of the last SAMPLE_TIME line, the last time.
+    """State carried over from earlier listings: JSON values.
 
-    Totals by data set.
+    `sample_line` is the content of the last SAMPLE_TIME line, `after` the last time; `totals` is by data set.
     """
 
-    told: list[Any] = field(default_factory=list)
+    sample_line: list[Any] = field(default_factory=list)
     after: str | None = None
     totals: dict[str, Total] = field(default_factory=dict)
 
 
 @dataclass
 class Report:
-    """One listing: the data set, since when it counts, its figures, and those of each device."""
+    """One listing: the data set, the begin of its counts, its figures, and those of each device."""
 
     data_set: str | None = None
     since: str | None = None
@@ -68,7 +68,7 @@ class Report:
 
 
 class Writes(NamedTuple):
-    """Writes, how many of them were synchronous, and how far rounding may have moved that; since when, if known."""
+    """Writes, the synchronous ones among them, and the rounding error of these; `since` is their begin, if known."""
 
     requests: float
     sync: float
@@ -86,7 +86,7 @@ class ZhlWriteStats:
         return _BEGINS.search(text(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of the reports; those that belong to one time are one sample, whole when another begins."""
+        """Yield the records of the reports; those of one time are one sample, complete when the next begins."""
         position = position or Position(0, 0)
         state = ZhlState(**position.state)
         sample: list[Found] = []
@@ -94,7 +94,7 @@ class ZhlWriteStats:
             stream,
             position.byte_offset,
             position.line,
-            Place(*state.told),
+            Place(*state.sample_line),
             begins=lambda body: _BEGINS.search(body) is not None,
             ends=lambda body: _ENDS.search(body) is not None,
             complete=context.complete,
@@ -130,7 +130,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
             if isinstance(item, Reject):
                 item.section, item.system, item.ts = SECTION, system, ts
             yield item
-    state.told = list(sample[-1].place)
+    state.sample_line = list(sample[-1].place)
     yield Position(sample[-1].end, sample[-1].lines, asdict(state))
 
 
@@ -180,7 +180,7 @@ def _reports(sample: list[Found], state: ZhlState, system: str, ts: str) -> Iter
 
 
 def _between(before: Total | None, total: Total) -> Writes:
-    """Return the writes after the report before where both count from one beginning, else all since then."""
+    """Return the writes since the preceding report where both count from the same begin, else all of this report."""
     requests, error = total["requests"], total["requests"] * _ROUNDING_PCT / 100
     sync = requests * total["sync_pct"] / 100
     if before is None or before["since"] != total["since"] or not before["requests"] <= requests:
@@ -202,7 +202,7 @@ def _counters(report: Report, envelope: Fields) -> Iterator[Record]:
 
 
 def _read(listing: Listing, report: Report) -> Iterator[Reject]:
-    """Read a listing into `report`; yield what cannot be read."""
+    """Read a listing into `report`; yield a reject for whatever cannot be read."""
     columns: tuple[str, ...] | None = None
     for body, line in listing.rows[1:]:
         words = body.split()
@@ -238,7 +238,7 @@ def _read(listing: Listing, report: Report) -> Iterator[Reject]:
 
 
 def _columns(words: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the names of columns where the line has them; the summary writes a not sign before EST."""
+    """Return the names of columns where the line holds them; the summary writes a not sign before EST."""
     plain = [re.sub(r"[^A-Z]", "", word) for word in words]
     at = next((n for n, word in enumerate(plain) if word in _REASONS), None)
     if at is None or not set(plain[at:]) <= set(_REASONS) or tuple(words[:at]) not in _LEADING:

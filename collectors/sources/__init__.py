@@ -1,1 +1,1 @@
-"""Sources: how bytes arrive. Nothing here knows a format or Kafka."""
+"""Sources: how bytes arrive. Nothing here parses records or publishes them."""

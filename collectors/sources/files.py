@@ -1,8 +1,8 @@
-"""Files as they arrive: found by pattern, told apart by what they are instead of what they are called.
+"""Files as they arrive: found by pattern, identified by what they are and not by their names.
 
-A file is its device and inode, confirmed by a fingerprint of bytes that were already read. So a renamed file goes on
-where it stood, a file that was emptied and written anew starts over, and an inode that the file system gave to
-another file is not mistaken for the first. A copy is another file.
+Device and inode identify a file, confirmed by a fingerprint of bytes that were already read. So a renamed file
+continues where it stood, a file that was emptied and written anew starts over, and an inode that the file system gave
+to another file is not mistaken for the first. A copy is another file.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 class FileId(NamedTuple):
-    """What names a file on one machine while it exists, whatever its path.
+    """The identity of a file on one machine while it exists, whatever its path.
 
-    `member` is empty; of what is in a compressed or packed file it is the name behind that of the file, with `!/`.
+    `member` is empty; for a member of a compressed or packed file it is `!/` and the name within.
     """
 
     device: int
@@ -35,12 +35,12 @@ class FileId(NamedTuple):
 
     @classmethod
     def of(cls, stat: os.stat_result) -> FileId:
-        """Return the identity in the answer of `stat`."""
+        """Return the identity in a result of `stat`."""
         return cls(stat.st_dev, stat.st_ino)
 
 
 def unicode(text: str) -> str:
-    """Return text that is Unicode: what is undecodable, as a file name may be, is written out as escapes."""
+    """Return text that is Unicode: undecodable bytes, as a file name may have, become escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -58,7 +58,7 @@ def ends_at_line_end(fd: int, size: int) -> bool:
 
 
 def window(fd: int, size: int) -> io.BufferedReader:
-    """Return the first `size` bytes of an open file as a stream: what is appended meanwhile is not seen."""
+    """Return the first `size` bytes of an open file as a stream that does not show what is appended meanwhile."""
     return io.BufferedReader(_Window(fd, size), 1 << 18)
 
 
@@ -93,8 +93,8 @@ def find(pattern: Path) -> Iterator[Path | OSError]:
     """Yield the regular files that `pattern` names, sorted within a folder; a folder stands for the files in it.
 
     `*`, `?`, `[…]` match within a name, `**` any depth of folders. Hidden names match only a pattern that begins with
-    a dot, so files that are still being copied under a temporary name are left alone. What cannot be looked into is
-    yielded as the `OSError`, and the rest goes on.
+    a dot, so files that are still being copied under a temporary name are left alone. A path that cannot be looked into
+    is yielded as its `OSError`, and the search continues.
     """
     parts = pattern.parts
     fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
@@ -134,7 +134,7 @@ def _walk(path: Path, parts: tuple[str, ...]) -> Iterator[Path | OSError]:
 
 
 def inodes(folder: Path) -> dict[int, Path]:
-    """Return the files of a folder by inode, to see where one that left its path stands now; empty if unreadable."""
+    """Return the paths in a folder by inode, to find a file that left its path; empty if the folder is unreadable."""
     try:
         with os.scandir(folder) as entries:
             return {e.inode(): Path(e.path) for e in entries}

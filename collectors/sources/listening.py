@@ -1,10 +1,10 @@
-"""What recorders send: njmon as JSON over TCP or UDP, nimon as it writes to InfluxDB over HTTP.
+"""Samples that recorders send: njmon as JSON over TCP or UDP, nimon as it writes to InfluxDB over HTTP.
 
 `njmon -i HOST -p PORT` opens a connection, sends a scrambled greeting and then sample after sample; `nimon` posts the
-lines of one sample to `/write`. Nothing is acknowledged by these protocols but the post of nimon. A sample is kept from
-the moment it is received whole: in the spool, if there is one.
+lines of one sample to `/write`. Of these protocols only the post of nimon is acknowledged. A sample is kept from the
+moment when it is received whole: in the spool, if there is one.
 
-There is no encryption in the recorders: listen on this machine only, behind a relay that terminates TLS.
+The recorders do not encrypt: listen on this machine only, behind a relay that terminates TLS.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from counterflow.collectors.sources.polling.session import Kind, SessionError
 log = structlog.get_logger()
 
 INTERVAL_S = 0.2
-"""How often is looked for what was received."""
+"""Time between two looks at what was received."""
 _WAITING = 64
-"""So many samples wait; a sender over TCP waits with its next one."""
+"""Most samples that wait; when so many do, a sender over TCP waits with its next one."""
 _SILENT_S = 86_400.0
 _BLOCK = 64 << 10
 _HOST = re.compile(rb'"hostname"\s*:\s*"([^"]{1,255})"|^[^\n ]{1,4096}?,host(?:name)?=([^,\s]{1,255})', re.MULTILINE)
@@ -41,7 +41,7 @@ _GREETING = 8 << 10
 
 
 class Received(NamedTuple):
-    """One sample, as it was sent, the address that it came from, and when (UTC)."""
+    """One sample as it was sent, the address of its sender, and the time of receipt (UTC)."""
 
     body: bytes
     peer: str
@@ -52,7 +52,7 @@ Keep = Callable[[Received], bool]
 
 
 class Session:
-    """The socket that is listened on. `number` counts how often it was opened."""
+    """The listening socket. `number` counts how often it was opened."""
 
     def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
         """Keep where to listen."""
@@ -64,7 +64,7 @@ class Session:
         self._closed = Event()
 
     def open(self) -> None:
-        """Listen, unless that is done.
+        """Listen, unless already listening.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class Session:
         self.number += 1
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._closed.set()
         server, self._server = self._server, None
         if server is not None:
@@ -96,7 +96,7 @@ class Session:
         return " ".join(str(error).split()) or type(error).__name__
 
     def waiting(self) -> Iterator[Received]:
-        """Yield what was received, until nothing waits."""
+        """Yield the received samples, until none waits."""
         while True:
             try:
                 yield self._received.get_nowait()
@@ -104,7 +104,7 @@ class Session:
                 return
 
     def _keep(self, sample: Received) -> bool:
-        """Let a sample wait to be taken; False where the source is closed before there is room."""
+        """Queue a sample; return False where the source is closed before there is room."""
         while not self._closed.is_set():
             try:
                 self._received.put(sample, timeout=0.2)
@@ -115,18 +115,18 @@ class Session:
 
 
 class Samples:
-    """The samples of every sender, each of them a stream of its own."""
+    """The samples of all senders; each sender has a stream of its own."""
 
     interval_s = INTERVAL_S
 
     def __init__(self, name: str, committed: dict[str, Cursor]) -> None:
-        """Keep what is committed, by stream."""
+        """Keep the committed positions, by stream."""
         self._name = name
         self._committed = committed
         self._streams: dict[str, Stream] = {}
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Yield what was received, sample by sample."""
+        """Yield a batch for each received sample."""
         for sample in session.waiting():
             found = _HOST.search(sample.body)
             host = (

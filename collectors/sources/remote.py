@@ -1,10 +1,10 @@
 """Files elsewhere, mirrored into a local folder: over HTTPS, from an object store, over SFTP.
 
-A mirrored file keeps its identity while the remote one grows: what is new is appended, so whoever follows the copy goes
-on where it stood. Anything else that changed is fetched anew and put in place at once; until then it has a hidden name.
-An interrupted copy goes on where it was.
+A mirrored file keeps its identity while the remote one grows: new bytes are appended, so a reader of the copy continues
+where it stood. A file that changed in any other way is fetched anew under a hidden name and then put in place at once.
+An interrupted copy continues where it stopped.
 
-Credentials are those of the machine: `AWS_…` and `~/.aws` of an object store, keys and `~/.ssh/known_hosts` of SSH,
+Credentials are those of the machine: `AWS_…` and `~/.aws` for an object store, keys and `~/.ssh/known_hosts` for SSH,
 or the files that `COUNTERFLOW_SSH_KEY` and `COUNTERFLOW_KNOWN_HOSTS` name. A server whose key is not known is refused.
 """
 
@@ -25,11 +25,11 @@ _HEAD = 65_536
 _MAGIC = re.compile(r"[*?\[]")
 
 Progress = Callable[[str, int, int], None]
-"""Called with an address, the bytes of it that are here and its size."""
+"""Called with an address, the number of its bytes that are here and its size."""
 
 
 class Remote(NamedTuple):
-    """A file elsewhere: its address, its path on its file system, its size in bytes and what changes with it."""
+    """A file elsewhere: its address, its path on its file system, its size in bytes and its version."""
 
     address: str
     path: str
@@ -45,8 +45,8 @@ def is_remote(text: str) -> bool:
 def mirror(address: str, folder: Path, progress: Progress = lambda *_: None) -> list[Path]:
     """Bring the files at `address` into `folder` and return their paths there, sorted.
 
-    `*` and `?` match within a name, `**` any depth; a folder stands for the files in it. What is there already costs a
-    listing.
+    `*` and `?` match within a name, `**` any depth; a folder stands for the files in it. An unchanged file costs a
+    listing only.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _copy(files: Any, path: str, remote: Remote, local: Path, progress: Progress
         while at < remote.size:
             end = min(at + _BLOCK, remote.size)
             block = files.cat_file(path, start=at, end=end)
-            if len(block) > end - at:  # a web server that knows no ranges sends all
+            if len(block) > end - at:  # a web server that knows no ranges sends the whole file
                 block = block[at:end]
             if not block:
                 raise OSError(None, "it became shorter while it was copied")

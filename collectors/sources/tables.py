@@ -1,6 +1,7 @@
-"""Tables in another dress, as CSV in UTF-8: sheets of a workbook, rows in JSON, text in EBCDIC.
+"""Converts tables in other notations to CSV in UTF-8: sheets of a workbook, rows in JSON, text in EBCDIC.
 
-Every format of tables reads CSV, so none has to know the others. What a format reads as it is keeps its dress.
+Every format of tables reads CSV, so none has to know the other notations. Input that a format reads as it is keeps its
+notation.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ Tree = Any
 
 
 class Sheet(NamedTuple):
-    """One sheet of a workbook that is not empty, and its rows as CSV."""
+    """A sheet of a workbook that is not empty: its name, and its rows as CSV."""
 
     name: str
     lines: Iterator[bytes]
 
 
 def table_dress(head: bytes) -> str | None:
-    """Return what a table that begins with `head` is written in, None where it is CSV, or no table that is known."""
+    """Return the notation of a table that begins with `head`; None where it is CSV, or no known table."""
     if head.startswith(_WORKBOOK):
         return "workbook"
     if is_ebcdic(head):
@@ -71,15 +72,16 @@ def sheets(stream: BinaryIO) -> list[Sheet]:
 
 
 class FromJson:
-    """Rows of JSON as CSV: objects in an array or a line each, or within an object beside what describes them.
+    """Rows of JSON as CSV: objects in an array or one per line, or rows in an object that may also describe them.
 
-    A column is named as in the first object that has it; an object in `metadata` names those of rows without names.
+    Columns stand in the order in which objects first name them; descriptions of columns, as in `metadata`, name those
+    of rows without names.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Read the names of all columns, and begin again with the rows."""
+        """Read the names of all columns, then begin again with the rows."""
         names: dict[str, None] = {}
-        with suppress(ValueError):  # which comes again behind the last row
+        with suppress(ValueError):  # it is raised again behind the last row
             for row in _rows(stream):
                 names.update(dict.fromkeys(row))
         self._names = list(names)
@@ -108,7 +110,7 @@ class FromEbcdic:
     """Text in EBCDIC as UTF-8; the first bytes decide between its code pages."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Look at the beginning."""
+        """Choose the code page from the beginning."""
         self._stream = stream
         self._codec = ebcdic_codec(stream.read(1 << 20))
         stream.seek(0)
@@ -119,7 +121,7 @@ class FromEbcdic:
 
 
 def _columns(head: str) -> Iterator[list[str]]:
-    """Yield the names of what may be rows in the beginning of a document."""
+    """Yield the column names of possible rows in the beginning of a document."""
     begin = _BEGIN.match(head)
     if begin is None:
         return
@@ -170,13 +172,13 @@ def _lists(tree: Tree, depth: int) -> Iterator[list[Any]]:
 
 
 def _named(described: Sequence[Tree]) -> list[str]:
-    """Return the names that descriptions of columns give, none where they are none."""
+    """Return the names in descriptions of columns; none where one has no name."""
     names = [str(one.get("name", "")) for one in described if isinstance(one, dict)]
     return names if all(names) else []
 
 
 def _documents(stream: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Yield the objects in an array, or one behind the other.
+    """Yield the objects of an array, or objects that follow one another.
 
     Raises
     ------
@@ -215,7 +217,7 @@ def _written(value: object) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e18 else repr(value)
-    if isinstance(value, datetime):  # a day of Excel is a fraction: whole milliseconds are meant
+    if isinstance(value, datetime):  # Excel stores fractions of days: round to milliseconds
         return (value + timedelta(microseconds=500)).isoformat(" ", "milliseconds").removesuffix(".000")
     if isinstance(value, date):
         return value.isoformat()

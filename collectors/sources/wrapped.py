@@ -1,7 +1,7 @@
-"""What is in a file that was compressed or packed: known by its content, unpacked to files without a name.
+"""The content of compressed and packed files, which are recognised by their bytes and unpacked to unnamed files.
 
-gzip, bzip2, xz, zstd, zip and tar, in each other; text in UTF-16 becomes UTF-8, and a table in another dress CSV
-(`tables`), in the same way. What is unpacked is bounded: by the size of what was packed, by number and by depth.
+gzip, bzip2, xz, zstd, zip and tar, also nested; in the same way text in UTF-16 becomes UTF-8, and a table in another
+notation CSV (`tables`). Unpacking is bounded by the size of the packed file, by the number of members and by depth.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.sources.tables import FromEbcdic, FromJson, Sheet, sheets, table_dress
 
 HEAD_BYTES = 65_536
-"""So much of a file shows how it is wrapped."""
+"""The first bytes of a file, which show how it is wrapped."""
 _TAR_BLOCK = 512
 FREE_BYTES = 256 << 20
 MAX_RATIO = 500
-"""What is unpacked of a file in all may be so many times its size, above `FREE_BYTES`; recordings shrink to 1/100."""
+"""Above `FREE_BYTES`, a file may unpack to this many times its size in all; recordings shrink to 1/100."""
 MAX_DEPTH = 4
 MAX_MEMBERS = 10_000
 WITHIN = "!/"
-"""Between a file and a member of it, and between that and a member of that."""
+"""Separates a file from its member, and that from a member of its own."""
 _XZ_MEMORY = 256 << 20
 _BLOCK = 1 << 18
 _ZSTD_BLOCK = 1 << 10
-"""Of packed bytes: four may become 128 KiB."""
+"""Packed bytes to read at a time: four may become 128 KiB."""
 _PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 
 _COMPRESSED = (
@@ -69,11 +69,11 @@ _DAMAGED = (
 
 
 class TooMuch(Exception):  # noqa: N818 - not an error of the program
-    """What is packed would unpack to more than is allowed."""
+    """A file would unpack to more than is allowed."""
 
 
 class Read(Protocol):
-    """What unpacks."""
+    """A reader of unpacked bytes."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, none at the end."""
@@ -84,10 +84,10 @@ _DRESSED: dict[str, Callable[[BinaryIO], Read]] = {"json": FromJson, "ebcdic": F
 
 
 class Content(NamedTuple):
-    """One file of a wrapped one.
+    """One file within a wrapped file.
 
-    `member` is its name within, empty where the file was compressed alone. `fault` is what is wrong with it, or with
-    the wrapping behind it; `stream` is None where nothing of it is read. Whoever takes it closes the stream.
+    `member` is its name there, empty where the file was compressed on its own. `fault` is a fault in it, or in the
+    wrapping behind it; `stream` is None where nothing of it is read. The receiver closes the stream.
     """
 
     member: str
@@ -97,7 +97,7 @@ class Content(NamedTuple):
 
 @dataclass(slots=True)
 class _Budget:
-    """What may still be unpacked of one file."""
+    """Counts what is unpacked of one file, and limits it."""
 
     packed: int
     unpacked: int = 0
@@ -125,11 +125,11 @@ def wrapping(head: bytes) -> str | None:
 
 
 def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
-    """Yield what is in the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
+    """Yield the content of the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
 
-    Hidden members, and those that macOS adds, are left out as hidden files are. A file that is damaged is read as far
-    as it goes, with the fault. A stream is unpacked when its turn comes. The second file of a name is `name#2`:
-    `tar -r` adds such.
+    Hidden members, and those that macOS adds, are left out as hidden files are. A damaged file is read as far as
+    possible, and carries the fault. A member is unpacked when its turn comes. The second member of one name is
+    `name#2`: `tar -r` adds such.
     """
     budget = _Budget(stream.seek(0, 2))
     times = Counter[str]()
@@ -190,8 +190,8 @@ class _Wrapped:
             yield Content(member, None, fault)
 
     def _unpacked(self, kind: str, opened: Callable[[], Any]) -> tuple[BinaryIO, Reject | None]:
-        """Return what is unpacked, and what is wrong with it."""
-        out = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - whoever takes the content closes it
+        """Return the unpacked bytes, and the fault where there is one."""
+        out = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the receiver of the content closes it
         size = 0
         try:
             reader: Read = opened()
@@ -241,7 +241,7 @@ class _Wrapped:
                 stream.close()
 
     def _workbook(self, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
-        """Yield each sheet as CSV, the only one under the name of the workbook; another document as it is."""
+        """Yield each sheet as CSV, an only sheet under the name of the workbook; yield another document as it is."""
         stream.seek(0)
         try:
             found = sheets(stream)
@@ -293,7 +293,7 @@ class _Wrapped:
         self.budget.count()
         parts = name.replace(WITHIN, "/").split("/")
         hidden = parts[-1].startswith(".") or "__MACOSX" in parts
-        # an archive within may hold what is wanted: only what it is called decides, as it is not unpacked to look
+        # an archive within may hold a wanted member: its name alone decides, since it is not unpacked to look
         return not hidden and (self.wanted(name) or name.lower().endswith(_PACKED))
 
     def _member(self, kind: str, opened: Callable[[], Any], name: str, depth: int) -> Iterator[Content]:
@@ -338,7 +338,7 @@ class _Lines:
 
 
 class _Xz:
-    """Streams of xz behind each other, in bounded memory."""
+    """Consecutive streams of xz, in bounded memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """Begin with the first stream."""
@@ -359,14 +359,14 @@ class _Xz:
             else:
                 packed = self._stream.read(_BLOCK) if self._unpacker.needs_input else b""
                 if self._unpacker.needs_input and not packed:
-                    raise EOFError("it ends before its end")
+                    raise EOFError("it ends too early")
                 found = self._unpacker.decompress(packed, size)
             if found:
                 return found
 
 
 class _Utf16:
-    """Text in UTF-16 as UTF-8: its mark says in which order its bytes are."""
+    """Text in UTF-16 as UTF-8; its byte order mark gives the order of its bytes."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """Begin with the mark."""
@@ -382,7 +382,7 @@ class _Utf16:
 
 
 class _Zstd:
-    """Frames of zstd behind each other; unlike the reader of the library it knows where one ends too early."""
+    """Consecutive frames of zstd; unlike the reader of the library it detects a frame that ends too early."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """Begin with the first frame."""
@@ -405,7 +405,7 @@ class _Zstd:
             if found:
                 return found
         if self._within:
-            raise EOFError("it ends before its end")
+            raise EOFError("it ends too early")
         return b""
 
 
@@ -423,7 +423,7 @@ class _Slice:
         found = self._stream.read(min(size, self._left))
         self._left -= len(found)
         if not found and self._left:
-            raise EOFError("it ends before its end")
+            raise EOFError("it ends too early")
         return found
 
 
@@ -433,18 +433,19 @@ def _within(outer: str, name: str) -> str:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Return whether `head` is the header of a member: its checksum is its own proof."""
+    """Return whether `head` is the header of a member, which its checksum proves."""
     if len(head) < 512 or not head[0]:
         return False
     with suppress(ValueError):
-        told = int(head[148:156].strip(b" \0") or b"x", 8)
-        return told == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+        checksum = int(head[148:156].strip(b" \0") or b"x", 8)
+        return checksum == sum(head[:148]) + 8 * 32 + sum(head[156:512])
     return False
 
 
 def _is_of_machine(error: BaseException) -> bool:
-    """Return whether the disk is at fault and not the file, which may be read later then."""
-    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)  # what zipfile seeks to
+    """Return whether the disk is at fault and not the file, which may then be read later."""
+    # zipfile seeks to invalid offsets in a damaged file: EINVAL
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def _why(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Lines as commands of an HMC write them: name=value each, or values behind a header that names them."""
+"""Lines as commands of an HMC write them: name=value each, or values below a header that names them."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ SEPARATORS = ",;\t"
 
 
 def separator(header: str) -> str:
-    """Return what separates the columns of a header."""
+    """Return the separator of the columns of a header."""
     return max(SEPARATORS, key=header.count)
 
 
 def split(line: str, between: str) -> list[str]:
     """Return the cells of a line; between semicolons a comma before a digit is a decimal one.
 
-    The points before such a comma are between thousands.
+    Points before such a comma separate thousands.
 
     Raises
     ------

@@ -21,7 +21,7 @@ _EURO = {"cp273": "\u20ac", "cp500": "\u20ac"}
 
 
 def text(data: bytes) -> str:
-    """Return the text of UTF-8 bytes; of others every byte is one character (Latin-1)."""
+    """Return the text of UTF-8 bytes; in any others every byte is one character (Latin-1)."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -40,9 +40,9 @@ def is_ebcdic(head: bytes) -> bool:
 
 
 def ebcdic_codec(data: bytes) -> str:
-    """Return the code page of EBCDIC text: that with the fewest characters where no text has them.
+    """Return the code page of EBCDIC text: the one that yields the fewest implausible characters.
 
-    Letters, digits and separators are the same in all; it is 1140, which is 37 with the euro, where nothing decides.
+    Letters, digits and separators are the same in all; where nothing decides, it is 1140, which is 37 with the euro.
     """
     return min(_CODECS, key=lambda codec: len(_IMPLAUSIBLE.findall(from_ebcdic(data, codec))))
 

@@ -1,7 +1,7 @@
 """Rows of a CSV file by the names of their columns, each with its place.
 
-For files whose columns are named in a line before the rows, and whose rows stand on a line each. Separator, quotes and
-code page are those of exports of tables (`cells`, `codepages`). A header may come again, with other columns.
+For files with a line that names the columns before the rows, and one row per line. Separator, quotes and code page are
+those of exports of tables (`cells`, `codepages`). A header may come again, with other columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from counterflow.collectors.text.lines import BOM, Line, read_lines
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 
 STEP = 1000
-"""Lines from one position to the next: each holds a copy of what is remembered."""
+"""Lines from one position to the next: each position holds a copy of the memory."""
 
 
 class Row(NamedTuple):
@@ -33,7 +33,7 @@ class Row(NamedTuple):
     values: dict[str, str]
 
     def placed(self, item: Record | Reject) -> Record | Reject:
-        """Return the item; a reject gets its place, and keeps the line where nothing of it was kept."""
+        """Return the item; a reject gets its place, and the bytes of the line where nothing of it was kept."""
         return _placed(item, self.line) if isinstance(item, Reject) else item
 
 
@@ -41,9 +41,9 @@ class Row(NamedTuple):
 class CsvRows:
     """One reading of a file, resumed at `position`.
 
-    `is_header(names)` says whether names in lower case are those of the columns. `known` are the columns that are
-    read; others are noted (None: all are). `unnamed(cells)` returns the columns where a file begins with a row, else
-    None; `way_out` is told then. `memory` is what the format needs to know of the rows before: JSON values.
+    `is_header(names)` returns whether names in lower case are those of the columns. `known` are the columns that are
+    read; others are noted (None: all are read). `unnamed(cells)` returns the columns where a file begins with a row,
+    else None, and `way_out` is reported. `memory` is what the format remembers of earlier rows: JSON values.
     """
 
     stream: BinaryIO
@@ -57,7 +57,7 @@ class CsvRows:
     memory: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take up what the position says."""
+        """Take up the state of the position."""
         at = self.position or Position(0, 0)
         state = orjson.loads(orjson.dumps(at.state))
         self.columns = state.get("columns")
@@ -66,7 +66,7 @@ class CsvRows:
         self._read_to = (at.byte_offset, at.line)
 
     def items(self) -> Iterator[Row | Reject | Position]:
-        """Yield every row and every line that is none; a position covers what came before it.
+        """Yield every row, and a reject for every line that is none; a position covers what came before it.
 
         The last line is a row without a line end only where the data is complete.
         """
@@ -142,7 +142,7 @@ class CsvRows:
 
 
 def is_csv_of(head: bytes, is_header: Callable[[Collection[str]], bool]) -> bool:
-    """Return whether the first line of `head` names columns that `is_header` knows."""
+    """Return whether the first line of `head` names columns that `is_header` accepts."""
     first = first_line(head)
     try:
         return is_header([_name(cell) for cell in split(first, separator(first))])
@@ -170,7 +170,7 @@ def utc(written: str) -> datetime:
 
     Raises
     ------
-    ValueError : it is none.
+    ValueError : it is no such stamp.
     """
     text = written.upper()
     if not _INSTANT.fullmatch(text):

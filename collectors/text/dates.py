@@ -27,11 +27,11 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?!.*[AaPp]\.?[Mm])")
 
 
 class OrderError(ValueError):
-    """A date that has more than one reading, and nothing says which is meant."""
+    """A date has more than one reading, and nothing decides which is meant."""
 
 
 def local_time(value: object, order: str | None = None) -> datetime:
-    """Return a local time; `order` (`ymd`, `mdy`, `dmy`) is that of dates that do not say it themselves.
+    """Return a local time; `order` (`ymd`, `mdy`, `dmy`) applies where the notation leaves it open.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def local_time(value: object, order: str | None = None) -> datetime:
 
 
 def readings(text: str) -> dict[str, datetime]:
-    """Return the local time that a text is in each order that it allows, none where it is no date with a time."""
+    """Return the local time of a text in each order that it allows, none where it is no date with a time."""
     match = _WRITTEN.fullmatch(text.strip())
     if match is None or match["h"] is None:
         return {}
@@ -79,9 +79,9 @@ def readings(text: str) -> dict[str, datetime]:
 
 
 def only_order(texts: Iterable[str]) -> str | None:
-    """Return the only order in which all dates are dates; None where there are several, or none is needed.
+    """Return the only order in which all texts are dates; None where there are several, or none is needed.
 
-    Texts are taken as far as they are needed: of dates that say their order themselves, the first.
+    Texts are taken as far as they are needed: one is enough where its notation states the order.
     """
     left = set(ORDERS)
     for text in texts:
@@ -97,7 +97,7 @@ def only_order(texts: Iterable[str]) -> str | None:
 
 
 def inferred(order: str) -> Reject:
-    """Return what is reported of an order that was inferred."""
+    """Return the reject that reports an inferred order."""
     detail = f"the order of its dates is {order}, the only one that all of them allow; --date-order overrides it"
     return Reject(Reason.INFERRED, detail, "all")
 
@@ -107,7 +107,7 @@ def _date(match: re.Match[str], order: str) -> tuple[int, int, int]:
 
     Raises
     ------
-    ValueError : they are none.
+    ValueError : they are no date in that order.
     """
     named = match["name"] or match["first"]
     numbers = [int(part) for part in re.findall(r"\d+", match["date"])]

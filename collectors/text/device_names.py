@@ -1,7 +1,7 @@
 """Which devices are leaves: no I/O counts twice in a total (nmon reference: 1.5 item 9, 5.1, 5.2).
 
 nmon lists partitions, device-mapper, MD, loop and multipath devices beside the disks below them, all with the same
-I/O. Totals count whole disks. What stands for another device is a leaf only where nothing below it is listed.
+I/O. Totals count whole disks. A device that stands for others is a leaf only where none below it is listed.
 """
 
 from __future__ import annotations

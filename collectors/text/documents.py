@@ -1,7 +1,7 @@
-"""Documents one behind the other, of JSON or XML: one that is cut or damaged costs no other.
+"""Consecutive documents of JSON or XML: one that is cut or damaged costs no other.
 
-For formats whose files are answers of a service, joined or appended. A document is found by how it begins, which no
-text inside another can look like: its quotes would be escaped.
+For formats whose files are answers of a service, joined or appended. A document is found by its beginning, which no
+text inside another can imitate: its quotes would be escaped.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Unusable(ValueError):  # noqa: N818 - not an error of the program
 
 
 class Documents(NamedTuple):
-    """How a document begins, an example of that for people, and what else than white space may stand between two.
+    """The beginning of a document, an example of it for people, and the bytes besides white space between two.
 
     `decode` returns the document that a text begins with and where it ends, or raises ValueError; `language` names it.
     """
@@ -49,7 +49,7 @@ class Documents(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A document (`tree`), or why there is none, or neither where only what may stand between two was read.
+    """A document (`tree`), or the reject of one, or neither where only bytes between two documents were read.
 
     `text` begins at `line` and `offset`; the next part begins at `end_line` and `end`.
     """
@@ -64,7 +64,7 @@ class Part(NamedTuple):
 
 
 def read(stream: BinaryIO, position: Position, documents: Documents, *, complete: bool) -> Iterator[Part]:
-    """Yield what the data from `position` on holds, without a gap; what may still be written at its end is left."""
+    """Yield the parts of the data from `position` on, without a gap; an end that may still be written is left."""
     blank = _WHITE + documents.between
     line = max(1, position.line)
     for piece in _pieces(stream, position.byte_offset, documents.start):
@@ -93,9 +93,10 @@ def read_items(
     memory: Callable[..., M],
     items: Callable[[Any, M, Context], Iterator[Item]],
 ) -> Iterator[Item]:
-    """Yield what `items` makes of every document; one that is damaged or refused is a reject, and the next is read.
+    """Yield the items of every document; one that is damaged or refused becomes a reject, and the next is read.
 
-    `memory` is the dataclass of JSON values that is kept from one document to the next.
+    `items` yields those of one document. `memory` is the dataclass of JSON values that is kept from one document to the
+    next.
     """
     position = position or Position(0, 1)
     kept, end = memory(**position.state), position.byte_offset
@@ -126,7 +127,7 @@ class _Piece(NamedTuple):
 
 
 def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any, Reject | None]:
-    """Return the document that `data` begins with and its bytes, or all of the bytes and why there is none."""
+    """Return the bytes and the tree of the document that `data` begins with, or all of the bytes and the reject."""
     if not piece.whole:
         detail = f"the document is longer than {MAX_DOCUMENT} bytes"
         return data, None, Reject(Reason.LINE_TOO_LONG, detail, "none")

@@ -10,7 +10,7 @@ from counterflow.collectors.records import Reason
 
 BLOCK_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 20
-"""A longer line is not kept: nmon's longest rows, of thousands of devices on one line, are far below."""
+"""A longer line is not kept: nmon's longest rows, of thousands of devices on one line, are far shorter."""
 KEPT_BYTES = 64 << 10
 """How much of a line that is too long is kept for its reject."""
 
@@ -71,7 +71,7 @@ def read_lines(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: 
 
 
 def read_head(stream: BinaryIO, size: int = KEPT_BYTES) -> bytes:
-    """Return the first bytes of the stream, `size` of them if there are."""
+    """Return the first `size` bytes of the stream, or all where there are fewer."""
     stream.seek(0)
     head = b""
     while len(head) < size and (block := stream.read(size - len(head))):
@@ -80,7 +80,7 @@ def read_head(stream: BinaryIO, size: int = KEPT_BYTES) -> bytes:
 
 
 def with_commas(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: int = BLOCK_BYTES) -> Iterator[Line]:
-    """Yield the lines of a recording that a locale wrote with semicolons, and decimal commas, as nmon writes them.
+    """Yield the lines of a recording with a locale's semicolons and decimal commas in the usual notation of nmon.
 
     Between semicolons a comma between digits is certainly a decimal one.
     """

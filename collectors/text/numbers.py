@@ -19,7 +19,7 @@ class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
 
 
 def number_of(value: object) -> float | None:
-    """Return a number however it was exported, None for none.
+    """Return a number however it was exported, None where there is none.
 
     It may have a decimal comma, or commas or points between thousands.
 
@@ -51,7 +51,7 @@ def number_of(value: object) -> float | None:
 def _without_commas(text: str) -> str:
     if _EITHER.fullmatch(text):
         plain = text.replace(",", "")
-        raise Ambiguous(f"{text!r} is {plain} or {text.replace(',', '.')}: export it without separators of thousands")
+        raise Ambiguous(f"{text!r} is {plain} or {text.replace(',', '.')}: export it without thousands separators")
     if _THOUSANDS.fullmatch(text):
         return text.replace(",", "")
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text

@@ -1,7 +1,7 @@
-"""Whether one is missing between two rows that each say what happened since the one before.
+"""Whether a row is missing between two rows that each count what happened since the row before.
 
-What such a row counts is of one interval. Set beside the time since a row before the missing one it would be a rate too
-low, so the length of its interval is then not known.
+Such a row counts one interval. Divided by the time since a row before the missing one, its counts would give too low a
+rate, so the length of its interval is then not known.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _USUAL_OF = 2
 
 
 def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:
-    """Return why a row is missing in between, None where none is; `before_s` are the distances before, newest last.
+    """Return why a row counts as missing, None where none does; `before_s` are the distances before, newest last.
 
-    The usual interval is the shorter of the last two, so that one that was changed is usual after two rows.
+    The usual interval is the shorter of the last two, so that a changed interval is usual after two rows.
     """
     if not before_s or apart_s <= MISSING * min(before_s):
         return None
@@ -24,5 +24,5 @@ def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:
 
 
 def remembered(apart_s: float, before_s: Sequence[float]) -> list[float]:
-    """Return the distances that are to be known at the next row."""
+    """Return the distances to remember for the next row."""
     return [*before_s, apart_s][-_USUAL_OF:]

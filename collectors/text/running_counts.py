@@ -23,10 +23,10 @@ class Sample(TypedDict):
 
 
 class Beside(NamedTuple):
-    """What a sample says beside the one before.
+    """A sample beside the one before.
 
     `fields` holds `interval_s`, `prev_ts` and the counts before, or nothing where they do not belong together: `reason`
-    and `detail` then say why, and are None for a first sample.
+    and `detail` then give the cause, and are None for a first sample.
     """
 
     fields: Fields
@@ -47,8 +47,8 @@ class NotLaterError(ValueError):
 def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]) -> Beside:
     """Set the counts of a sample beside those before; the usual interval is the shorter of the last two.
 
-    A count that is less than before says that they began anew, and a sample that is missing leaves no rate that could
-    be taken for one interval's: in both cases there is no sample before.
+    A count that is less than before means that the counts began anew, and a missing sample leaves no rate that could be
+    taken for one interval's: in both cases there is no sample before.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Settings, which are published where they differ from what was published last."""
+"""Settings, which are published where they differ from those published last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def changes(
 ) -> Iterator[Record]:
     """Yield a record of `config` for each setting that differs from `published`, which is updated.
 
-    `published` holds what was published last of the same section and item; it is kept in the state of a format.
+    `published` holds the settings published last for the same section and item; the state of a format keeps it.
     """
     for name, value in settings.items():
         if published.get(name) != value:

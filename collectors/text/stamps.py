@@ -1,4 +1,4 @@
-"""From the recorder's local times to UTC, and how long a snapshot is (nmon reference: 1.2, 1.3).
+"""Converts the recorder's local times to UTC, and measures snapshots (nmon reference: 1.2, 1.3).
 
 No nmon file names its time zone, so the zone comes from the configuration. The repeated hour at the end of summer
 time is resolved by order: of two instants with the same local time, the first one after the preceding snapshot.
@@ -69,7 +69,7 @@ def month(name: str) -> int | None:
 
 
 def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:
-    """Return the instant of a local time in `zone`, and whether it is one of two that nothing decides between.
+    """Return the instant of a local time in `zone`, and whether it is one of two between which nothing decides.
 
     `after` is the preceding instant of the same recording: a repeated local time is its first occurrence after it.
     """
@@ -83,7 +83,7 @@ def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datet
 
 
 def stated(written: object, zone: tzinfo) -> datetime | None:
-    """Return the instant of a time in ISO 8601, which is of `zone` where it states no offset; None where it is none."""
+    """Return the instant of a time in ISO 8601, local in `zone` where it states no offset; None where it is no time."""
     try:
         found = datetime.fromisoformat(written) if isinstance(written, str) else None
         instant = found and (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
@@ -104,11 +104,11 @@ def from_iso(text: str) -> datetime:
 
 
 def timestamp(value: object) -> datetime:
-    """Return the time of a timestamp of Db2, in its own spelling or that of ISO 8601; `Z` is read over.
+    """Return the time of a timestamp of Db2, in its own notation or that of ISO 8601; `Z` is ignored.
 
     Raises
     ------
-    ValueError : it is none, or of a year that a record cannot hold.
+    ValueError : it is no timestamp, or of a year that a record cannot hold.
     """
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
@@ -130,7 +130,7 @@ def moment(year: int, month: int, day: int, hour: int, minute: int, second: int)
 
 
 class Interval(NamedTuple):
-    """Length of a snapshot in seconds (None: not known), and what has to be said about it."""
+    """Length of a snapshot in seconds (None: not known), and a note to report."""
 
     seconds: float | None
     note: str | None = None
@@ -160,7 +160,7 @@ def between(before: datetime, after: datetime, part: int, steps: int, nominal: f
     """Return the instant `part` of `steps` equal intervals after `before`, or None where they are not equal.
 
     They are equal where the whole is `steps` nominal intervals, give or take a tenth of one (a second at least):
-    then a lost stamp is certain within that.
+    then a lost stamp is certain to within that.
     """
     elapsed = (after - before).total_seconds()
     if nominal is None or abs(elapsed - steps * nominal) > max(nominal / 10, 1.0):

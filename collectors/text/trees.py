@@ -1,4 +1,4 @@
-"""What a tree of JSON or XML holds, where it may hold anything: a value of another kind counts as none."""
+"""Reads trees of JSON or XML that may hold anything: a value of an unexpected kind counts as none."""
 
 from __future__ import annotations
 

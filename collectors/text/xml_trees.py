@@ -1,4 +1,4 @@
-"""Documents of XML as trees: an element is a mapping of its attributes and of what it holds, or a text."""
+"""Documents of XML as trees: an element is a mapping of its attributes and the elements in it, or a text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _DEEPEST = 32
 
 
 class Shape(NamedTuple):
-    """What becomes of names and attributes.
+    """How elements and attributes become members.
 
-    `several(name, depth)` is true where elements of a name, so many below the root, become a list even if there is one;
-    of others the last counts. `named` makes the member's name of an element's. `kept` are the attributes that become
-    members, None for all. The text of an element that has members is its member `value`.
+    `several(name, depth)` returns whether elements of a name at this depth below the root become a list even if there
+    is only one; of others the last counts. `named` returns the member's name for an element's. `kept` are the
+    attributes that become members, None for all. The text of an element that has members is its member `value`.
     """
 
     several: Callable[[str, int], bool]
@@ -23,11 +23,11 @@ class Shape(NamedTuple):
 
 
 def decode(written: str, root: str, shape: Shape) -> tuple[Any, int]:
-    """Return the document with the element `root` that a text begins with, and where it ends.
+    """Return the document at the beginning of a text, with the root element `root`, and where it ends.
 
     Raises
     ------
-    ValueError : it is not XML, is not ended, or declares entities, which could make it of any size.
+    ValueError : it is not XML, does not end, or declares entities, which could expand to any size.
     """
     tag = f"</{root}>"
     end = written.find(tag)
@@ -49,7 +49,7 @@ def decode(written: str, root: str, shape: Shape) -> tuple[Any, int]:
 
 
 class _Builder:
-    """The tree so far; of each open element its members and its text."""
+    """The tree so far; for each open element, its members and its text."""
 
     def __init__(self, shape: Shape) -> None:
         self.tree: Any = None

@@ -1,6 +1,6 @@
-"""Text that z/OS writes: when and where it was written, and where a listing begins and ends.
+"""Listings that z/OS writes: their time and system, and where each begins and ends.
 
-Most listings carry neither time nor system, so a line of ours may stand before them:
+Most listings carry neither time nor system, so a line of our own may stand before them:
 `SAMPLE_TIME=2026-11-21T18:50:00.250Z SYSTEM=SYS1 SUBSYSTEM=DBP1`. Lines of the hardcopy log (SYSLOG) carry both
 themselves. Source of their layout: z/OS MVS System Messages, "Messages sent to hardcopy log in JES2 system".
 """
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class UnplacedError(ValueError):
-    """Nothing says when or where a listing was written."""
+    """Nothing states when or where a listing was written."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         """Keep the reason."""
@@ -71,7 +71,7 @@ class Listing:
 
 
 class Found(NamedTuple):
-    """A listing; the next thing begins at offset `end`, behind `lines` lines, after a sample line that said `place`."""
+    """A listing; reading goes on at offset `end`, behind `lines` lines, with `place` from the last sample line."""
 
     listing: Listing
     end: int
@@ -80,12 +80,12 @@ class Found(NamedTuple):
 
 
 def sample_line(written: str) -> Place | None:
-    """Return what a SAMPLE_TIME line says, None for any other."""
+    """Return the place that a SAMPLE_TIME line names, None for any other line."""
     match = _SAMPLE.fullmatch(written)
     if match is None:
         return None
-    told = dict(pair.split("=", 1) for pair in match[2].split())
-    return Place(match[1], False, told.get("SYSTEM"), told.get("SUBSYSTEM"))
+    named = dict(pair.split("=", 1) for pair in match[2].split())
+    return Place(match[1], False, named.get("SYSTEM"), named.get("SUBSYSTEM"))
 
 
 def instant(written: str, zone: tzinfo) -> datetime | None:
@@ -99,7 +99,7 @@ def instant(written: str, zone: tzinfo) -> datetime | None:
 
 
 def located(place: Place, context: Context, after: str | None) -> tuple[str, datetime, bool]:
-    """Return system and time of a listing, and whether the time is one of two that nothing decides between.
+    """Return system and time of a listing, and whether the time is one of two between which nothing decides.
 
     `after` is the time of the listing before.
 
@@ -117,10 +117,10 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)
         found = found.astimezone(UTC)
     else:
-        told = instant(place.stamp, context.zone)
-        if told is None:
+        parsed = instant(place.stamp, context.zone)
+        if parsed is None:
             raise UnplacedError(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
-        found = told
+        found = parsed
     system = context.system or place.system
     if system is None:
         detail = "nothing names the system: SYSTEM= behind SAMPLE_TIME, `system` of the source, or --system"
@@ -132,18 +132,18 @@ def listings(
     stream: BinaryIO,
     offset: int,
     number: int,
-    told: Place,
+    sampled: Place,
     *,
     begins: Callable[[str], bool],
     ends: Callable[[str], bool],
     complete: bool,
 ) -> Iterator[Found]:
-    """Yield every listing from `offset` on; `number` lines lie before it, and a sample line among them said `told`.
+    """Yield every listing from `offset` on; `number` lines lie before it, `sampled` is the last sample line there.
 
     The last one is yielded only if its end was seen or the data is `complete`. In the hardcopy log a listing is the
-    lines of one message, whatever stands between them. Other lines are read over.
+    lines of one message, whatever stands between them. Other lines are skipped.
     """
-    reading = _Reading(told)
+    reading = _Reading(sampled)
     last: Line | None = None
     for line in read_lines(stream, offset, number):
         if line.fault is Reason.CUT_LINE and not complete:
@@ -156,7 +156,7 @@ def listings(
             if reading.opened is not None:
                 yield reading.close(line.offset, line.number - 1)
             if place:
-                reading.told, reading.message = place, None
+                reading.sampled, reading.message = place, None
             else:
                 reading.open(line)
         if reading.opened is None or body is None or place or (reading.first and reading.opened.first is not line):
@@ -176,15 +176,15 @@ class _Reading:
     `first` means that the last line begins a message there, `ended` that it ends the message of the open listing.
     """
 
-    def __init__(self, told: Place) -> None:
-        self.told = told
+    def __init__(self, sampled: Place) -> None:
+        self.sampled = sampled
         self.opened: Listing | None = None
-        self.message = _FIRST.fullmatch(told.message) if told.message else None
+        self.message = _FIRST.fullmatch(sampled.message) if sampled.message else None
         self.first = self.ended = False
         self._id: str | None = None
 
     def body(self, written: str) -> str | None:
-        """Return the message in a line, None where the line is no part of what is open."""
+        """Return the message in a line, None where the line is no part of the open message."""
         first = _FIRST.fullmatch(written)
         self.first = first is not None
         if first is not None:
@@ -204,17 +204,17 @@ class _Reading:
         return written[begin:]
 
     def open(self, line: Line) -> None:
-        place = self.told
+        place = self.sampled
         if self.message is not None:
             local = _hardcopy_time(self.message["date"], self.message["time"])
             stamp = local.isoformat() if local else f"{self.message['date']} {self.message['time']}"
-            place = Place(stamp, local is not None, self.message["system"], self.told.subsystem)
+            place = Place(stamp, local is not None, self.message["system"], self.sampled.subsystem)
         self.opened, self._id = Listing(line, place), None
 
     def close(self, end: int, lines: int) -> Found:
         assert self.opened is not None  # noqa: S101 - callers look
         listing, self.opened, self._id, self.ended = self.opened, None, None, False
-        return Found(listing, end, lines, self.told._replace(message=self.message and self.message.string))
+        return Found(listing, end, lines, self.sampled._replace(message=self.message and self.message.string))
 
 
 def _hardcopy_time(date: str, time: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""What takes long to make and is always the same, kept among the user's caches (XDG Base Directory Specification)."""
+"""Keeps data that is slow to make and never changes, in the user's caches (XDG Base Directory Specification)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tempfile import NamedTemporaryFile
 
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
-    """Return what is kept under a name, which states its version; where it is missing or damaged, it is made and kept.
+    """Return the bytes cached under a name, which states their version; make and cache them if missing or damaged.
 
-    Processes may do so at the same time. Where nothing can be kept, it is made each time.
+    Several processes may call this at once. Where the cache cannot be written, each call makes the bytes anew.
     """
     try:
         path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "counterflow" / f"{name}.gz"
@@ -30,7 +30,7 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _keep(path: Path, data: bytes) -> None:
-    """Write a file that is there as a whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:

@@ -1,4 +1,4 @@
-"""The one ClickHouse client, over HTTP, of migrations, lander, queries and checks.
+"""The one ClickHouse client, over HTTP, for migrations, lander, queries and checks.
 
 Every ClickHouse supports HTTP, including the one-machine engine. Each statement is one request. Callers act on the
 exception code of the response, never on the HTTP status alone.
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import httpx
 
 Settings = Mapping[str, str | int | Sequence[Any] | Mapping[str, int]]
-"""Settings of a request, and, as `param_name`, values of `{name:Type}` in its statement: text, numbers, lists (Array)
-of these or of tuples (Tuple), mappings (Map). Text is escaped, so it cannot become SQL."""
+"""Settings of a request; `param_name` is the value of `{name:Type}` in its statement: text, a number, a list (Array)
+of these or of tuples (Tuple), or a mapping (Map). Text is escaped, so it cannot become SQL."""
 
 
 class ClickHouseError(Exception):
@@ -55,7 +55,7 @@ class ClickHouse:
 
     def __init__(self, url: str, user: str, password: str, *, timeout_s: float = 60.0, ca: Path | None = None) -> None:
         """Open no connection yet."""
-        import httpx  # as below: an engine in this process needs none of it
+        import httpx  # imported late, here and below: the embedded engine does not need it
 
         address = httpx.URL(url)
         if address.scheme != "https" and not is_loopback(address.host):
@@ -87,7 +87,7 @@ class ClickHouse:
 
     @contextmanager
     def stream(self, sql: str, settings: Settings | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Send one statement; give the name of the format that the server answers in, and the bytes as they come.
+        """Send one statement; yield the format of the response, by name, and its bytes as they arrive.
 
         Raises
         ------
@@ -140,7 +140,7 @@ def _check(response: httpx.Response) -> None:
 
 
 def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines of what `ClickHouse.stream` gives, without their ends."""
+    """Yield the lines of a body from `ClickHouse.stream`, without their line endings."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
@@ -150,24 +150,24 @@ def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(response: httpx.Response) -> Iterator[bytes]:
-    """Yield the body up to an exception, which the server marks with a tag of this response when it is late."""
+    """Yield the body up to a late exception, which the server marks with a tag of this response."""
     import httpx
 
     tag = response.headers.get("X-ClickHouse-Exception-Tag", "").encode()
     mark = b"\r\n__exception__\r\n" + tag + b"\r\n"
     held = b""
     pieces = response.iter_raw()
-    for came in pieces:
-        held += came
+    for piece in pieces:
+        held += piece
         body, found, text = held.partition(mark)
         if found:
             yield body
-            with suppress(httpx.RemoteProtocolError):  # the server leaves out the end of a body that failed
-                for came in pieces:
-                    text += came
-            told = text.partition(tag)[0].rpartition(b"\n")[0].decode(errors="replace")
-            code = re.match(r"Code: (\d+)", told)
-            raise ClickHouseError(int(code[1]) if code else 0, response.status_code, told)
+            with suppress(httpx.RemoteProtocolError):  # the server does not terminate the body of a failed query
+                for piece in pieces:
+                    text += piece
+            message = text.partition(tag)[0].rpartition(b"\n")[0].decode(errors="replace")
+            code = re.match(r"Code: (\d+)", message)
+            raise ClickHouseError(int(code[1]) if code else 0, response.status_code, message)
         body, held = held[: -len(mark)], held[-len(mark) :]
         yield body
     yield held

@@ -20,14 +20,14 @@ _HEADERS = {
     "CSVWithNames": _QUOTED_LINE,
     **dict.fromkeys(("TSV", "TabSeparated", "CSV", "JSONEachRow", "JSONLines"), re.compile(rb"")),
 }
-"""Formats of a line a row, and the header of each; a block of any other is a document of its own."""
+"""Formats with one line per row, and the header of each; in any other format a block is a complete document."""
 _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
 _ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _TOTALS = re.compile(r"\bTOTALS\b", re.IGNORECASE)
 _SETTINGS = (
-    # compiling an expression takes longer than it saves in a process that asks each question once
+    # compiling an expression takes longer than it saves in a process that runs each query once
     "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0, "
-    # a folder holds whatever days it holds, and the engine refuses an insert of more than a hundred otherwise
+    # a folder may hold any number of days; by default the engine refuses an insert of more than a hundred
     "max_partitions_per_insert_block = 0"
 )
 _CODE = re.compile(r"Code: (\d+)\. ")
@@ -36,7 +36,7 @@ _CODE = re.compile(r"Code: (\d+)\. ")
 class Embedded(ClickHouse):
     """A database in this process with the interface of a connection; statements run one after the other.
 
-    The library allows one database a process: a second one with another folder is refused by it.
+    The library allows one database per process, and refuses a second one with another folder.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class Embedded(ClickHouse):
             self.post("SET readonly = 2")
 
     def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
-        """Run one statement with its data, settings and `param_<name>` values; return what it gives.
+        """Run one statement with its data, settings and `param_<name>` values; return its output.
 
         Raises
         ------
-        ClickHouseError : the engine refused it.
+        ClickHouseError : the engine refused the statement.
         """
         data = body if isinstance(body, bytes) else b"".join(body)
         with self._lock, _refusals():
@@ -68,11 +68,11 @@ class Embedded(ClickHouse):
 
     @contextmanager
     def stream(self, sql: str, settings: Settings | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Run one statement; give the name of its format, and its bytes, of lines of rows as they come.
+        """Run one statement; yield the name of its format and its bytes, block by block where a row is a line.
 
         Raises
         ------
-        ClickHouseError : the engine refused it, also amid its rows.
+        ClickHouseError : the engine refused the statement, perhaps after its first rows.
         """
         named = _FORMAT.search(sql)
         form = named[1] if named else str((settings or {}).get("default_format", "TabSeparated"))
@@ -80,11 +80,11 @@ class Embedded(ClickHouse):
         if header is None or not _ROWS.match(sql) or _TOTALS.search(sql):
             yield form, iter((self.post(sql, settings=settings),))
         else:
-            with closing(self._pieces(sql, settings or {}, header)) as pieces:  # a reader may be gone before the end
+            with closing(self._pieces(sql, settings or {}, header)) as pieces:  # a reader may stop before the end
                 yield form, pieces
 
     def _pieces(self, sql: str, settings: Settings, header: re.Pattern[bytes]) -> Generator[bytes]:
-        """Yield block by block; the library begins each with the header, of which there is one."""
+        """Yield the blocks with a single header: the library begins each block with one."""
         first = True
         with self._lock, _refusals():
             form, parameters = self._adjust(settings)
@@ -98,7 +98,7 @@ class Embedded(ClickHouse):
             finally:
                 blocks.close()
         if first:
-            yield self.post(sql, settings=settings)  # without rows there is no block, but a header
+            yield self.post(sql, settings=settings)  # a result without rows has no block, but it has a header
 
     def ping(self) -> bool:
         """Return True: the engine is in this process."""
@@ -109,9 +109,9 @@ class Embedded(ClickHouse):
         self._session.close()
 
     def _adjust(self, given: Settings) -> tuple[str, dict[str, str]]:
-        """Return format and parameters of a statement; set what it needs and reset what an earlier one did.
+        """Return format and parameters of a statement; apply its settings and reset those of the one before.
 
-        Settings belong to the session.
+        Settings last as long as the session.
         """
         written = {name: wire(name, value) for name, value in given.items()}
         form = written.pop("default_format", "TabSeparated")
@@ -126,14 +126,14 @@ class Embedded(ClickHouse):
 
 
 def library() -> Any:
-    """Return the library. When it is first loaded, no other thread may open a path: it changes the working directory.
+    """Return the library. While it first loads, no other thread may open a path: it changes the working directory.
 
     Raises
     ------
     ModuleNotFoundError : the extra `look` is not installed.
     """
-    os.environ["TMPDIR"] = tempfile.gettempdir()  # one that takes files, and the library uses no other
-    with _left_out("pyarrow"):  # an eighth of a second; the library needs it for tables of Arrow alone
+    os.environ["TMPDIR"] = tempfile.gettempdir()  # a writable folder; the library uses no other
+    with _left_out("pyarrow"):  # its import takes an eighth of a second; only Arrow tables need it
         from chdb import session
 
     return session
@@ -141,7 +141,7 @@ def library() -> Any:
 
 @contextmanager
 def _left_out(module: str) -> Iterator[None]:
-    """Let what is imported within find no such module, unless it was imported before."""
+    """Hide a module from imports within the block, unless it was imported before."""
     if module in sys.modules:
         yield
         return
@@ -154,7 +154,7 @@ def _left_out(module: str) -> Iterator[None]:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Raise what the library raises, which documents nothing, as the error of a connection."""
+    """Raise the library's exceptions, which are undocumented, as `ClickHouseError`."""
     try:
         yield
     except (ClickHouseError, GeneratorExit):

@@ -1,6 +1,6 @@
-"""Why Kafka does not answer, in words.
+"""Explains in words why Kafka does not answer.
 
-librdkafka passes the cause to `error_cb`; the call that waits raises "Broker transport failure" whatever is wrong.
+librdkafka passes the cause to `error_cb`; the waiting call raises "Broker transport failure" whatever is wrong.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from confluent_kafka import KafkaError
 from counterflow.base.kafka import Kafka
 
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
-"""Codes with which a producer learns that another of its `transactional.id` has begun."""
+"""Codes by which a producer learns that it is fenced: another with its `transactional.id` has begun."""
 _WHERE = re.compile(r"^\w+://(?P<place>[^/]+)/\S+: (?P<what>.*?)(?: \(after .*)?$", re.DOTALL)
 _PROTOCOLS = "SASL_PLAINTEXT, SASL_SSL or SSL"
 
 
 class Trouble:
-    """The newest cause that librdkafka reported of one connection; give it as `error_cb`.
+    """The newest cause that librdkafka reported for one connection; pass the object as `error_cb`.
 
-    `str` of it names what to change, empty where nothing was reported. `lasting` is true where waiting does not help:
-    the broker answers and refuses.
+    Its `str` names what to change, and is empty where nothing was reported. `lasting` is true where waiting does not
+    help: the broker answers and refuses.
     """
 
     def __init__(self, kafka: Kafka) -> None:
-        """Nothing is reported yet."""
+        """Start without a cause."""
         self._bootstrap = kafka.bootstrap
         self._protocol = str(kafka.settings.get("security.protocol", "PLAINTEXT")).upper()
         self._user = kafka.settings.get("sasl.username")
@@ -36,7 +36,7 @@ class Trouble:
         self._down = False
 
     def __call__(self, error: Any) -> None:
-        """Note what librdkafka reports; "all brokers are down" is a cause only where no other is known."""
+        """Note what librdkafka reports; "all brokers are down" counts only where no other cause is known."""
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
             self._down = True
         else:
@@ -49,7 +49,7 @@ class Trouble:
 
     @property
     def lasting(self) -> bool:
-        """Whether the broker refuses the way in which it is talked to."""
+        """Whether the broker refuses this user or this protocol."""
         return self._refuses_user or self._speaks_other_protocol
 
     @property
@@ -58,7 +58,7 @@ class Trouble:
 
     @property
     def _speaks_other_protocol(self) -> bool:
-        if self._error is None:  # without SASL and TLS a listener that wants either hangs up, without a word
+        if self._error is None:  # a listener that requires SASL or TLS closes a plain connection without an error
             return self._down and self._protocol == "PLAINTEXT"
         return "PLAINTEXT broker listener" in self._error.str() or "SSL handshake failed" in self._error.str()
 
@@ -78,13 +78,13 @@ class Trouble:
         if self._refuses_user:
             return (
                 f"{place} refuses user `{self._user}`: it does not know the user, or the password{self._password} "
-                f"is another ({what})"
+                f"is wrong ({what})"
             )
         if "PLAINTEXT broker listener" in what:
             other = self._protocol.replace("SSL", "PLAINTEXT")
             return f"{place} speaks no TLS: security.protocol is {self._protocol} here, its listener may want {other}"
         if "SSL handshake failed" in what:
-            return f"{place} and this client agree on no TLS; ssl.ca.location names whom to trust ({what})"
+            return f"{place} and this client cannot agree on TLS; ssl.ca.location names whom to trust ({what})"
         if self._error.code() == KafkaError._RESOLVE:
             return f"the name in {place} cannot be resolved; kafka.bootstrap is {self._bootstrap}"
         return f"{place}: {what}"

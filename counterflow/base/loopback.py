@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a name or address is a loopback one, which no other machine can reach."""
+    """Return whether a name or address is loopback, which no other machine can reach."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

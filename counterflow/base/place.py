@@ -1,4 +1,4 @@
-"""What a person types where this process runs: on a machine, in a container of compose.yaml, in a pod of Kubernetes."""
+"""Commands to type where this process runs: on a machine, in a container of compose.yaml, in a pod of Kubernetes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def states(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def passwords(environment: Mapping[str, str] = os.environ) -> str:
-    """Return what makes the passwords that parts read as files."""
+    """Return the hint for a missing password file: what generates it."""
     if "KUBERNETES_SERVICE_HOST" in environment:
         return "the secret that the chart's values name for this user has to have that key"
     if "COUNTERFLOW_COMPOSE" in environment:

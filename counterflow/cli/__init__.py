@@ -38,7 +38,7 @@ _SECTIONS = {
     "Study": ("study", "whatif"),
     "Keep it healthy": ("doctor", "audit", "deadletter", "jobs", "backup", "restore"),
 }
-"""Commands by what they are for, in the order of use; all others are for who operates or builds on the parts."""
+"""Commands by purpose, in the order of use; all others are for those who operate the parts or build on them."""
 _OTHERS = "Operate and build on the parts"
 
 
@@ -54,7 +54,7 @@ class _Commands(Group):
         return command
 
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
-        """Return the commands by what they are for."""
+        """Return the commands by purpose."""
         named = {name for of in _SECTIONS.values() for name in of}
         return {**_SECTIONS, _OTHERS: tuple(name for name in names if name not in named)}
 

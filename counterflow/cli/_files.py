@@ -47,7 +47,7 @@ def reading_options(command: F) -> F:
     """Give a command --zone, --date-order and --system."""
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
-    at_help = "Time of a listing that carries none, or of the begin of a run; without an offset it is of --zone."
+    at_help = "Time of a listing that carries none, or begin of a run; without an offset it is in --zone."
     command = click.option("--at", type=LocalTime(), help=at_help)(command)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
@@ -55,7 +55,7 @@ def reading_options(command: F) -> F:
 
 
 def file_options(command: F) -> F:
-    """Give a command FILE… and the options of reading it."""
+    """Give a command FILE… and the options for reading it."""
     command = reading_options(command)
     return click.argument("files", nargs=-1, required=True, type=Given())(command)
 
@@ -68,7 +68,7 @@ def report_needs(
     order: str | None,
     at: datetime | None,
 ) -> None:
-    """Report what the files lack that an option gives, once for all files of a format, before any is read."""
+    """Report which options the files need, once for all files of a format, before any file is read."""
     from counterflow.collectors.needs import needed
 
     given = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
@@ -83,21 +83,21 @@ class Given(click.ParamType[Path]):
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; of what is elsewhere, its text."""
+        """Return the path; for an address elsewhere, its text."""
         from counterflow.collectors.sources.remote import is_remote
 
         return value if isinstance(value, Path) or is_remote(value) else Path(value)
 
 
 def local(paths: Iterable[Path | str], folder: Path) -> Iterator[Path]:
-    """Yield each path as one of this machine: standard input and what is elsewhere are copied into `folder`."""
+    """Yield a local path for each: standard input and remote files are copied into `folder`."""
     for path in paths:
         if isinstance(path, str):
             yield from mirrored(path, folder)
         elif path == Path("-"):
             copy = folder / "standard-input"
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            copy.unlink(missing_ok=True)  # another input is another file
+            copy.unlink(missing_ok=True)  # each input is a new file
             with copy.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
             yield copy
@@ -106,7 +106,7 @@ def local(paths: Iterable[Path | str], folder: Path) -> Iterator[Path]:
 
 
 def mirrored(address: str, folder: Path) -> list[Path]:
-    """Bring what is at an address into `folder`; on a terminal with a progress bar."""
+    """Mirror the files at an address into `folder` and return their paths; on a terminal with a progress bar."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     from counterflow.collectors.sources.remote import mirror
@@ -124,7 +124,7 @@ def mirrored(address: str, folder: Path) -> list[Path]:
 
 
 def temporary() -> Path:
-    """Return a folder that goes with the command."""
+    """Return a folder that is removed when the command ends."""
     made = tempfile.TemporaryDirectory(prefix="counterflow-")
     return Path(click.get_current_context().with_resource(made))
 
@@ -132,7 +132,7 @@ def temporary() -> Path:
 def recordings(paths: tuple[Path | str, ...], folder: Path | None = None) -> list[Path]:
     """Return the given files, those of a directory sorted by name; a missing one is kept, to be reported later.
 
-    Standard input and what is elsewhere are copied into `folder`, by default one that goes with the command.
+    Standard input and remote files are copied into `folder`, by default a temporary one.
     """
     found: list[Path] = []
     elsewhere = any(isinstance(path, str) or path == Path("-") for path in paths)
@@ -171,7 +171,7 @@ def read_all(
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> int:
-    """Pass every item of every file to `take`; report each file without figures, and return their number."""
+    """Pass every item of every file to `take`; report each file without figures, and return how many there are."""
     from counterflow.collectors.reading import read_each
 
     unread = 0
@@ -180,7 +180,7 @@ def read_all(
             for found in read_each(path, zone, system, date_order, at):
                 unread += not _is_read(found.name, found.items, take)
         except BrokenPipeError:
-            raise  # whoever reads the output has enough of it
+            raise  # the reader of the output has closed it
         except OSError as error:
             unread += 1
             errors.print(f"error: {path}: {why(error)}", markup=False)
@@ -188,10 +188,10 @@ def read_all(
 
 
 def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None]) -> bool:
-    """Pass every item to `take`; report a file without figures."""
+    """Pass every item to `take`; return whether the file has figures, and report it if not."""
     from counterflow.collectors.records import Reason, Record, Reject, singly
 
-    # where a file with such a reject gives configuration alone, what was measured is lost
+    # where a file with such a reject gives configuration alone, its measurements are lost
     losing = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
     records, measured, first, lost = 0, 0, None, None
     for item in singly(items):
@@ -204,9 +204,9 @@ def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], No
         take(Path(name), item)
     if records and (measured or not lost):
         return True
-    told = lost if records else first
-    what = "no record found" if told is None else told.detail
-    place = f"{name}:{told.line}" if told is not None and told.line else name
+    reject = lost if records else first
+    what = "no record found" if reject is None else reject.detail
+    place = f"{name}:{reject.line}" if reject is not None and reject.line else name
     errors.print(f"error: {place}: {what}", markup=False)
     return False
 

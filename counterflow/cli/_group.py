@@ -1,4 +1,4 @@
-"""A group of commands: each with its whole description, and a misspelt one answered with the nearest."""
+"""A group of commands whose help cuts no description, and whose errors suggest similar names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an error names those that are spelt like it."""
+        """Find the command; an error suggests those with a similar name."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:

@@ -1,4 +1,4 @@
-"""Addresses of boards in the stack's Grafana, with what they show and when."""
+"""Addresses of boards in the stack's Grafana, with their period and variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def board_url(
 ) -> str:
     """Return the address of a board from `begin` to `end`, in whole minutes; without an end, to now.
 
-    `chosen` are values of its variables.
+    `chosen` has the values of its variables.
     """
     since = begin.replace(second=0, microsecond=0)
     until = "now" if end is None else f"{-(-int(end.timestamp()) // 60) * 60 * 1000}"

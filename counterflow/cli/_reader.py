@@ -51,7 +51,7 @@ def on_option(command: F) -> F:
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         expose_value=False,
         callback=_remember,
-        help="Ask the folder that `look --keep` made, not the stack.",
+        help="Query the folder that `look --keep` made, not the stack.",
     )(command)
 
 
@@ -60,13 +60,13 @@ def _remember(ctx: click.Context, param: click.Parameter, folder: Path | None) -
 
 
 def kept() -> Path | None:
-    """Return the folder of --on, None where the stack is asked."""
+    """Return the folder of --on; None where the stack is queried."""
     context = click.get_current_context(silent=True)
     return context.meta.get(_ON) if context else None
 
 
 def command_line(words: str) -> str:
-    """Return what a person types next: `counterflow` and the words, with --on where this command has it."""
+    """Return the command to type next: `counterflow` and the words, with --on where this command has it."""
     folder = kept()
     return f"counterflow {words}" + (f" --on {quote(str(folder))}" if folder else "")
 
@@ -114,9 +114,9 @@ def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
 
 
 def require(client: ClickHouse, systems: Collection[str]) -> None:
-    """Raise `CounterflowError` where one of `systems` has no data; it names the nearest."""
+    """Raise `CounterflowError` where one of `systems` has no data; its hint suggests the nearest name."""
     known: list[str] = []
-    for table in ("system_day", "config", "metric_1h"):  # the next only where the one before lacks a system
+    for table in ("system_day", "config", "metric_1h"):  # a table is queried only where those before it lack a system
         if set(systems) <= set(known):
             return
         known += [row["system"] for row in client.rows(f"SELECT DISTINCT system FROM counterflow.{table}")]

@@ -1,4 +1,4 @@
-"""A comparison of runs as the report shows it: names and units in words, pictures first, tables behind."""
+"""A comparison of runs as the report shows it: names and units in words, pictures first, then tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, To
 
 _TITLES = {"cpu": "Processors", "io": "Disks", "parts": "Parts of the product", "price": "Price"}
 _COMPONENTS = 10
-"""The largest of each system that are drawn."""
+"""Number of components drawn per system, the largest first."""
 
 
 def side_by_side(comparison: compare.Comparison) -> Comparison:

@@ -1,4 +1,4 @@
-"""The simulated stories of the demo: what each shows, and the report of them all. No real system was recorded."""
+"""The simulated stories of the demo: what each shows, and one report of all. No real system was recorded."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def simulate_stories(folder: Path, start: datetime | None = None) -> list[Simula
 
 
 def links(stories: Sequence[Simulated], settings: StackSettings) -> list[tuple[str, str]]:
-    """Return each story with the address of the board that shows it best, over its time."""
+    """Return the title of each story, and the address of the board that shows it best over its period."""
     return [
         (one.story.title, board_url(settings, one.story.boards[0], one.begin, one.end, {"system": one.systems}))
         for one in stories

@@ -28,7 +28,7 @@ def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
 
 
 class Rows:
-    """Rows to print: as a table where every column fits, if need be with texts on several lines, else a block a row.
+    """Rows to print: as a table where every column fits, if need be with folded texts; else as one block per row.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Rows:
     """
 
     def __init__(self, names: Sequence[str], rows: Sequence[Sequence[Any]], *, folded: bool = True) -> None:
-        """Take rows of as many values as there are names."""
+        """Keep the names and the rows, which have one value per name."""
         self._names, self._rows, self._folded = names, rows, folded
         self._table = _table(names, rows)
 

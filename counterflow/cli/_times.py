@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-GRAMMAR = "`2026-03-02`, `2026-03-02 08:00`, `now`, `today`, `yesterday`, `-2h`; a zone behind it, else UTC"
+GRAMMAR = "`2026-03-02`, `2026-03-02 08:00`, `now`, `today`, `yesterday`, `-2h`; a zone may follow, else UTC"
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO = re.compile(rf"-(\d{{1,6}})([{''.join(_UNITS)}])")
 _ZONED = re.compile(r"(?P<time>.+?)\s+(?P<zone>[A-Za-z]\w*(?:/[\w+-]+)*)")
@@ -21,7 +21,7 @@ class Time(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time, or fail with what is understood."""
+        """Return the time, or fail with the accepted forms."""
         if isinstance(value, datetime):
             return value
         try:
@@ -31,12 +31,12 @@ class Time(click.ParamType[datetime]):
 
 
 class LocalTime(click.ParamType[datetime]):
-    """A point in time as a listing would state it: without a zone behind it, it is of the zone of the file."""
+    """A point in time as a listing would state it: without a zone, it is in the zone of the file."""
 
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time, without a zone where none is given, or fail with what is understood."""
+        """Return the time, without a zone where none is given, or fail with the accepted forms."""
         if isinstance(value, datetime):
             return value
         zoned = _ZONED.fullmatch(str(value).strip())
@@ -45,7 +45,7 @@ class LocalTime(click.ParamType[datetime]):
             return stated.replace(tzinfo=ZoneInfo(zoned["zone"])) if zoned else stated
         except (ValueError, ZoneInfoNotFoundError, OSError):
             self.fail(
-                f"`{value}` is no time; try `2026-03-02 08:00`, with a zone behind it where --zone is another",
+                f"`{value}` is no time; try `2026-03-02 08:00`, followed by a zone where it is not that of --zone",
                 param,
                 ctx,
             )

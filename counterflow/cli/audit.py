@@ -65,7 +65,7 @@ def command(
     late = datetime.now(UTC) - timedelta(seconds=grace_s)
     with reader() as client:
         results = [compare(client, dataset, begin, end, late) for dataset in sorted(audited())]
-    said = _summary(agents, sampled, results)
+    counts = _summary(agents, sampled, results)
     if as_json:
         details = {
             "agents": [agent._asdict() for agent in agents],
@@ -75,10 +75,10 @@ def command(
                 for result in results
             ],
         }
-        sys.stdout.buffer.write(orjson.dumps({**said, **details}, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.buffer.write(orjson.dumps({**counts, **details}, option=orjson.OPT_APPEND_NEWLINE))
     else:
-        _print(agents, sampled, results, said, begin, end)
-    ctx.exit(1 if any(said[name] for name in ("lost", "duplicates", "sample_missing", "results_wrong")) else 0)
+        _print(agents, sampled, results, counts, begin, end)
+    ctx.exit(1 if any(counts[name] for name in ("lost", "duplicates", "sample_missing", "results_wrong")) else 0)
 
 
 def _accounts() -> list[Account]:
@@ -102,7 +102,7 @@ def _accounts() -> list[Account]:
 
 
 def _sample() -> list[Sampled]:
-    """Compare frames that have landed, of anywhere in the topics."""
+    """Compare a random sample of landed frames, from anywhere in the topics, with their tables."""
     from confluent_kafka import KafkaException
 
     from counterflow.pipelines.audit.sample import compare, frames, landed
@@ -143,7 +143,7 @@ def _print(
     agents: Sequence[Account],
     sampled: Sequence[Sampled],
     results: Sequence[Outcome],
-    said: dict[str, int],
+    counts: dict[str, int],
     begin: datetime,
     end: datetime,
 ) -> None:
@@ -178,4 +178,6 @@ def _print(
     out.print()
     for job, why in NOT_AUDITED.items():
         out.print(f"not audited: {job}: {why}", soft_wrap=True, markup=False)
-    out.print("\n" + "   ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in said.items()), soft_wrap=True)
+    out.print(
+        "\n" + "   ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()), soft_wrap=True
+    )

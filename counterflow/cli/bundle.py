@@ -1,4 +1,4 @@
-"""`counterflow bundle`: recordings that one can send, with names replaced and layouts and numbers kept."""
+"""`counterflow bundle`: packs recordings to send, with names replaced and layouts and numbers kept."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def command(
             raise CounterflowError(what, hint=f"--keep {left[0]} where it is no name", exit_code=2)
         after = _figures(list(_items(new.name, new.text, zone, system, date_order, at)))
         if after != figures:
-            what = f"{file.name}: with its names replaced other figures are read: {_difference(figures, after)}"
+            what = f"{file.name}: with its names replaced, its figures differ: {_difference(figures, after)}"
             raise CounterflowError(what, hint="--show lists the words; --keep WORD leaves one as it is", exit_code=2)
         number = folders.setdefault(Path(file.name).parent, len(folders) + 1)  # so that neighbours stay neighbours
         read[_free(read, number, new.name)] = dict(Counter(dataset for dataset, *_ in figures))
-    told = {"zone": zone.key, "date_order": date_order, "replaced": dict(names.kinds), "files": read}
-    _write(out, told, [(name, new.text) for name, new in zip(read, packed, strict=True)])
-    _print(out, told, names, show, as_json)
+    manifest = {"zone": zone.key, "date_order": date_order, "replaced": dict(names.kinds), "files": read}
+    _write(out, manifest, [(name, new.text) for name, new in zip(read, packed, strict=True)])
+    _print(out, manifest, names, show, as_json)
 
 
 def _free(taken: Collection[str], number: int, name: str) -> str:
@@ -113,7 +113,7 @@ def _text(name: str, content: bytes) -> _File:
         raise CounterflowError(f"{name} has more than {_MOST_BYTES >> 20} MiB", hint="send an hour of it", exit_code=2)
     if b"\0" in head or sum(byte >= 0x80 for byte in head) > len(head) / 4:
         hint = "iconv -f IBM-037 -t UTF-8, or export it as CSV"
-        raise CounterflowError(f"{name} is no text whose names could be found", hint=hint, exit_code=2)
+        raise CounterflowError(f"{name} is not text, so its names cannot be found", hint=hint, exit_code=2)
     return _File(name, content.decode("latin-1"))
 
 
@@ -136,7 +136,7 @@ def _items(
 
 
 def _figures(items: list[Any]) -> list[tuple[Any, ...]]:
-    """Return what names do not change: datasets, times and numbers of records, and reasons of rejects."""
+    """Return what replaced names must not change: datasets, times and numbers of records, and reasons of rejects."""
     from counterflow.collectors.records import Record, Reject
 
     found: list[tuple[Any, ...]] = []
@@ -157,24 +157,24 @@ def _difference(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]]) -> 
     return f"{len(before):,} items were read, now {len(after):,}"
 
 
-def _write(out: Path, told: dict[str, Any], files: list[tuple[str, str]]) -> None:
+def _write(out: Path, manifest: dict[str, Any], files: list[tuple[str, str]]) -> None:
     with tarfile.open(out, "w:gz") as archive:
-        for name, content in [("bundle.json", orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()), *files]:
+        for name, content in [("bundle.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode()), *files]:
             data = content.encode("latin-1")
             entry = tarfile.TarInfo(name)  # no owner, no time: neither is anybody's business
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
 
 
-def _print(out: Path, told: dict[str, Any], names: Pseudonyms, show: bool, as_json: bool) -> None:
+def _print(out: Path, manifest: dict[str, Any], names: Pseudonyms, show: bool, as_json: bool) -> None:
     if as_json:
         shown = {"words": names.words, "left": sorted(names.left)} if show else {}
-        click.echo(orjson.dumps({"archive": str(out), **told, **shown}))
+        click.echo(orjson.dumps({"archive": str(out), **manifest, **shown}))
         return
     if show:
         click.echo(f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}")
-    kinds = ", ".join(f"{count} of {kind}" for kind, count in told["replaced"].items()) or "none"
+    kinds = ", ".join(f"{count} of {kind}" for kind, count in manifest["replaced"].items()) or "none"
     click.echo(
-        f"{out}: {len(told['files'])} files, words replaced: {kinds}; none of them is left, figures are the same"
+        f"{out}: {len(manifest['files'])} files, words replaced: {kinds}; none of them is left, figures are the same"
     )
     click.echo("Look through it before you send it; docs/bundle.md describes how to send it.")

@@ -1,4 +1,4 @@
-"""`counterflow configure`: writes what parts in containers of their own share, before any of them starts."""
+"""`counterflow configure`: writes the files that parts in separate containers share, before any of them starts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 _HEALTH = "counterflow-health"
-"""The scrape job of one supervisor's parts; containers have an engine that supervises them, and no such process."""
+"""The scrape job of a supervisor's parts; containers are supervised by their engine, and have no such job."""
 
 
 @click.command()

@@ -28,7 +28,7 @@ from counterflow.cli._times import TIME
     show_default=True,
     help="Minutes of quiet time before.",
 )
-@click.option("--sql", "show_sql", is_flag=True, help="Print the statement whose rows each measure is made of.")
+@click.option("--sql", "show_sql", is_flag=True, help="Print the statement that each measure is computed from.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a name, one a line.")
 def command(
     system: str,
@@ -71,7 +71,7 @@ def command(
     out = console()
     out.print(f"{system}, {begin:%F %T} to {end:%F %T} UTC, against the {before_min} minutes before", markup=False)
     if not found:
-        out.print("Nothing that is collected of both times has changed.")
+        out.print("Nothing collected in both times has changed.")
     for name, of in groupby(found, key=lambda one: one.measure):
         measure = measures()[name]
         rows = [

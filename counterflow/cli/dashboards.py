@@ -34,7 +34,7 @@ def command() -> None:
 @click.option("--runbooks", help="Address of a runbook; {alert} is its name.  [default: its file in the checkout]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_json: bool) -> None:
-    """Write what Grafana and Prometheus read, made of charts, boards and alerts.
+    """Write the files that Grafana and Prometheus read, from charts, boards and alerts.
 
     In the folder: grafana/dashboards/, to provision, and grafana/import/, to import by hand; grafana/provisioning/;
     and prometheus/, the rules beside examples of configuration. A site names the addresses of its Grafana and its
@@ -50,8 +50,8 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
 
     if check:
         broken = unknown() or [
-            f"{uid}: {said}" if uid else said
-            for uid, said in (*illegible(), *lint([dashboard(one) for one in boards().values()]))
+            f"{uid}: {problem}" if uid else problem
+            for uid, problem in (*illegible(), *lint([dashboard(one) for one in boards().values()]))
         ]
         if as_json:
             click.echo(orjson.dumps({"wrong": broken}).decode())

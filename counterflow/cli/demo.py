@@ -47,7 +47,9 @@ class Input(NamedTuple):
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
 @click.option(
-    "--running", is_flag=True, help="Start and stop nothing: take what runs, as the containers of compose.yaml."
+    "--running",
+    is_flag=True,
+    help="Start and stop nothing: use a running stack, such as the containers of compose.yaml.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
 @click.option("--start", type=TIME, help="Begin the stories then, UTC.  [default: they end now]")
@@ -55,7 +57,7 @@ class Input(NamedTuple):
 def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start: datetime | None) -> None:
     """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
 
-    The stories end now, so that boards show them as they open; the last lines lead to each, with its time.
+    The stories end now, so that boards show them when opened; the last lines link to each, with its time.
 
     Exit status 1: a record was lost or duplicated, or a result is incomplete.
     """

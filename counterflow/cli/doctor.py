@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @on_option
-@click.option("--system", "systems", multiple=True, help="Only this system, with input it never had; may be repeated.")
+@click.option(
+    "--system", "systems", multiple=True, help="Only this system, including input it never had; may be repeated."
+)
 @click.option("--at", type=TIME, help="Judge what has stopped as of this time. [default: now; with --on, never]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a part and a finding, one a line.")
 @click.pass_context
@@ -73,7 +75,7 @@ def _print(troubles: Sequence[Trouble], findings: Sequence[Finding], *, named: b
         found = list(stopped)
         newest = max(one.newest for one in found if one.newest)
         subjects = ", ".join(dict.fromkeys(one.subject for one in found))
-        out.print(f"{system}: nothing arrives since {newest:%F %T} for {subjects}", markup=False)
+        out.print(f"{system}: nothing has arrived since {newest:%F %T} for {subjects}", markup=False)
         out.print(f"  to do: {found[0].advice}", markup=False)
     counted: Counter[tuple[str, str]] = Counter((finding.kind, finding.status) for finding in findings)
     out.print(_totals(counted, len({finding.system for finding in findings})))

@@ -14,13 +14,13 @@ from counterflow.base.errors import CounterflowError
 @click.argument("addresses", metavar="URL...", nargs=-1, required=True)
 @click.option("--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the copies.")
 @click.option(
-    "--follow", "every_s", metavar="SECONDS", type=click.IntRange(1), help="Look again so often, until stopped."
+    "--follow", "every_s", metavar="SECONDS", type=click.IntRange(1), help="Look again at this interval, until stopped."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file instead of its path.")
 def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: bool) -> None:
     """Mirror files of https://, s3:// and sftp:// addresses into a folder, where an agent may follow them.
 
-    A file that grows is appended to, an interrupted copy goes on. SFTP checks host keys. Needs the extra `remote`.
+    A file that grows is appended to, an interrupted copy is resumed. SFTP checks host keys. Needs the extra `remote`.
     """
     import orjson
 
@@ -40,7 +40,7 @@ def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: 
             except CounterflowError as error:
                 if not every_s:
                     raise
-                errors.print(f"{error.message}; tried again in {every_s} s", markup=False)
+                errors.print(f"{error.message}; trying again in {every_s} s", markup=False)
         if not every_s:
             return
         time.sleep(every_s)

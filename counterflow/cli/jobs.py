@@ -39,7 +39,7 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
 
     def report(found: Submission | CounterflowError) -> None:
         if isinstance(found, jobs.Submission):
-            _say(
+            _write(
                 as_json,
                 vars(found),
                 f"{found.job} {found.what}"
@@ -47,10 +47,10 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
                 + f", since it did not come back from {', '.join(found.given_up)}" * bool(found.given_up),
             )
         else:
-            _say(as_json, {"error": found.message}, found.message)
+            _write(as_json, {"error": found.message}, found.message)
 
     if watch:
-        jobs.watch(_cluster(home), _all_the_same(report), jobs=jobs.chosen(names))
+        jobs.watch(_cluster(home), _tolerant(report), jobs=jobs.chosen(names))
     for submission in jobs.submit(_cluster(home), jobs.chosen(names)):
         report(submission)
 
@@ -66,7 +66,7 @@ def listing(home: Path | None, as_json: bool) -> None:
     found = jobs.listing(_cluster(home))
     if as_json:
         for status in found:
-            _say(True, vars(status), "")
+            _write(True, vars(status), "")
         return
     rows = [
         {
@@ -91,7 +91,7 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
     from counterflow.pipelines import jobs
 
     for name in jobs.cancel(_cluster(home), jobs.chosen(names)):
-        _say(as_json, {"job": name, "what": "cancelled"}, f"{name} cancelled")
+        _write(as_json, {"job": name, "what": "cancelled"}, f"{name} cancelled")
 
 
 @command.command()
@@ -106,8 +106,8 @@ def rerun(
 ) -> None:
     """Recompute results (default: of all jobs) from what landed in the tables, and wait.
 
-    For intervals that stay incomplete, since their rows arrived so far apart that the running job had dropped its
-    state, and for rows that others replaced: a running job takes the first of them.
+    Use it for intervals that stay incomplete because their rows arrived so far apart that the running job had dropped
+    its state, and for rows that later ones replaced: a running job takes the first.
     """
     from counterflow.pipelines import jobs
     from counterflow.pipelines.jobs.landed import Tables
@@ -117,15 +117,15 @@ def rerun(
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
     settings = StackSettings.running(home=home)
-    period, those = jobs.Period(begin, end, system), jobs.chosen(names)
+    period, selected = jobs.Period(begin, end, system), jobs.chosen(names)
     with connected("reader", exit_code=1, home=home) as client:
         tables = Tables(client, settings.kafka("flink"))
-        written = jobs.rerun(cluster(settings), period, those, tables=tables)
+        written = jobs.rerun(cluster(settings), period, selected, tables=tables)
     for dataset, rows in written.items():
-        _say(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
+        _write(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
 
 
-def _all_the_same(report: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
+def _tolerant(report: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
     """Wrap `report` so that a full log disk does not end the process."""
 
     def tried(found: Submission | CounterflowError) -> None:
@@ -158,13 +158,13 @@ def render(name: str, to: Path, home: Path | None, as_json: bool) -> None:
         job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
     )
     if as_json:
-        _say(True, {"job": job.name, "files": [str(path) for path in written]}, "")
+        _write(True, {"job": job.name, "files": [str(path) for path in written]}, "")
         return
     for path in written:
         click.echo(path)
 
 
-def _say(as_json: bool, fields: dict[str, object], text: str) -> None:
+def _write(as_json: bool, fields: dict[str, object], text: str) -> None:
     import orjson
 
     click.echo(orjson.dumps(fields).decode() if as_json else text)

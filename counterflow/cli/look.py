@@ -1,4 +1,4 @@
-"""`counterflow look`: from recordings to what limited their systems, and a report, with nothing running."""
+"""`counterflow look`: states from recordings what limited their systems, and writes a report, without any service."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
-"""Files without any record that are named one by one."""
+"""Maximum number of files without a record that are named."""
 _SYSTEMS = 8
-"""Systems whose findings fit a screen; a pipe gets those of all."""
+"""Systems whose findings a terminal shows; a pipe gets those of all."""
 _DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
-_OTHERS = "{:,} more have theirs by `look --keep DIR`, then `report --on DIR --system NAME`."
+_OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
 @click.command()
@@ -100,7 +100,7 @@ def command(
                 )
             else:
                 _print(console(), read, measured, found)
-            sys.stdout.flush()  # findings are read while the report is made
+            sys.stdout.flush()  # the user reads the findings while the report is made
             unread = _report_unread(read, paths)
             if export is not None:
                 with _refusals(export):
@@ -118,13 +118,13 @@ def command(
 
 
 def _end(number: int, _frame: object) -> None:
-    """End as a program does that a signal ends, but close the engine and remove what is temporary."""
+    """Exit with the status of a program that a signal ends, but close the engine and remove temporary files."""
     sys.exit(128 + number)
 
 
 @contextmanager
 def _refusals(*folders: Path) -> Iterator[None]:
-    """State what the disk refuses, to this process or to the engine in it, as a sentence; `folders` are written to."""
+    """Raise a refusal by the disk, to this process or its engine, as `CounterflowError`; `folders` are written to."""
     from counterflow.base.clickhouse import ClickHouseError
 
     hint = f"look needs room in {tempfile.gettempdir()} (TMPDIR names another), in --keep and in --out"
@@ -141,7 +141,7 @@ def _refusals(*folders: Path) -> Iterator[None]:
 
 
 def _try(folder: Path) -> None:
-    """Refuse a folder that cannot be written to before anything is read."""
+    """Before anything is read, refuse a folder that cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -152,7 +152,7 @@ def _try(folder: Path) -> None:
 
 
 def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
-    """Yield the files below the paths, sorted within a folder; `-` and what is elsewhere is copied into `folder`."""
+    """Yield the files below the paths, sorted within a folder; `-` and remote files are copied into `folder`."""
     for path in local(paths, folder):
         if path.is_dir():
             yield from sorted(file for file in path.rglob("*") if file.is_file())
@@ -178,7 +178,7 @@ def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], fou
             words = severity, Text(one.at[:16], "dim"), Text(inert(one.finding))
             if out.is_terminal:
                 table.add_row(*words)
-            else:  # a line a finding, whatever its length
+            else:  # one line per finding, whatever its length
                 click.echo("  ".join(word.plain for word in words))
         if out.is_terminal:
             out.print(table)
@@ -189,7 +189,7 @@ def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], fou
 
 
 def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
-    """Name the files without a record, and return how many; what describes a folder is none of its recordings."""
+    """Name the files without a record and return how many; a file that describes its folder does not count."""
     unread = [one for one in read if one.error]
     for about in [one for one in unread if one.path not in named and _DESCRIBES.match(one.path.name)]:
         unread.remove(about)

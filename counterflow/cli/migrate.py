@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
     "--url",
     "urls",
     multiple=True,
-    help="HTTP address of a server, of a cluster one a shard; default: the running stack.",
+    help="HTTP address of a server; for a cluster, one per shard; default: the running stack.",
 )
 @click.option("--user", default="migrator", show_default=True, help="User with the right to create tables.")
 @click.option("--password-file", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="With --url.")
@@ -65,5 +65,5 @@ def command(
             continue
         for name in applied:
             click.echo(name)
-        told = f"{len(applied)} migrations applied" if applied else "nothing to apply"
-        click.echo(f"{url}: {told}" if len(urls) > 1 else told, err=True)
+        summary = f"{len(applied)} migrations applied" if applied else "nothing to apply"
+        click.echo(f"{url}: {summary}" if len(urls) > 1 else summary, err=True)

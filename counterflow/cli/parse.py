@@ -32,7 +32,7 @@ def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.command()
 @file_options
 @click.option(
-    "--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List what is read, and stop."
+    "--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List the formats, and stop."
 )
 @click.option("--summary", is_flag=True, help="Count instead: records by dataset, anomalies by reason.")
 @click.pass_context

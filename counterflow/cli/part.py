@@ -10,9 +10,9 @@ import click
 @click.command()
 @click.argument("name", metavar="PART")
 def command(name: str) -> None:
-    """Run one part in the foreground, as `counterflow up` starts it; who starts this process supervises it.
+    """Run one part in the foreground, as `counterflow up` starts it; whoever starts this process supervises it.
 
-    The containers of compose.yaml and of the chart's session cluster run their parts so.
+    The containers of compose.yaml and of the chart's session cluster run their parts this way.
     """
     from counterflow.base.errors import CounterflowError
     from counterflow.stack.launch import clear

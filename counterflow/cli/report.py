@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 4
 """Drawing processes; each needs 100 MB."""
 _NAMED = 5
-"""Systems that are named where there is nothing to report."""
+"""Maximum number of systems named where there is nothing to report."""
 
 
 @click.command()
@@ -100,9 +100,9 @@ def command(
     if as_json:
         import orjson
 
-        told = {"page": str(written), "from": first, "to": last, "pictures": len(report.drawn) if pictures else 0}
+        result = {"page": str(written), "from": first, "to": last, "pictures": len(report.drawn) if pictures else 0}
         failed = [{"chart": title, "error": text} for title, text in report.failed]
-        click.echo(orjson.dumps({**told, "failed": failed}, option=orjson.OPT_UTC_Z).decode())
+        click.echo(orjson.dumps({**result, "failed": failed}, option=orjson.OPT_UTC_Z).decode())
     else:
         click.echo(written)
     if not kept() and not as_json:
@@ -122,7 +122,7 @@ def _range(
     end: datetime | None,
     comparison: Comparison | None,
 ) -> tuple[datetime, datetime]:
-    """Return the period: as asked, else that of the compared runs, else all that was recorded of the systems."""
+    """Return the period: the given one, else that of the compared runs, else all that was recorded of the systems."""
     if comparison:
         begin = begin or datetime.fromtimestamp(min(run.run.begin_s for run in comparison.runs), UTC)
         end = end or datetime.fromtimestamp(max(run.run.end_s for run in comparison.runs), UTC)
@@ -159,11 +159,11 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
 
     Raises
     ------
-    CounterflowError : the disk refuses it, or what draws is not installed; exit code 2.
+    CounterflowError : the disk refuses it, or a library of the report is not installed; exit code 2.
     """
     try:
         return _write(report, folder, pictures=pictures)
-    except OSError as error:  # of a full disk the library names no file
+    except OSError as error:  # the error of a full disk names no file
         what = f"{error.filename or folder}: {error.strerror or error}"
         raise CounterflowError(what, hint="--out names another folder", exit_code=2) from None
 

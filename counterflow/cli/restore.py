@@ -1,4 +1,4 @@
-"""`counterflow restore`: restores a copy of `counterflow backup`."""
+"""`counterflow restore`: restores a copy that `counterflow backup` made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(name: str, yes: bool, as_json: bool) -> None:
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.running()
-    offsets(settings, name)  # what is wrong with the copy is known before anybody is asked
+    offsets(settings, name)  # reports a broken copy before the prompt
     if not yes:
         click.confirm("All tables will be replaced by those of the copy. Continue?", abort=True)
     again = restore(settings, name)

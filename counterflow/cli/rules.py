@@ -55,7 +55,7 @@ _settings = click.option(
 
 
 def _intervals(command: F) -> F:
-    """Give a command RULE, where its intervals come from, and the parameters to set."""
+    """Give a command RULE, the source of its intervals, and the parameters to set."""
     for option in (_settings, _end, _begin, _source, _rule, on_option):
         command = option(command)
     return command
@@ -69,7 +69,7 @@ def command() -> None:
 @command.command("list")
 @_json
 def listing(as_json: bool) -> None:
-    """List the rules and what they answer."""
+    """List the rules and the questions that they answer."""
     _print([{"rule": rule.name, "question": rule.question} for rule in rules().values()], as_json)
 
 

@@ -44,7 +44,7 @@ def generate(as_json: bool) -> None:
     "--as", "form", type=click.Choice(["clickhouse", "flink", "json-schema"]), default="clickhouse", show_default=True
 )
 def show(dataset: str, form: str) -> None:
-    """Print DATASET as statements of ClickHouse, which a new migration begins with, or of Flink, or as JSON Schema."""
+    """Print DATASET as ClickHouse statements, with which a new migration begins, as Flink's, or as JSON Schema."""
     from counterflow.schemas.clickhouse_ddl import migration
     from counterflow.schemas.definition import datasets
     from counterflow.schemas.flink_ddl import flink_sql

@@ -27,7 +27,7 @@ FORMATS = {
     "csv": "CSVWithNames",
     "jsonl": "JSONEachRow",
 }
-"""What the engine is asked for. The table is drawn here, from rows that keep two columns of one name apart."""
+"""Formats requested from the engine. The table is drawn here, from rows that keep columns of the same name apart."""
 _JSON: Settings = {
     "output_format_json_quote_64bit_integers": 0,
     "output_format_json_escape_forward_slashes": 0,
@@ -37,7 +37,7 @@ ROWS_OF_A_TERMINAL = 1_000
 
 _COLUMNS = "system.columns WHERE database = 'counterflow' AND position({statement:String}, table) > 0"
 _NAMES = {46: "system.functions", 47: _COLUMNS, 60: "system.tables", 73: "system.formats"}
-"""Where the names are that an error, by its code, says are unknown."""
+"""Where to find the valid names, by the code of an error about an unknown name."""
 _NOISE = re.compile(
     r"[.:]? [Ii]n scope |: while executing |\. Expected one of|\. Stack trace:|\. \([A-Z_]+\) \(version"
 )
@@ -86,8 +86,8 @@ def command(
     with reader() as client:
         require(client, systems)
         try:
-            with client.stream(query, {"default_format": wanted, **_JSON, **settings}) as (came, pieces):
-                if came == wanted == FORMATS["table"]:
+            with client.stream(query, {"default_format": wanted, **_JSON, **settings}) as (actual, pieces):
+                if actual == wanted == FORMATS["table"]:
                     _draw(pieces)
                 else:
                     _copy(pieces)
@@ -101,7 +101,7 @@ def _copy(pieces: Iterator[bytes]) -> None:
             sys.stdout.write(inert(text, keep="\n\t"))
     else:
         sys.stdout.buffer.writelines(pieces)
-    sys.stdout.flush()  # here a reader that is gone ends the command quietly
+    sys.stdout.flush()  # if the reader is gone, the command ends here, quietly
 
 
 def _draw(pieces: Iterator[bytes]) -> None:
@@ -124,7 +124,7 @@ def _explained(client: ClickHouse, statement: str, error: ClickHouseError) -> Co
     text = " ".join(text.split()).rstrip(".:")
     names = re.findall(r"[\w.]*\w", re.split(r"[](]", meant)[0])
     cutoff = 0 if names else 0.6
-    # The engine knows no aggregate function and no name that differs by more than two letters.
+    # The engine suggests no aggregate function, and no name that differs by more than two letters.
     if error.code in _NAMES and (error.code == 46 or not names):
         known = client.rows(f"SELECT DISTINCT name FROM {_NAMES[error.code]}", {"param_statement": statement})
         names += [row["name"] for row in known]

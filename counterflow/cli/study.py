@@ -145,7 +145,7 @@ def _predicted(of: Prediction) -> dict[str, object]:
 
 
 def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
-    """Return a labelled or configured run with its figures; a missing run has exit code 2."""
+    """Return a labelled or configured run with its figures; a missing run raises with exit code 2."""
     from datetime import UTC, datetime
 
     from counterflow.analysis.studies.figures import SLACK_S, measured

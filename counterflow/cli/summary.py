@@ -22,7 +22,7 @@ from counterflow.collectors.summary import Summaries
 @click.command()
 @file_options
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object a line: of a file and system; MB are 1,048,576 bytes."
+    "--json", "as_json", is_flag=True, help="One JSON object a line, per file and system; MB are 1,048,576 bytes."
 )
 @click.pass_context
 def command(

@@ -88,7 +88,7 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
             f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="choose another user with --as", exit_code=2
         ) from None
     if as_json:
-        told = {"bootstrap": kafka.bootstrap, "topics": [topic.name for topic in wanted], "users": users}
-        click.echo(orjson.dumps(told).decode())
+        result = {"bootstrap": kafka.bootstrap, "topics": [topic.name for topic in wanted], "users": users}
+        click.echo(orjson.dumps(result).decode())
     else:
         click.echo(f"{len(wanted)} topics exist", err=True)

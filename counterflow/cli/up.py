@@ -39,16 +39,16 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
     from counterflow.stack.settings import StackSettings
 
     out = console(stderr=as_json, soft_wrap=True)
-    running, asked = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
+    running, requested = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
     found = status(running)
-    if found and asked.grafana and not running.grafana:  # the one part that is there or not
-        running = running.model_copy(update={"grafana": asked.grafana, "grafana_port": asked.grafana_port})
+    if found and requested.grafana and not running.grafana:  # the one optional part
+        running = running.model_copy(update={"grafana": requested.grafana, "grafana_port": requested.grafana_port})
     elif found and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         if as_json:
             _print_json(running)
         return
-    settings = running if found else asked
+    settings = running if found else requested
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
         raise CounterflowError(
             f"{' and '.join(elsewhere)} points to your own servers, but this command starts new ones",
@@ -68,7 +68,7 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
 
 
 def _stay(settings: StackSettings) -> None:
-    """Wait for SIGTERM or SIGINT, and stop the stack; raises `CounterflowError` where its supervisor ended before."""
+    """Wait for SIGTERM or SIGINT, and stop the stack; raises `CounterflowError` if its supervisor ends first."""
     import signal
 
     from counterflow.stack import supervision

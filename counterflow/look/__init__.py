@@ -1,5 +1,5 @@
-"""From files to results without services: read on all cores, landed in the engine in this process, computed there.
+"""Computes results from files without services: reads on all cores, lands in this process's engine, computes there.
 
-The schema and the views are those of the line. What a Flink job computes is here computed by its audit, which is its
-second definition; rules and wires are the very functions of the jobs.
+Schema and views are those of the line. In place of a Flink job runs its audit, the second definition of its result;
+rules and wires are the functions of the jobs themselves.
 """

@@ -1,4 +1,4 @@
-"""What stands in the report of a look: for each system its own range, and the boards whose counters it has."""
+"""The chapters of the report of `look`: for each system its own range, and the boards whose counters it has."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
 """Boards about many systems, or about the line, which does not run here."""
 _LAST = ("cf-configuration",)
 MOST_SYSTEMS = 10
-"""With chapters of their own, so that a browser opens the report in two seconds; the findings are about all."""
+"""Systems with a chapter, so that a browser opens the report in two seconds; the findings cover all systems."""
 
 
 def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequence[str]) -> tuple[list[Chapter], int]:
-    """Return a chapter a system, with its own range, and the number of systems that have none.
+    """Return one chapter per system, with its own range, and the number of systems that have none.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequen
 
 
 def _boards(has: frozenset[str], platform: str | None) -> Iterator[str]:
-    """Yield the boards of a system: that of its platform first, which takes the place of the one for every system."""
+    """Yield the boards of a system: first that of its platform, which replaces the board for every system."""
     left_out = {*_PART_OF_LINE, *ON_REQUEST}
     order = {uid: (board.platform is None, uid not in FIRST, uid in _LAST, uid) for uid, board in boards().items()}
     for uid in sorted(boards().keys() - left_out, key=order.__getitem__):

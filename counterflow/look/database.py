@@ -1,4 +1,4 @@
-"""The database of one look: gone with it, or in a folder that the next look adds to."""
+"""The database of one `look`: temporary, or in a folder to which the next one adds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHER = "use the version that made it, or another folder, into which all is rea
 
 
 def reading(folder: Path) -> Embedded:
-    """Open the database that `look --keep` left in a folder, only to read it.
+    """Open the database that `look --keep` left in a folder, read-only.
 
     Raises
     ------
@@ -47,12 +47,12 @@ def reading(folder: Path) -> Embedded:
 class Database:
     """The engine with the schema of the line; use as a context manager.
 
-    It is opened while files are read.
+    It opens in the background while files are read.
 
     Parameters
     ----------
-    folder : where it is.
-    kept : whether a next look adds to it; else it has no ledger and no rollups, and is new.
+    folder : of the database.
+    kept : whether the next `look` adds to it; a database that is not kept is new, without ledger and rollups.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class Database:
     """
 
     def __init__(self, folder: Path, *, kept: bool) -> None:
-        """Begin to open or create it."""
+        """Start to open or create the database."""
         from counterflow.base.embedded import library
 
         library()
@@ -74,12 +74,12 @@ class Database:
         self._known: dict[str, list[int]] = {}
         if self._listed is not None and self._listed.exists():
             self._known = json.loads(self._listed.read_text(encoding="utf-8"))
-        beside = ThreadPoolExecutor(1)
-        self._engine = beside.submit(_kept if kept else _new, folder / _ENGINE)
-        beside.shutdown(wait=False)
+        background = ThreadPoolExecutor(1)
+        self._engine = background.submit(_kept if kept else _new, folder / _ENGINE)
+        background.shutdown(wait=False)
 
     def __enter__(self) -> Self:
-        """Return it."""
+        """Return the database."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,7 +101,7 @@ class Database:
         at: datetime | None,
         system: str | None,
     ) -> Iterator[Read]:
-        """Read the files that are new or changed since they were read, and yield what each gave."""
+        """Read the files that are new, or changed since they were last read, and yield the outcome of each."""
         from counterflow.look.reading import read
 
         fresh = [path for path in paths if self._known.get(str(path.resolve())) != _stamp(path)]
@@ -118,13 +118,13 @@ class Database:
             self._listed.write_text(json.dumps(self._known), encoding="utf-8")
 
     def compute(self) -> dict[str, Measured]:
-        """Compute all results; return what landed of each system, none where no interval did."""
+        """Compute all results; return what landed for each system, empty where no interval did."""
         from counterflow.look.results import compute
 
         return compute(self.client)
 
     def findings(self) -> list[Finding]:
-        """Return what limited the systems, the worst first, each system's together."""
+        """Return what limited the systems: grouped by system, the worst findings of each first."""
         from counterflow.analysis.findings import findings
 
         return findings(self.client)
@@ -134,7 +134,7 @@ class Database:
 
         Raises
         ------
-        OSError : the folder takes no more; none of them is there, and those of an earlier export are unchanged.
+        OSError : the folder cannot take the files; it gets none, and those of an earlier export are unchanged.
         """
         from counterflow.schemas.definition import datasets
 

@@ -1,4 +1,4 @@
-"""The database of a look that is not kept: its schema is made once, kept as an archive, and unpacked by each look."""
+"""The database of a `look` without --keep: the schema is made once and cached as an archive that each look unpacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from counterflow.schemas.migrations import FEEDS, migrate, migrations
 
 
 def opened(folder: Path) -> Embedded:
-    """Return an engine with the schema but without feeds of ledger and rollups, in a folder that does not exist."""
+    """Return an engine with the schema but without feeds of ledger and rollups, in a folder that does not exist yet."""
     digest = hashlib.sha256("".join(m.sha256 for m in migrations()).encode()).hexdigest()[:16]
     archive = cached(f"schema-{version('chdb-core')}-{digest}.tar", lambda: _made(folder))
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
@@ -27,7 +27,7 @@ def opened(folder: Path) -> Embedded:
 def _made(folder: Path) -> bytes:
     """Return the folder of such an engine as an archive."""
     with Embedded(folder) as engine:
-        engine.post("SET fsync_metadata = 0")  # a wait for the disk for each of some hundred tables and views
+        engine.post("SET fsync_metadata = 0")  # saves a wait for the disk for each of some hundred tables and views
         migrate(engine, without={FEEDS})
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:

@@ -1,4 +1,4 @@
-"""Reads recordings in processes of their own; each file becomes frames in files of JSON lines, one a dataset."""
+"""Reads recordings in separate processes; each becomes frames in files of JSON lines, one per dataset."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "look"
 _SMALL = 8_000_000
-"""Bytes of files that are read in this process: another takes longer to start."""
+"""Files with fewer bytes in total are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
 _INSERT = 8_000_000
 """Bytes of pieces that are inserted together; the engine takes up to thirty times as much memory for them."""
 _PIECES = 1_000
-"""So many pieces are inserted together whatever their size."""
+"""Number of pieces that are inserted together whatever their size."""
 _TOGETHER, _FILES = 2_000_000, 100
 """Bytes and number of small files whose rows share pieces: a piece costs the engine half a millisecond."""
 _WAITING, _LAND_S = 16, 1.0
-"""Jobs that wait for a process, and how often is looked for pieces: neither may grow with the number of files."""
+"""Jobs that wait for a process, and seconds between checks for pieces: neither may grow with the number of files."""
 _COMPLETE = ".jsonl"
 SETTINGS: Settings = {
     "date_time_input_format": "best_effort",
@@ -54,13 +54,13 @@ SETTINGS: Settings = {
 
 @dataclass
 class Read:
-    """What one file gave, or one member of an archive.
+    """The outcome of one file, or of one member of an archive.
 
     Parameters
     ----------
     path : the file, or the archive.
-    name : the file as text, of a member behind that of its archive.
-    format : that recognised it; None where none did.
+    name : the file as text; for a member, after that of its archive.
+    format : the one that recognised it; None where none did.
     rows : number of rows by dataset.
     anomalies : number of rejects by reason.
     error : why the file gave nothing; None where it gave a row.
@@ -85,12 +85,12 @@ def read(
     system: str | None = None,
     first: int = 0,
 ) -> Iterator[Read]:
-    """Read files on all cores and insert their rows; yields what each gave, in the order in which they end.
+    """Read files on all cores and insert their rows; yield the outcome of each, in order of completion.
 
-    A compressed or packed file yields an outcome a member.
+    A compressed or packed file yields an outcome per member.
 
-    `client` returns the engine when it is ready. `spool` is an empty folder for the rows on their way; `first` numbers
-    the files, so that no two rows have one number.
+    `client` returns the engine when it is ready. `spool` is an empty folder for rows that are not inserted yet; `first`
+    is the number of the first file, so that no two rows share a number.
     """
     work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, at=at, system=system)
     jobs = list(enumerate(paths, first))
@@ -99,7 +99,7 @@ def read(
 
 
 def _land(spool: Path, client: Callable[[], ClickHouse], least: int) -> None:
-    """Insert the complete pieces of each dataset that has at least so many bytes of them: an insert costs 30 ms."""
+    """Insert the complete pieces of each dataset that has `least` bytes or `_PIECES` of them: an insert costs 30 ms."""
     pieces: dict[str, list[Path]] = {}
     for piece in sorted(spool.glob(f"*{_COMPLETE}")):
         pieces.setdefault(piece.name.split(".")[2], []).append(piece)
@@ -119,7 +119,7 @@ Job = tuple[int, Path]
 def _on_all_cores(
     work: Callable[[Sequence[Job]], list[Read]], jobs: list[Job], meanwhile: Callable[[], None]
 ) -> Iterator[Read]:
-    """Yield the outcomes of each job as it ends; `meanwhile` is called once a second."""
+    """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
     sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
     if sum(sizes) < _SMALL:
@@ -139,7 +139,7 @@ def _on_all_cores(
 
 
 def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[list[Job]]:
-    """Yield jobs in order, as many together as have at most so many bytes, or one that has more."""
+    """Yield jobs in order, in groups of at most `most` bytes and `_FILES` files; a larger file forms its own."""
     some: list[Job] = []
     held = 0
     for job, size in zip(jobs, sizes, strict=True):
@@ -153,8 +153,8 @@ def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[
 
 @contextmanager
 def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
-    """Give processes that end with this one, however it ends, and at once where the block is left by an exception."""
-    context = get_context("spawn")  # forked ones would share the engine's threads, which do not survive
+    """Yield a pool whose processes end with this one, however it ends, and at once if an exception leaves the block."""
+    context = get_context("spawn")  # the engine's threads do not survive a fork
     closes, held = context.Pipe(duplex=False)
     with closes, held, ProcessPoolExecutor(number, context, _end_when, (closes,)) as pool:
         try:
@@ -165,7 +165,7 @@ def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_when(closes: Connection) -> None:
-    """End this process when the other end of a pipe is closed, as it is when its process ends."""
+    """End this process when the other end of a pipe closes, as it does when its owner ends."""
 
     def wait_for_it() -> None:
         closes.poll(None)
@@ -263,7 +263,7 @@ class _Rows:
 
 
 class _Pieces:
-    """Frames on their way in files, one a dataset until it has its rows."""
+    """Writes frames to files: one per dataset at a time, complete once it has `_PIECE` rows."""
 
     def __init__(self, stem: Path) -> None:
         self._stem = stem
@@ -287,7 +287,7 @@ class _Pieces:
             self._complete(dataset)
 
     def _complete(self, dataset: str) -> None:
-        """Close a piece and give it the name that shows that it is complete."""
+        """Close a piece and rename it as complete."""
         self._held[dataset] = 0
         with self._files.pop(dataset) as file:
             written = Path(file.name)

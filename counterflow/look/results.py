@@ -30,7 +30,7 @@ class Measured(NamedTuple):
     ----------
     begin, end : of its intervals, UTC.
     records : rows of counters, each once.
-    datasets : those that have rows, alone and as `<dataset>/<format>`.
+    datasets : those that have rows, as `<dataset>` and as `<dataset>/<format>`.
     """
 
     begin: datetime
@@ -39,13 +39,13 @@ class Measured(NamedTuple):
     datasets: frozenset[str]
 
     def __add__(self, other: Measured) -> Measured:  # type: ignore[override]
-        """Return both together."""
+        """Return both combined."""
         begin, end = min(self.begin, other.begin), max(self.end, other.end)
         return Measured(begin, end, self.records + other.records, self.datasets | other.datasets)
 
 
 def measured(client: ClickHouse) -> dict[str, Measured]:
-    """Return what landed of each system."""
+    """Return what landed for each system."""
     counters = (name for name, dataset in datasets().items() if dataset.measured)
     found: dict[str, Measured] = {}
     for row in client.rows(" UNION ALL ".join(map(_reach, counters)), {"final": 1}):
@@ -56,7 +56,7 @@ def measured(client: ClickHouse) -> dict[str, Measured]:
 
 
 def compute(client: ClickHouse) -> dict[str, Measured]:
-    """Compute all results of all that landed; returns what it is of each system, none where no interval landed."""
+    """Compute all results from what landed; return what landed for each system, empty where no interval did."""
     by_system = measured(client)
     if not by_system:
         return {}
@@ -101,7 +101,7 @@ def _recompute(client: ClickHouse, dataset: str, begin: datetime, end: datetime)
 
 
 def _wires(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
-    """Yield the wire of every sample of an NRG or RDMA link, by those settings that the job's own statement selects."""
+    """Yield the wire of every sample of an NRG or RDMA link, from the settings that the job's own statement selects."""
     matters = next(statement for statement in job.statements if "FROM config" in statement).rpartition("WHERE ")[2]
     samples = client.rows(
         "SELECT system, link_type, link, toUnixTimestamp64Milli(ts) AS ts_ms FROM counterflow.link "
@@ -122,7 +122,7 @@ def _wires(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _verdicts(client: ClickHouse, job: Job) -> Iterator[dict[str, Any]]:
-    """Yield the verdicts of a rule on every interval; the intervals are those of the job, by its own statement."""
+    """Yield the verdicts of a rule on every interval that the job's own statement selects."""
     view = next(statement for statement in job.statements if "VIEW intervals AS" in statement)
     select = view.partition("VIEW intervals AS")[2].replace("FROM ", "FROM counterflow.")
     select = select.replace(" AS STRING)", " AS String)")

@@ -50,7 +50,7 @@ def simulate(name: str, out: Path, seed: int = 1, start: datetime = START) -> Si
 
 
 def begin_of(name: str, end: datetime) -> datetime:
-    """Return when a case must start to end by then; its intervals begin at multiples of their length."""
+    """Return when a case must start to end by `end`; its intervals begin at multiples of their length."""
     case = cases()[name]
     length = max(placed.end for placed in _placed(case, "", START)) - START
     begin_s = int((end - length).timestamp())

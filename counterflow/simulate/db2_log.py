@@ -64,7 +64,7 @@ def _row(run: LogRun, at: datetime, counts: Sequence[int]) -> str:
 
 
 def _rates(one: Placed[LogRun]) -> Iterator[float]:
-    """Yield the growth of each counter a second."""
+    """Yield the growth of each counter per second."""
     run = one.run
     written = run.log_mb_s * 1e6 * COPIES / CI_BYTES
     ios = written / CIS_PER_IO

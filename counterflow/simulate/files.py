@@ -15,7 +15,7 @@ class Written(NamedTuple):
 
 
 class Output:
-    """Files below a folder, one below it for each system and `SITE`."""
+    """Files below a folder, in one subfolder per system, and in `SITE`."""
 
     def __init__(self, out: Path) -> None:
         """Start without files."""

@@ -32,7 +32,7 @@ def tables(
 ) -> dict[str, list[Row]]:
     """Return the rows of the partition by table, from those of its jobs in QAPMJOBMI and QAPMJOBWT.
 
-    Empty where no run describes its disks.
+    The result is empty where no run describes its disks.
     """
     rows: dict[str, list[Row]] = {"QAPMCONF": [], "QAPMISUM": [], "QAPMPOOLB": [], "QAPMDISK": [], "QAPMDISKRB": []}
     by_interval = {number: list(of) for number, of in groupby(jobs, key=lambda row: row["INTNUM"])}

@@ -58,7 +58,7 @@ class MirrorCase(Case[Run]):
 
 
 def _systems(placed: Sequence[Placed[Run]]) -> dict[str, tuple[str, str]]:
-    """Return the systems in order of appearance, with the addresses of both ends of their link, the own one first.
+    """Return the systems in order of appearance, with the addresses of both ends of their link, its own first.
 
     Partitions with links come in pairs: what one sends, the next receives.
     """

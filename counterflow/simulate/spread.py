@@ -49,6 +49,6 @@ def between(low: int, mean: float, high: int, profile: Sequence[float]) -> list[
 
 
 def profile(parts: int, random: Random) -> list[float]:
-    """Return figures from 0 to 1, including both, in no order."""
+    """Return figures from 0 to 1, including both, in random order."""
     inner = [random.uniform(0.02, 0.98) for _ in range(parts - 2)]
     return random.sample([0.0, 1.0, *inner], parts)

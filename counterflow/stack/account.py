@@ -98,7 +98,7 @@ def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> 
 
 
 def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int:
-    """Wait up to `timeout_s` until every sample of RDMA links and Db2 logs of `agent_id` is judged; returns the rest.
+    """Wait up to `timeout_s` until all RDMA link and Db2 log samples of `agent_id` are judged; return how many are not.
 
     A link sample is judged when its verdict includes its wire, and capacity and load of its port where it has one; it
     ought to have one where the HMC lists ports of the system. A log sample is judged when its verdict includes

@@ -36,7 +36,7 @@ def write(settings: StackSettings) -> Path:
 
 
 def other_broker(settings: StackSettings) -> str | None:
-    """Return the broker that the file names, where it is not that of the stack."""
+    """Return the broker that the file names, if it is not the stack's; else None."""
     try:
         named = yaml.safe_load((settings.home / FILE).read_text())["kafka"]["bootstrap"]
     except (OSError, yaml.YAMLError, KeyError, TypeError):

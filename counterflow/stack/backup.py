@@ -43,7 +43,7 @@ _offsets = TypeAdapter(list[Landed])
 
 
 def backup(settings: StackSettings, name: str) -> Path:
-    """Copy the tables and the Kafka offsets that they cover; returns the folder. Landing is paused meanwhile.
+    """Copy the tables and the Kafka offsets that they cover; return the folder. Landing is paused meanwhile.
 
     Raises `CounterflowError` where the copy already exists, or a server refuses or does not answer.
     """
@@ -62,7 +62,7 @@ def backup(settings: StackSettings, name: str) -> Path:
 
 
 def restore(settings: StackSettings, name: str) -> int:
-    """Restore the tables, and rewind the lander to what arrived since; returns the number of offsets to land again.
+    """Restore the tables, and rewind the lander to the end of the copy; return the number of offsets to land again.
 
     The current tables are dropped. Raises `CounterflowError` where the copy does not exist, before anything is dropped,
     or where a server refuses or does not answer.
@@ -76,13 +76,13 @@ def restore(settings: StackSettings, name: str) -> int:
             migrate(client)
         had = {(one.topic, one.partition): one.offset for one in landed}
         since = {(one.topic, one.partition): one.offset for one in _committed(settings)}
-        # the copy has nothing of a partition that had no offset then
+        # the copy has no rows of a partition that had no offset then
         _go_back(settings, {place: had.get(place, 0) for place in {*had, *since}})
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
 
 def offsets(settings: StackSettings, name: str) -> list[Landed]:
-    """Return up to where each partition had landed when the copy `name` was made.
+    """Return the offset up to which each partition had landed when the copy `name` was made.
 
     Raises `CounterflowError` where there is no such copy, or it cannot be read.
     """

@@ -1,6 +1,6 @@
 """The certificate by which Flink's processes and their clients recognise each other.
 
-A home has one key pair, and its certificate is signed by itself: who holds the key is the stack, and nobody else is
+A home has one key pair, whose certificate is self-signed: whoever holds the key is the stack, and nobody else is
 trusted. Java reads it from a PKCS12 store, Python from a PEM file; only their owner can read either.
 """
 
@@ -28,14 +28,14 @@ from counterflow.stack.settings import HOST, StackSettings
 
 VALID = timedelta(days=3650)
 LEFT = timedelta(days=365)
-"""A certificate with less is renewed when a part starts: the part may run as long as this."""
+"""A certificate with less time left is renewed when a part starts: the part may run this long."""
 _NAME, _PASSWORD = "counterflow-flink", "flink-store"
 
 
 def renew(settings: StackSettings) -> bool:
-    """Make key and certificate where there are none, or where they expire within `LEFT`; return whether it did."""
+    """Make key and certificate if missing or expiring within `LEFT`; return whether new ones were made."""
     now = datetime.now(UTC)
-    with exclusive(settings.flink_home / "certificate.lock"):  # parts in containers of their own start at once
+    with exclusive(settings.flink_home / "certificate.lock"):  # parts in separate containers start at once
         there = store(settings).exists() and (store(settings).parent / _PASSWORD).exists()
         if there and (end := expires(settings)) and end - now > LEFT:
             return False
@@ -46,12 +46,12 @@ def renew(settings: StackSettings) -> bool:
 
 
 def store(settings: StackSettings) -> Path:
-    """The PKCS12 store, which is both: what Java presents, and what it trusts."""
+    """Return the PKCS12 store, which holds both what Java presents and what it trusts."""
     return settings.flink_certificate.with_suffix(".p12")
 
 
 def password(settings: StackSettings) -> str:
-    """The store's password, generated at first use."""
+    """Return the store's password, generated at first use."""
     return secret(store(settings).parent, _PASSWORD).read_text()
 
 

@@ -20,10 +20,10 @@ USERS = ("admin", "migrator", "lander", "reader")
 """`admin` is for people, `migrator` creates and alters tables, `lander` inserts, `reader` only reads, within limits."""
 
 _MERGED = 12
-"""Parts of a size that are merged at once; the default of 5 rewrites each row more often. It saves a quarter of an
-insert's processor time on two cores, for a third more parts to read."""
+"""Parts of a size that are merged at once; the default of 5 rewrites each row more often. The larger number saves a
+quarter of an insert's processor time on two cores, for a third more parts to read."""
 _IDLE_THREADS = 20
-"""Idle threads kept. Each has three files open, and the default of 1,000 exceeds what is ever busy here: no thread
+"""Idle threads kept. Each has three files open, and the default of 1,000 exceeds the number ever busy here: no thread
 would end, and every peak would leave some for good."""
 _MIGRATES = (
     "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
@@ -48,7 +48,7 @@ def engine(settings: StackSettings) -> Part:
 
 
 def library(settings: StackSettings) -> Path:
-    """The path of the unpacked engine."""
+    """Return the path of the unpacked engine."""
     return settings.parts / "clickhouse/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"
 
 

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _unpark(settings: StackSettings) -> None:
-    """End the parked statement; if the engine does not answer, exit as in a crash, which it survives."""
+    """End the parked statement; if the engine does not answer, exit as in a crash, from which it recovers."""
     try:
         with settings.clickhouse("admin", timeout_s=5) as client:
             client.post(f"KILL QUERY WHERE query LIKE '{_PARKED}%' ASYNC")

@@ -65,7 +65,7 @@ def _number(file: Path) -> int:
 
 
 def _newest(file: Path) -> Iterator[list[str]]:
-    """The last records of a log, without lines truncated by a full disk or by `_TAIL`."""
+    """Yield the last records of a log, without lines truncated by a full disk or by `_TAIL`."""
     with file.open("rb") as log:
         log.seek(max(0, file.stat().st_size - _TAIL))
         lines = log.read().decode(errors="replace").splitlines(keepends=True)
@@ -76,7 +76,7 @@ def _newest(file: Path) -> Iterator[list[str]]:
 
 
 def _held(table: Path) -> dict[str, list[tuple[int, int]]]:
-    """First and last block number of the parts in a table's folder, by partition."""
+    """Return the first and last block number of the parts in a table's folder, by partition."""
     held = defaultdict(list)
     for entry in table.iterdir():
         if named := _PART.fullmatch(entry.name):
@@ -85,7 +85,7 @@ def _held(table: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 def _covered(part: str, held: dict[str, list[tuple[int, int]]]) -> bool:
-    """Whether a part, or one it was merged into, exists. An unparsable name is left to the engine."""
+    """Return whether a part, or one it was merged into, exists. An unparsable name is left to the engine."""
     if not (named := _PART.fullmatch(part)):
         return True
     first, last = int(named[2]), int(named[3])

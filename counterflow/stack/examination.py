@@ -1,4 +1,4 @@
-"""What of the stack's parts does not work, each with what to do."""
+"""Finds the parts of the stack that do not work, and what to do about each."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 
 SKEW_S = 60
-"""An agent's clock that is this far ahead of the server's."""
+"""Seconds by which an agent's clock may be ahead of the server's."""
 EXPIRES = timedelta(days=30)
-"""What a certificate ought to have left."""
+"""Remaining validity that a certificate ought to have."""
 LEAST_FREE = 0.05
 """Share of a disk that ought to be free."""
 

@@ -1,7 +1,7 @@
 """Apache Flink as a standalone cluster: one JobManager, one TaskManager, from the distribution inside PyFlink.
 
-They are started as Java programs. At each start the distribution's scripts run one JVM to compute memory sizes and
-another to compute JVM options, which takes more than half as long as the start itself.
+Both are started directly as Java programs. At each start the distribution's scripts would run one JVM to compute memory
+sizes and another to compute JVM options, which takes more than half as long as the start itself.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ logger.shaded.level = WARN
 
 
 _METASPACE, _DIRECT = "256m", "224m"
-"""Of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
+"""Metaspace of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
 _JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
-"""The latter is `framework.heap` and `task.heap`."""
+"""The latter is the sum of `framework.heap` and `task.heap`."""
 _STATE = "64m"
-"""Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are kept in partitions, since a
+"""Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are partitioned, since a
 whole one is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md."""
 _YOUNG, _HEAP_AT_FIRST = "266m", "416m"
-"""What survives is collected once it fills 150 MB, not 534: memory that was ever used stays resident. The heap grows
-where jobs hold more."""
+"""The old generation is collected once it fills 150 MB, not 534: memory that was ever used stays resident. The heap
+grows where jobs hold more."""
 _ARENAS = "4"
-"""In each of its arenas, 16 on two cores by default, malloc keeps what RocksDB returned."""
+"""Malloc keeps the memory that RocksDB freed in each of its arenas, of which there are 16 by default on two cores."""
 _LATE = (
     "InvocationThreshold=50000",
     "MinInvocationThreshold=6000",
@@ -148,7 +148,7 @@ def _prepare(settings: StackSettings) -> None:
     home = settings.flink_home
     for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
-    if certificate.renew(settings):  # one that runs would not be understood by one that starts
+    if certificate.renew(settings):  # a process with the old certificate and one with the new reject each other
         for part in ("jobmanager", "taskmanager"):
             Run.read(settings.home, part).end()
     private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
@@ -221,7 +221,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        # every job has them with the TaskManager; the jobs of a killed JobManager wait until one is missed
+        # between every job and the TaskManager; the jobs of a killed JobManager wait until one is missed
         "heartbeat": {"interval": 5000, "timeout": 12000},
         # the web interface accepts no jars; drivers still submit over REST
         "web": {"submit": {"enable": False}},

@@ -1,6 +1,6 @@
-"""Install what the stack runs, once: pinned versions from the package registries into the parts folder.
+"""Installs the stack's software, once: pinned versions from the package registries into the parts folder.
 
-`counterflow up` does so at its first start; `python -m counterflow.stack.install` does no more, as for an image.
+`counterflow up` does so at its first start; `python -m counterflow.stack.install` does only this, as for an image.
 
 Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink, and the programs of
 `runtimes`). A part counts as installed when its stamp holds the digest of its pins; the stamp is written last, so an
@@ -52,7 +52,7 @@ _PACKAGES = {  # what to install by hand where a runtime cannot be fetched: pack
 
 @dataclass(frozen=True)
 class _Download:
-    """Something to install: its folder under the parts folder, what pins it, how to fill the folder, and why."""
+    """Software to install: its folder below the parts folder, the files that pin it, how to fetch it, and why."""
 
     name: str
     pins: tuple[Path, ...]
@@ -64,7 +64,7 @@ class _Download:
 
 
 def install(settings: StackSettings, report: Report) -> None:
-    """Install what is missing, several parts at a time; an installed part costs the reading of its stamp.
+    """Install what is missing, several parts at a time; of an installed part only the stamp is read.
 
     Raises `CounterflowError` when a download fails or a checksum differs.
     """
@@ -83,7 +83,7 @@ def install(settings: StackSettings, report: Report) -> None:
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
     library = _Download("flink-library", (_LOCK, _PINS / "flink-connector/pom.xml"), partial(assemble, settings))
     if all(_installed(settings.parts, one) for one in (*_runtime("java"), *downloads, library)):
-        return  # without the lock: the parts of an image are not to be written to
+        return  # without the lock: the parts folder of an image may be read-only
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
         provide("java")
         for result in [pool.submit(_install, settings.parts, download, report) for download in downloads]:
@@ -109,7 +109,7 @@ def _install(parts: Path, download: _Download, report: Report) -> None:
 
 
 def _provide(parts: Path, report: Report, name: str) -> None:
-    """Install a program of `runtimes` where the machine has none that serves."""
+    """Install a program of `runtimes` where the machine has no suitable one."""
     for runtime in _runtime(name):
         _install(parts, runtime, report)
 
@@ -174,7 +174,7 @@ def _fetch_clickhouse(parts: Path, provide: Callable[[str], None], folder: Path)
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """Read what sha256sum(1) wrote: the checksum of each file."""
+    """Return the checksum of each file, as sha256sum(1) wrote them."""
     return {name: checksum for checksum, name in map(str.split, (folder / _SUMS).read_text().splitlines())}
 
 
@@ -189,7 +189,7 @@ def _verify(folder: Path, checksums: dict[str, str]) -> None:
 def _fetch_flink(parts: Path, report: Report, folder: Path) -> None:
     ours = "{}.{}".format(*sys.version_info)
     python = sys.executable if ours in _FLINK_PYTHONS else _FLINK_PYTHONS[-1]
-    # compiled once: where Python is told to write no bytecode, each process would compile what it imports
+    # compiled once: where Python is set to write no bytecode, each process would compile what it imports
     options = ("--frozen", "--compile-bytecode", "--only-group", "flink", "--no-install-project", "--python", python)
     environment = {"UV_PROJECT_ENVIRONMENT": str(folder)}
     _run(*_uv(), "sync", "--quiet", "--project", _CHECKOUT, *options, environment=environment)
@@ -198,13 +198,13 @@ def _fetch_flink(parts: Path, report: Report, folder: Path) -> None:
         name = f"lib{next(folder.glob('lib/python3*')).name}"
         reason = f"{interpreter.resolve()} has no shared library"
         _install(parts, _Download("libpython", (_LOCK,), partial(_fetch_library, name, reason), reason), report)
-        link = folder / f"lib/{name}.so"  # one of the places where it is looked for
+        link = folder / f"lib/{name}.so"  # one of the places where pemja looks for it
         link.unlink(missing_ok=True)
         link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))
 
 
 def _fetch_library(name: str, reason: str, folder: Path) -> None:
-    """Unpack a library of Debian's; the lists of packages are our own where the machine's lack it: without root."""
+    """Unpack a Debian library without root; where the machine's package lists lack it, update lists of our own."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "apt/lists/partial").mkdir(parents=True)
     own = ("-o", f"Dir::State::lists={folder / 'apt/lists'}", "-o", f"Dir::Cache={folder / 'apt'}")
@@ -222,7 +222,7 @@ def _fetch_library(name: str, reason: str, folder: Path) -> None:
 
 
 def _uv() -> tuple[str | Path, ...]:
-    """Find uv: named by `UV`, on PATH, where `make setup` put it, or beside the interpreter, else installed there."""
+    """Find uv: named by `UV`, on PATH, where `make setup` put it, or beside the interpreter; else install it there."""
     made = Path(os.environ.get("COUNTERFLOW_HOME", _CHECKOUT / ".counterflow")) / "uv/bin/uv"
     if found := os.environ.get("UV") or shutil.which("uv") or shutil.which(made):
         return (found,)
@@ -244,7 +244,7 @@ def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
 
 
 def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, str] | None = None) -> None:
-    """Run a program, with `environment` beside ours; raises `CounterflowError` with what it reports of a failure."""
+    """Run a program, with `environment` added to ours; raises `CounterflowError` with the reasons in its output."""
     ours = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     env = ours | (environment or {})
     result = subprocess.run(
@@ -268,7 +268,7 @@ def _places(cwd: Path | None, command: Sequence[str | Path]) -> set[Path]:
 
 @contextmanager
 def exclusive(lock: Path) -> Iterator[None]:
-    """Hold a lock file: two commands do not install, start or stop the same thing at once."""
+    """Hold a lock file, so that no two commands install, start or stop the same thing at once."""
     lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -28,14 +28,14 @@ def cluster(settings: StackSettings) -> Cluster:
 
 
 def _end_task_manager(settings: StackSettings) -> None:
-    """End the TaskManager, unless it has just started: what is known of its jobs may be of the one before."""
+    """End the TaskManager, unless it has just started: the known states of its jobs may be those before its start."""
     run = Run.read(settings.home, "taskmanager")
     if now() - run.started_s > STABLE_S:
         run.end()
 
 
 def connection(settings: StackSettings) -> dict[str, str]:
-    """Return how jobs connect to Kafka: they read the password from its file where they run, and store it nowhere."""
+    """Return the Kafka settings of jobs, which read the password from its file where they run, and store it nowhere."""
     kafka = "org.apache.flink.kafka.shaded.org.apache.kafka.common"
     tls = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(settings.tls_ca)} if settings.tls_ca else {}
     return {

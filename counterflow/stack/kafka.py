@@ -2,7 +2,7 @@
 
 Clients authenticate with SCRAM, which reveals no password to another process that took the broker's port. The broker
 itself uses PLAIN, since its own password cannot be among the data that it stores. With that password the stack sets the
-others, once its own process is seen to listen.
+others, once it sees its own process listen.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def broker(settings: StackSettings) -> Part:
 def create_topics(
     settings: StackSettings, topics: Iterable[Topic], *, replicas: int = 1, admin: AdminClient | None = None
 ) -> None:
-    """Create the topics that do not exist yet, as `admin` (default: the user); others keep their configuration.
+    """Create the topics that do not exist yet, with `admin` (default: the user admin); others keep their configuration.
 
     Raises `CounterflowError` where the broker refuses one, or has topics of an older version.
     """
@@ -105,7 +105,7 @@ def _users_set(settings: StackSettings) -> Path:
 
 
 def configure(settings: StackSettings) -> Path:
-    """Write the broker's passwords and its `server.properties`; returns the path of the latter."""
+    """Write the broker's passwords and its `server.properties`; return the path of the latter."""
     (settings.kafka_home / "data").mkdir(parents=True, exist_ok=True)
     _users_set(settings).unlink(missing_ok=True)
     for user in (_BROKER, *USERS):

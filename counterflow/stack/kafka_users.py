@@ -37,7 +37,7 @@ _IS = ResourcePatternType.LITERAL
 
 
 class Grant(NamedTuple):
-    """A user's right to a resource, or to all with its name as prefix; READ and WRITE include DESCRIBE."""
+    """A user's right to a resource, or to all that have its name as prefix; READ and WRITE include DESCRIBE."""
 
     user: str
     operation: AclOperation
@@ -62,7 +62,7 @@ def grants() -> Iterator[Grant]:
     yield Grant("agent", _READ, _GROUP, _BEGINS, "counterflow-agent")
     for operation in (_READ, _WRITE):
         yield Grant("flink", operation, _TOPIC, _IS, RERUNS)
-    # An agent may use any transactional id, the newest process of an id wins; only those of commands are denied.
+    # An agent may use any transactional id, whose newest process wins; only those of commands are denied.
     yield Grant("agent", _WRITE, _TRANSACTION, _IS, "*")
     for user, name in (("replay", replay.TRANSACTIONAL_ID), ("flink", landed.TRANSACTIONAL_ID)):
         yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, name, AclPermissionType.DENY)

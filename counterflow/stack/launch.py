@@ -29,7 +29,7 @@ class Run(msgspec.Struct, frozen=True):
 
     Parameters
     ----------
-    pid, born : of the program; its start in clock ticks since boot, since process ids are reused.
+    pid, born : of the program; `born` is its start in clock ticks since boot, since process ids are reused.
     stop_s : seconds from SIGTERM to SIGKILL.
     started_s : time of the launch, in seconds since boot.
     restarts : since it was last started on purpose.
@@ -95,7 +95,7 @@ def forget(home: Path, part: str) -> None:
 
 
 def now() -> float:
-    """Seconds since boot, by a clock that cannot be set."""
+    """Return the seconds since boot, by a clock that cannot be set."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -129,12 +129,12 @@ def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
 
 
 def scratch(home: Path, part: str) -> Path:
-    """Return the folder of a part's temporary files: what a killed one leaves is removed by its next start."""
+    """Return the folder of a part's temporary files; its next start removes what a killed process left."""
     return home / "tmp" / part
 
 
 def clear(home: Path, part: str) -> None:
-    """Empty the folder of a part's temporary files; it is made where it does not exist."""
+    """Empty the folder of a part's temporary files; create it if missing."""
     with suppress(OSError):  # a full disk does not keep the part from running
         shutil.rmtree(scratch(home, part), ignore_errors=True)
         scratch(home, part).mkdir(parents=True)

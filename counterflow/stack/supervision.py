@@ -1,7 +1,7 @@
 """The supervisor: supervisord starts the parts through `launch`, which backs off, and restarts those that die.
 
-Every process of a stack has `COUNTERFLOW_STACK=<home>` in its environment. By that mark they are found when the
-supervisor itself is gone, never by their name.
+Every process of a stack has `COUNTERFLOW_STACK=<home>` in its environment. That mark, never a name, identifies
+them when the supervisor itself is gone.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
 
 
 def add(settings: StackSettings, parts: Sequence[Part]) -> None:
-    """Make parts known to the running supervisor that it does not have yet; those that run go on undisturbed."""
+    """Add to the running supervisor the parts that it does not have yet; running parts continue undisturbed."""
     configuration = settings.home / "supervisord.conf"
     configuration.write_text(_configuration(settings, _socket(settings), parts))
     [[added, _, _]] = _call(settings, "reloadConfig")
@@ -104,7 +104,7 @@ def alive(settings: StackSettings) -> bool:
 
 
 def states(settings: StackSettings) -> dict[str, State]:
-    """State of every part by name, and of the supervisor itself; without a supervisor only parts that run."""
+    """Return the state of every part by name, and of the supervisor; without a supervisor only parts that run."""
     try:
         named = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
         supervisor = {"supervisor": State("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
@@ -161,7 +161,7 @@ def shutdown(settings: StackSettings) -> None:
 
 
 def processes(settings: StackSettings) -> list[psutil.Process]:
-    """Every process that was started as part of this stack, supervised or not."""
+    """Return every process that was started as part of this stack, supervised or not."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -173,7 +173,7 @@ def processes(settings: StackSettings) -> list[psutil.Process]:
 
 
 def strays(settings: StackSettings) -> list[psutil.Process]:
-    """Processes of this stack that are neither a part nor a descendant of one: those that a killed part left."""
+    """Return the processes of this stack that are neither part nor descendant of one: those that a killed part left."""
     found = processes(settings)
     parts = {state.pid for state in states(settings).values()}
 
@@ -190,7 +190,7 @@ def sweep(
     patience_s: float = 20,
     which: Callable[[StackSettings], list[psutil.Process]] = processes,
 ) -> int:
-    """End the remaining processes of this stack, by SIGTERM first; returns how many there were."""
+    """End the remaining processes of this stack, by SIGTERM first; return how many there were."""
     swept: set[psutil.Process] = set()
     while left := which(settings):  # repeatedly, since a living supervisor starts new ones until it is gone
         swept.update(left)

@@ -1,6 +1,6 @@
 """Terminates TLS in front of a server without TLS, and relays the bytes unchanged.
 
-The server cannot tell remote clients apart: to the engine every connection comes from loopback.
+The server cannot distinguish remote clients: to the engine every connection comes from loopback.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The report: one HTML file that needs nobody else, and a picture of each chart, from the definitions of the charts."""
+"""The report: one self-contained HTML file, and a picture of each chart, from the definitions of the charts."""

@@ -1,4 +1,4 @@
-"""What stands in a report: every board's charts over one range, verdicts with evidence, what the data is worth."""
+"""The content of a report: every board's charts over one range, verdicts with evidence, the quality of the data."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from counterflow.dashboards.server import fetch
 
 QUERIES = Path(__file__).parent / "queries"
 POINTS = 300
-"""About as many are drawn of a series over time."""
+"""About the number of points drawn of a series over time."""
 
 FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-quality", "cf-pipeline")
 ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
-"""Boards that say nothing until a variable is chosen."""
+"""Boards that show nothing until a variable is set, and that variable."""
 
 MOST_DRAWN = 12
 """Verdicts that have a picture; the others are a sentence with their figures."""
@@ -60,12 +60,12 @@ class Verdict(NamedTuple):
 
     Parameters
     ----------
-    state, of : which, and of what.
+    state, of : the state, and the thing judged.
     begin, end : UTC.
     lasted : its length in words.
     reason : of its first interval.
     evidence : the figures that decided, by heading and name.
-    figure : what was judged, with the limit drawn and the spell shaded; None where it is not drawn.
+    figure : a chart of what was judged, with its limit and the spell shaded; None where it is not drawn.
     """
 
     state: Cell
@@ -81,7 +81,7 @@ class Verdict(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A figure and how many of 24 columns it takes."""
+    """A figure and the number of columns, of 24, that it takes."""
 
     figure: Figure
     width: int
@@ -95,7 +95,7 @@ class Part(NamedTuple):
 
 
 class Chapter(NamedTuple):
-    """Boards that show their own systems and range, and what is chosen on them; `about` says which, by label."""
+    """Boards with systems, range and choices of their own; `about` describes these, by label."""
 
     about: Sequence[tuple[str, str]]
     begin: datetime
@@ -106,7 +106,7 @@ class Chapter(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A board that has something to show; `chosen` says for what, where it shows one thing alone."""
+    """A board with something to show; `chosen` is the description of its chapter and its single choices, by label."""
 
     board: Board
     chosen: Sequence[tuple[str, str]]
@@ -115,7 +115,7 @@ class Section(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    """A board, who asks for it, and what it is about."""
+    """A board, the scope of its queries, and the description of its chapter."""
 
     board: Board
     scope: _Scope
@@ -128,16 +128,16 @@ class Report(NamedTuple):
     Parameters
     ----------
     begin, end : the range.
-    systems : that it is about; `vanished` were asked for and have no data in the range.
+    systems : those that it is about; `vanished` were requested and have no data in the range.
     sections : boards with their figures.
-    absent : charts for which nothing was measured, with the sentence that says so.
-    failed : charts that the server refused, with its words.
-    verdicts : spells of trouble, the worst first; `calm` counts the things judged that had none.
+    absent : charts for which nothing was measured, with the sentence that states it.
+    failed : charts that the server refused, with its message.
+    verdicts : spells of trouble, the worst first; `calm` counts the judged things that had none.
     measured, quality, sources : tables.
     records : rows of counters in the range, each once.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
-    notes : what is to be known before all else.
-    findings : what limited each system, the worst first, each system's together: see `counterflow.analysis.findings`.
+    notes : what a reader must know before all else.
+    findings : what limited each system, the worst first, grouped by system: see `counterflow.analysis.findings`.
     """
 
     begin: datetime
@@ -160,7 +160,7 @@ class Report(NamedTuple):
 
     @property
     def drawn(self) -> list[Figure]:
-        """All figures that the page draws: those of verdicts, too."""
+        """All figures that the page draws, including those of verdicts."""
         return [*(one.figure for one in self.verdicts if one.figure), *self.figures]
 
     @property
@@ -178,15 +178,15 @@ def collect(
     workers: int = 4,
     chapters: Sequence[Chapter] = (),
 ) -> Report:
-    """Ask everything a report needs; `systems` empty means all, `chosen` sets variables of boards.
+    """Query everything that a report needs; empty `systems` means all, `chosen` sets variables of boards.
 
     Boards that suit none of the systems are left out, and with `systems` those that show every system. With `chapters`
-    their boards stand in the report, each in one chapter, and no others; verdicts and all else are of the whole.
+    the report has their boards and no others; verdicts and all else cover the whole range.
 
     Raises
     ------
-    ClickHouseError : the server refused what every report needs.
-    httpx.TransportError : nobody answers.
+    ClickHouseError : the server refused a query that every report needs.
+    httpx.TransportError : the server does not answer.
     """
     scope = _Scope(client, Range(begin, end), systems, chosen or {})
     there = scope.options("system")
@@ -194,7 +194,7 @@ def collect(
     if not chapters:
         has = {row["system"]: frozenset(row["datasets"]) for row in scope.rows("datasets")}
         wanted = [_Placed(board, scope) for board in _wanted(systems, chosen or {}, has, platforms(client))]
-    # a chart stands once among those of one scope, where it comes first
+    # a chart appears once per scope, where it comes first
     places: dict[tuple[_Scope, str], Board] = {}
     for board, of, _ in wanted:
         for name in board.charts:
@@ -248,7 +248,7 @@ def collect(
 
 
 def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
-    """Return the boards of a chapter, with who asks for it and what it is about."""
+    """Return the boards of a chapter, with its scope and description."""
     scope = _Scope(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
     return [_Placed(boards()[uid], scope, chapter.about) for uid in chapter.boards]
 
@@ -256,24 +256,24 @@ def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
 def _wanted(
     systems: Collection[str], chosen: Collection[str], has: Mapping[str, Set[str]], runs_on: Mapping[str, str]
 ) -> list[Board]:
-    """Return the boards in the order of a report; one system's has none that shows every system.
+    """Return the boards in the order of a report; with `systems`, without those that show every system.
 
-    `has` is the datasets of each system, `runs_on` its operating system: a board that suits none of them is left out.
+    `has` is the datasets of each system, `runs_on` its operating system: a board that suits no system is left out.
     """
     whole = [board for board in boards().values() if not board.question]
-    asked = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
+    requested = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
     if systems:
-        asked = [board for board in asked if "system" in board.variables or board.uid in ON_REQUEST]
+        requested = [board for board in requested if "system" in board.variables or board.uid in ON_REQUEST]
     suited = [
         board
-        for board in asked
+        for board in requested
         if "system" not in board.variables or any(fits(board, of, runs_on.get(system)) for system, of in has.items())
     ]
     return sorted(suited, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
 
 
 def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:
-    """Return the rows of a board that have figures; a chart stands in a report once, where it comes first."""
+    """Return the rows of a board that have figures; a chart appears once, where it comes first."""
     left = dict(drawn)
 
     def of(panels: Sequence[Panel]) -> list[Place]:
@@ -298,7 +298,7 @@ def _verdict(row: Mapping[str, Any], drawn: Figure | None = None) -> Verdict:
 
 
 def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the figures of a verdict, those that are known, by heading and name."""
+    """Return the known figures of a verdict, by heading and name."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -322,7 +322,7 @@ def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
 
 
 class _Scope:
-    """Asks a server about one range and some systems."""
+    """Queries a server for one range and some systems."""
 
     def __init__(self, client: ClickHouse, shown: Range, systems: Sequence[str], chosen: Mapping[str, str]) -> None:
         self._client = client
@@ -334,7 +334,7 @@ class _Scope:
         self._usual_s: dict[str, int] = {}
 
     def figure(self, chart: Chart) -> Figure | str:
-        """Return a chart with its rows, or why the server refused."""
+        """Return a chart with its rows, or the server's reason for a refusal."""
         begin, end, _ = self._shown
         shown = Range(begin, end, bucket_s(begin, end, POINTS, self._least_s(chart)))
         sql = expand(chart.plain, shown, self._values(chart.plain))
@@ -344,7 +344,7 @@ class _Scope:
             return plain(str(error).split(". (")[0])
 
     def spell(self, row: Mapping[str, Any], place: int) -> Figure | None:
-        """Return what a verdict judged around its spell; None where its rule has no chart or nothing can be drawn."""
+        """Return a chart of a verdict around its spell; None where its rule has no chart or nothing can be drawn."""
         chart = verdict_charts().get(row["rule"])
         if chart is None:
             return None
@@ -375,27 +375,27 @@ class _Scope:
             return self._usual_s[chart.usual_s]
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of one of the report's own questions."""
+        """Return the rows of one of the report's own queries."""
         sql = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
         result = fetch(self._client, expand(sql, self._shown, self._values(sql)))
         names = [column.name for column in result.columns]
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
     def sources(self, names: set[str]) -> Table:
-        """Return tables and views with what each holds."""
+        """Return tables and views with a description of their rows."""
         listed = ",".join(f"'{name}'" for name in sorted(names)) or "''"
         there = f"database = 'counterflow' AND name IN ({listed})"
         sql = f"SELECT name, comment FROM system.tables WHERE {there} ORDER BY name"
         return simple(("Table or view", "What a row is"), fetch(self._client, sql).rows)
 
     def named(self, board: Board) -> list[tuple[str, str]]:
-        """Return what a board shows one thing of, by the label of the variable."""
+        """Return the values of the variables of a board that have a single choice, by label."""
         single = [name for name in board.variables if not variables()[name].multi and not variables()[name].hidden]
         found = [(variables()[name].label, self._value(name)) for name in single]
         return [(label, plain(value).replace("_", " ")) for label, value in found if isinstance(value, str) and value]
 
     def options(self, name: str) -> list[str]:
-        """Return the values a variable can have in the range."""
+        """Return the values that a variable can have in the range."""
         if name not in self._listed:
             sql = variables()[name].sql or ""
             values = self._values(sql) if sql else {}

@@ -1,4 +1,4 @@
-"""A chart with its rows, ready for the page: what is drawn, its numbers as a table, and the same in words."""
+"""A chart with its rows, ready for the page: its picture, its numbers as a table, and the same in words."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.shapes import points
 
 MOST_ROWS = 100
-"""Rows of a table on the page; the rest is counted."""
+"""The most rows of a table on the page; the rest is counted."""
 
 
 class Cell(NamedTuple):
-    """What stands in a table; `colour` marks a state, `numeric` stands to the right, in one line."""
+    """A cell of a table; `colour` marks a state, `numeric` aligns it to the right, in one line."""
 
     text: str
     numeric: bool = False
@@ -41,14 +41,14 @@ class Figure(NamedTuple):
     Parameters
     ----------
     chart, sql : its definition, and the statement that was run.
-    instead : a sentence instead of a picture, where there is nothing to draw; all below is then empty.
-    spec : what is drawn; a table and a stat have none.
+    instead : a sentence instead of a picture, where there is nothing to draw; all fields below are then empty.
+    spec : the picture; a table and a stat have none.
     table : the numbers; over time, the extremes of each series.
-    points : over time, every number: milliseconds, then a value a series, whose names are in `table`.
-    over : of a chart along the time, what the page needs to point at a moment and to zoom; None for others.
+    points : over time, every number: milliseconds, then a value per series; `table` has the names.
+    over : of a chart over time, what the page needs to point at a moment and to zoom; None for others.
     words : the picture in words.
-    notes : what is to be known beside it.
-    place : its name in the report; that of the chart, with a number where the chart stands more than once.
+    notes : what a reader must know beside it.
+    place : its name in the report; that of the chart, with a number where the chart appears more than once.
     """
 
     chart: Chart
@@ -64,12 +64,12 @@ class Figure(NamedTuple):
 
     @property
     def legend(self) -> list[specs.Key]:
-        """What is drawn of each series."""
+        """The legend: how each series is drawn."""
         return specs.legend(self.spec) if self.spec else []
 
 
 def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None) -> Figure:
-    """Return a chart with its rows, over time with a spell shaded; rows that would be drawn wrongly are reported."""
+    """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason."""
     if not points(chart, result):
         return Figure(chart, sql, place=chart.name, instead=chart.empty)
     made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
@@ -137,7 +137,7 @@ def _over_time(made: Figure, over: Drawn, shown: Range, spell: specs.Spell | Non
 
 
 def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
-    """Return rows in words; columns that are there for Grafana's links alone are left away."""
+    """Return rows in words, without the columns that serve Grafana's links alone."""
     hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     hidden |= {link.by for link in chart.links}
     hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()

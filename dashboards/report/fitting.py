@@ -8,7 +8,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import PLATFORMS, Board
 
 ANY_SYSTEM = "cf-system"
-"""A system has the board of its operating system instead, where there is one."""
+"""The board for systems whose operating system has none of its own."""
 
 
 def platforms(client: ClickHouse) -> dict[str, str]:

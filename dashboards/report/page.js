@@ -1,5 +1,5 @@
 "use strict";
-// Draws the charts one after the other, so that the page can be read meanwhile; texts from data are set as text alone.
+// Draws the charts one after the other, so that the page can be read meanwhile; texts from data are only set as text.
 (() => {
   const charts = JSON.parse(document.getElementById("charts").textContent);
   const drawings = [...document.querySelectorAll(".drawing")];
@@ -35,7 +35,7 @@
     document.documentElement.dataset.drawn = views.size;
   }
 
-  // -- the time that is shown: set in one chart, it holds for all of the same range; those out of sight follow when seen
+  // -- the time that is shown: set in one chart, it holds for all of the same range; others follow when they are seen
 
   function show(place) {
     const view = views.get(place), to = zoomed.get(range(place));
@@ -116,7 +116,7 @@
     });
   }
 
-  function tell(place, event, time) {
+  function describe(place, event, time) {
     at.replaceChildren();
     const found = valuesAt(place, time), keys = [...place.parentElement.querySelectorAll(".legend button")];
     const ends = found.filter(Boolean).map((one) => one.end);
@@ -145,7 +145,7 @@
   function point(place, event) {
     const time = timeAt(place, event);
     for (const one of seen) if (views.has(one) && over(one).end && range(one) === range(place)) lineAt(one, time);
-    if (charts[place.dataset.chart].points.length) tell(place, event, time);
+    if (charts[place.dataset.chart].points.length) describe(place, event, time);
   }
 
   function leave() {
@@ -231,7 +231,7 @@
     details.append(scroll);
   }
 
-  // A table that is wider than its place shows each row as lines of a name and a value: nothing is cut.
+  // A table that is wider than its place shows each row as lines of a name and a value: nothing is cut off.
   function fit() {
     const tables = [...document.querySelectorAll(".scroll")].filter((one) => one.clientWidth);
     for (const one of tables) one.classList.remove("stacked");

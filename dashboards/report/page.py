@@ -1,4 +1,4 @@
-"""The report as one HTML file, and its charts as pictures. Whatever comes from data is text, never markup or script."""
+"""The report as one HTML file, and its charts as pictures. All that comes from data is text, never markup or script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from counterflow.dashboards.report.words import moment, visible
 
 FOLDER = Path(__file__).parent
 LANGUAGE = "6.4"
-"""Version of Vega-Lite that vl-convert and its bundle draw."""
+"""Version of Vega-Lite in vl-convert and its bundle."""
 
 
 def html(report: Report) -> str:
@@ -52,7 +52,7 @@ def html(report: Report) -> str:
 
 
 def marked(text: str) -> Markup:
-    """Return a sentence of a definition as HTML: what stands between backticks is code, all else is text."""
+    """Return a sentence of a definition as HTML: text between backticks is code, all else is plain text."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 

@@ -1,4 +1,4 @@
-"""Labelled runs beside each other: a bar a run for each figure, with its spread, and the difference to the baseline."""
+"""Labelled runs side by side: for each figure a bar per run with its spread, and the difference to the baseline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Value(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar in percent of the longest of its figure: its length, and from where to where its intervals spread."""
+    """A bar in percent of the longest of its figure: its length, and the ends of the spread of its intervals."""
 
     run: str
     colour: str
@@ -29,14 +29,14 @@ class Bar(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Of a run to the baseline, worded: in percent, and in the unit with its spread."""
+    """The difference of a run to the baseline in words: in percent, and in the unit with its spread."""
 
     pct: str
     text: str
 
 
 class Pair(NamedTuple):
-    """One figure of all runs; `what` it is, `of` which system and thing."""
+    """One figure of all runs: `what` it is, and the system and thing that it is `of`."""
 
     what: str
     of: str
@@ -54,7 +54,7 @@ class Topic(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Runs, the baseline first, with what is to be known before they are compared."""
+    """Runs, the baseline first, with warnings to read before they are compared."""
 
     runs: Table
     warnings: Sequence[str]
@@ -68,7 +68,7 @@ def colour(place: int) -> str:
 
 
 def bars(runs: Sequence[str], values: Sequence[Value], texts: Sequence[str]) -> list[Bar]:
-    """Return a bar a run; one that is unknown has no length."""
+    """Return a bar per run; that of an unknown value has no length."""
     tops = [abs(one.value) + (one.sd or 0) for one in values if one.value is not None]
     longest = max(tops, default=0) or 1
     made = []
@@ -81,5 +81,5 @@ def bars(runs: Sequence[str], values: Sequence[Value], texts: Sequence[str]) -> 
 
 
 def spread(before: Value, after: Value) -> float | None:
-    """Return the standard deviation of the difference of two intervals, one of each run; None without theirs."""
+    """Return the standard deviation of the difference of two intervals, one of each run; None where one is unknown."""
     return None if before.sd is None or after.sd is None else math.hypot(before.sd, after.sd)

@@ -1,4 +1,4 @@
-"""The series of a chart over time: which there are, their colours, what is stacked, and where a line ends."""
+"""The series of a chart over time: their order, their colours, which are stacked, and where a line ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHERS = "others"
 
 
 class Series(NamedTuple):
-    """A series as it is drawn; `values` has one for each time, None where nothing is known."""
+    """A series as it is drawn; `values` has one for each time, None where it is unknown."""
 
     name: str
     colour: str
@@ -29,7 +29,7 @@ class Series(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Series over the same times, ends of their intervals in milliseconds; `left_out` is how many were too many."""
+    """Series over the same times, ends of their intervals in milliseconds; `left_out` counts those left out."""
 
     times_ms: Sequence[int]
     series: Sequence[Series]
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(chart: Chart, frame: Frame) -> Drawn:
-    """Return the series of a chart, in the order of its stack; those without a single value are left away."""
+    """Return the series of a chart, in the order of its stack, without those that have no value at all."""
     fields = [Field(plain(name), [number(value) for value in values]) for name, values in frame.fields]
     left_out = 0
     if chart.open:
@@ -61,7 +61,7 @@ def _series(chart: Chart, field: Field, known: Known, colours: dict[str, str]) -
 
 
 def _largest(fields: Sequence[Field], *, stacked: bool) -> tuple[list[Field], int]:
-    """Return the fields by size; of too many, the rest of a stack is summed up, of lines it is left out."""
+    """Return the fields by size; where there are too many, a stack sums up the rest, and lines leave it out."""
     named = sorted((f for f in fields if f.name != OTHERS), key=lambda f: -sum(value or 0 for value in f.values))
     rest = [f for f in fields if f.name == OTHERS]
     if len(named) + len(rest) > MOST_SERIES:
@@ -80,14 +80,14 @@ def _sum(values: Sequence[Any]) -> float | None:
 
 
 def palette(count: int) -> list[str]:
-    """Return `count` colours: those of looks.yaml but for its grey, then two shades of each, seen on dark and light."""
+    """Return `count` colours: those of looks.yaml except its grey, then two shades of each, seen on dark and light."""
     basic = [colour for colour in looks().palette if colour != looks().colours["unknown"]]
     shades = [_shades(colour) for colour in basic]
     return list(islice(cycle([*basic, *(one for one, _ in shades), *(other for _, other in shades)]), count))
 
 
 def _shades(colour: str) -> tuple[str, str]:
-    """Return a colour lighter and darker, as far as both themes show it; else two of one kind."""
+    """Return a lighter and a darker shade of a colour that both themes show; else two lighter or two darker ones."""
     lighter, darker = (
         [shade for percent in range(5, 55, 5) if not faint([shade := _mixed(colour, other, percent / 100)])]
         for other in (255, 0)
@@ -99,7 +99,7 @@ def _shades(colour: str) -> tuple[str, str]:
 
 
 def sequence(count: int) -> list[str]:
-    """Return `count` colours in their order, through the whole sequence of looks.yaml."""
+    """Return `count` colours in order, spread over the whole sequence of looks.yaml."""
     whole = looks().sequence
     return [whole[place * len(whole) // count] for place in range(count)]
 
@@ -112,7 +112,7 @@ def _mixed(colour: str, other: int, share: float) -> str:
 def runs(
     times_ms: Sequence[int], values: Sequence[float | None], bridge_ms: float
 ) -> Iterator[list[tuple[int, float]]]:
-    """Yield the points between which a line is drawn; it ends where there is none for longer than `bridge_ms`."""
+    """Yield the points of each unbroken line; a line ends where no point follows within `bridge_ms`."""
     run: list[tuple[int, float]] = []
     for time, value in zip(times_ms, values, strict=True):
         if value is None:

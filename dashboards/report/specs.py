@@ -1,7 +1,7 @@
 """Charts as Vega-Lite specifications: plain data, the same for the page and for pictures.
 
 A row's value belongs to the interval that ends at its time, so a bar reaches from the interval's begin (`x`) to its end
-(`x2`), and a line steps before its points. Names from data are values of rows and of a scale's domain, nothing else.
+(`x2`), and a line steps before its points. Names from data occur only as values of rows and of a scale's domain.
 Source: Vega-Lite 6 documentation; grafana.md, section 10.
 """
 
@@ -27,7 +27,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 _PICKED = {"name": "picked", "value": []}
 _ONLY_PICKED = {"filter": "!length(picked) || indexof(picked, datum.series) >= 0"}
-"""The page's legend sets `picked`; the stack is then made of what is left."""
+"""The page's legend sets `picked`; the stack then consists of the picked series."""
 
 _INK, _FAINT, _GRID = "#1b1f24", "#57606a", "#d0d7de"
 
@@ -89,7 +89,7 @@ def over_time(chart: Chart, drawn: Drawn, shown: Range, spell: Spell | None = No
 
 
 def trend(chart: Chart, result: Result) -> Json:
-    """Return a line a run over the minutes since it began; it ends where the next value is missing."""
+    """Return a line per run over the minutes since it began; it ends where the next value is missing."""
     keys = [Key(name, looks().colours[known.colour or "unknown"], "line") for name, known in chart.series.items()]
     values = [
         {"at": row[0], "series": key.name, "value": number(row[place])}
@@ -124,7 +124,7 @@ def trend(chart: Chart, result: Result) -> Json:
 
 
 def ranking(chart: Chart, result: Result) -> Json:
-    """Return horizontal stacked bars, a row a thing, in the order of the result."""
+    """Return horizontal stacked bars, a row per thing, in the order of the result."""
     names = [column.name for column in result.columns[1:]]
     found = dict(zip(names, palette(len(names)), strict=True))
     keys = [
@@ -169,7 +169,7 @@ def ranking(chart: Chart, result: Result) -> Json:
 
 
 def states(chart: Chart, result: Result, shown: Range) -> Json:
-    """Return a line of time a thing, in the colours of its states."""
+    """Return a timeline per thing, in the colours of its states."""
     where = {column.name: at for at, column in enumerate(result.columns)}
     values: list[Json] = [
         {
@@ -237,7 +237,7 @@ def picture(spec: Json, chart: Chart, width: int = PICTURE_WIDTH) -> Json:
 
 
 def symbols(spec: Json) -> Json:
-    """Return how a legend of Vega draws lines as lines; Vega-Lite has no word for it."""
+    """Return the property by which a legend of Vega draws lines as lines; Vega-Lite cannot express it."""
     lines = json.dumps([key.name for key in legend(spec) if key.drawn != "square"])
     shape = {"signal": f"indexof({lines}, datum.label) >= 0 ? 'stroke' : 'square'"}
     return {"symbols": {"update": {"shape": shape}}}
@@ -249,12 +249,12 @@ def legend(spec: Json) -> list[Key]:
 
 
 def bridge(chart: Chart, shown: Range) -> float:
-    """Return for how long a line goes on without a point, milliseconds."""
+    """Return for how long a line continues without a point, milliseconds."""
     return max(1000 * shown.bucket_s, 2500 * chart.interval_s)
 
 
 def _timed(spec: Json, shown: Range) -> Json:
-    """Return a specification whose range the page can set: all charts of one range show the same stretch of it."""
+    """Return a specification whose range the page can set, since all charts of one range show the same stretch."""
     begin, end = (1000 * int(moment.timestamp()) for moment in (shown.begin, shown.end))
     return {**spec, "params": [*spec["params"], {"name": "from", "value": begin}, {"name": "until", "value": end}]}
 
@@ -278,7 +278,7 @@ def _coloured(spec: Json, keys: Sequence[Key]) -> Json:
 
 
 def _scale_of(keys: Iterable[Key]) -> Json:
-    """Return the scale of colours by series; each channel of colour needs one, or has Vega's own colours."""
+    """Return the scale of colours by series; without one, a channel of colour has Vega's own colours."""
     colours = {key.name: key.colour for key in keys}
     return {"domain": list(colours), "range": list(colours.values())}
 
@@ -368,7 +368,7 @@ def _right_axis(series: Sequence[Series]) -> Json:
     return {
         "axis": {**axis, "domain": False, "ticks": False, "labelPadding": 6},
         "title": named,
-        "scale": {"domain": [0, top or 1], "nice": True},  # it stands even where its series is not picked
+        "scale": {"domain": [0, top or 1], "nice": True},  # it stays even where its series is not picked
     }
 
 
@@ -388,7 +388,7 @@ _TIME_AXIS = {
 
 
 def _scale(least: float, greatest: float) -> Json:
-    """Return a scale that begins at 0 or, signed, below; with nothing but 0, it has a height all the same."""
+    """Return a scale that begins at 0 or, signed, below; one of nothing but 0 still has a height."""
     if least == greatest == 0:
         return {"domain": [0, 1]}
     return {"zero": True, "nice": True} if least < 0 else {"domainMin": 0, "nice": True}
@@ -404,14 +404,14 @@ def _axis_title(chart: Chart, unit: str) -> str:
 
 
 def _ticks(greatest: float) -> Json:
-    """Return how an axis spells its numbers: thousands as k, zero as 0, no more digits than tell its ticks apart."""
+    """Return the format of an axis' numbers: thousands as k, zero as 0, only the digits that distinguish its ticks."""
     steps = ((10_000, "~s"), (10, ",.1~f"), (1, ",.2~f"), (0.01, ",.4~f"))
     spelled = next((spelled for above, spelled in steps if (greatest or 1) >= above), "~e")
     return {"format": spelled, "labelExpr": "datum.value == 0 ? '0' : datum.label", "tickCount": 5}
 
 
 def _value(chart: Chart, unit: str, values: Sequence[float]) -> Json:
-    """Return the step that words a value for the pointer, with the digits that mean something."""
+    """Return the step that formats a value for the tooltip, with its significant digits."""
     greatest = max((abs(value) for value in values), default=0)
     spelled = ",.0f" if greatest >= 1000 else ",.2~f" if greatest >= 10 else ",.4~f"
     if chart.decimals is not None and greatest < 1000:

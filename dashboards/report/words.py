@@ -1,4 +1,4 @@
-"""Values as a reader sees them: numbers with their unit, times in UTC, names in which nothing is hidden."""
+"""Values as a reader sees them: numbers with their unit, times in UTC, names without hidden characters."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from counterflow.base.inert import inert
 from counterflow.dashboards.definition import looks
 
 MISSING = "\u2013"
-"""What stands for a figure that is not known; it is never 0."""
+"""Stands for an unknown figure, which is never 0."""
 
 _SCALED = {"bytes": ("B", "kB", "MB", "GB", "TB", "PB"), "bytes_s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 
 
 def plain(text: object) -> str:
-    """Return a name with what cannot be seen, or turns the line round, written out: `\\x07`."""
+    """Return a name with characters that are invisible, or reverse the line, written out: `\\x07`."""
     return inert(str(text))
 
 
 def visible(value: Any) -> Any:
-    """Return what a template puts out; text with what cannot be seen written out, but for the ends of lines."""
+    """Return a value for a template; in text, invisible characters are written out, except ends of lines."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return "\n".join(map(plain, value.split("\n")))
 
 
 def number(value: Any) -> float | None:
-    """Return a value that can be drawn; `inf`, `nan` and what is no number are none."""
+    """Return a value that can be drawn; None for `inf`, `nan` and anything that is no number."""
     return value if isinstance(value, int | float) else None
 
 
 def rounded(value: float, decimals: int | None = None) -> str:
-    """Return a number with as many digits as mean something, four where nothing is said; from 1,000 on none."""
+    """Return a number with `decimals`, or with four significant digits; from 1,000 on without decimals."""
     if decimals is not None and abs(value) < 1000:
         return f"{value:,.{decimals}f}"
     if value == int(value) or abs(value) >= 1000:
@@ -62,14 +62,14 @@ def figure(value: Any, unit: str, decimals: int | None = None) -> str:
 
 
 def sparkline(values: Sequence[Any], top: float) -> str:
-    """Return numbers as bars of text, of which the highest stands for `top` and more; a missing one is a blank."""
+    """Return numbers as bars of text, of which the highest stands for `top` or more; a missing value is a blank."""
     bars = "▁▂▃▄▅▆▇█"
     known = [number(value) for value in values]
     return "".join(" " if one is None else bars[min(7, max(0, int(8 * one / (top or 1))))] for one in known)
 
 
 def headed(name: str, unit: str) -> str:
-    """Return the heading of a column, with the unit that its values have, unless each value has its own."""
+    """Return the heading of a column with the unit of its values, unless each value carries its own."""
     text = "" if unit in _SCALED or unit == "count" else looks().units[unit].text
     return name if mentions(name, text) else f"{name}, {text}"
 
@@ -86,7 +86,7 @@ def mentions(name: str, unit: str) -> bool:
 
 
 def bare(value: Any, unit: str, decimals: int | None = None) -> str:
-    """Return a value below a heading that has its unit."""
+    """Return a value without its unit, which the heading has."""
     numeric = number(value)
     if numeric is None or unit in _SCALED:
         return figure(value, unit, decimals)
@@ -94,7 +94,7 @@ def bare(value: Any, unit: str, decimals: int | None = None) -> str:
 
 
 def length(seconds: float) -> str:
-    """Return a length of time in the largest unit of which there is one, to a digit behind the point."""
+    """Return a length of time in the largest unit that fits, to one decimal."""
     for name, size in (("days", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size:
             return f"{rounded(round(seconds / size, 1))} {name}"

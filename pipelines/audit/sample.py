@@ -1,7 +1,7 @@
 """Compares a sample of landed frames, row by row, with the tables and with the ledger that the account is made of.
 
 The account of an agent counts the ledger, which no table row can contradict. Here frames are read from Kafka again, and
-each of their rows is looked for in its table by its natural key.
+each of their rows is looked up in its table by its natural key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EACH = 5
 """Consecutive frames of each partition."""
 _TIMEOUT_S = 10.0
 _NUMBERED = frozenset({"system", "ts", "agent_id", "seq"})
-"""What a frame is found by."""
+"""The members by which a frame is found."""
 
 
 class Sampled(NamedTuple):

@@ -31,7 +31,7 @@ class Jobs(Collector):
     """Every job by name, running or not, whether one cluster runs all jobs or each job has its own."""
 
     def __init__(self, *flink_urls: str, certificate: Path | None = None) -> None:
-        """Send no request yet. `certificate` is that of a client of Flink (`rest.client`)."""
+        """Send no request yet. `certificate` is as in `rest.client`."""
         self._clusters = [partial(client, url, certificate, timeout_s=_TIMEOUT_S) for url in flink_urls]
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:

@@ -25,7 +25,7 @@ _PREFIX = "counterflow_"
 
 
 class Verdict(NamedTuple):
-    """What is published of a verdict."""
+    """The published part of a verdict."""
 
     state: str
     stale: bool
@@ -79,7 +79,7 @@ class ResultMetrics(Collector):
                 self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
 
     def problems(self) -> list[str]:
-        """Return what keeps the metrics from being up to date."""
+        """Return the reasons why the metrics are not up to date."""
         return [] if self.kafka_up else ["Kafka does not answer: these metrics are as old as its last answer"]
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
@@ -90,7 +90,7 @@ class ResultMetrics(Collector):
         return iter(found)
 
     def families(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return every metric, those of intervals with the end of the interval as their time."""
+        """Return every metric; those of intervals have the end of the interval as their time."""
         with self._lock:
             return iter([*self._of_verdicts(), *self._of_results(), *self._of_itself()])
 

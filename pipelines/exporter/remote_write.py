@@ -1,7 +1,7 @@
-"""Sends what the exporter publishes to a metrics store of the site: Prometheus remote write 1.0.
+"""Sends the exporter's metrics to a metrics store of the site: Prometheus remote write 1.0.
 
-A sample has the end of its interval as its time. A series is sent when it has a newer one; what a store could not take
-meanwhile is not sent again, the newest is.
+A sample has the end of its interval as its time. A series is sent when it has a newer sample. Of the
+samples that a store could not take meanwhile, only the newest is sent again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def encode(samples: Iterable[Series]) -> bytes:
 def send(url: str, token: Path | None, families: Iterator[Metric], sent: dict[tuple[tuple[str, str], ...], int]) -> int:
     """Send the samples that are newer than those in `sent`, and note them there; return how many were taken.
 
-    A store that does not answer is tried again with the next samples; one that refuses some (status 4xx) is not.
+    A store that does not answer is tried again with the next samples; samples that it refuses (status 4xx) are not.
     """
     newer = [one for one in series(families) if one.ts_ms > sent.get(one.labels, 0)]
     taken = 0

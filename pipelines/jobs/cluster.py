@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from counterflow.pipelines.jobs.landed import Tables
 
 _NOT_RESTORED = "JobInitializationException"
-"""What Flink raises for an accepted and planned job whose checkpoint it cannot read."""
+"""The exception that Flink raises for an accepted and planned job whose checkpoint it cannot read."""
 _ENDED_OFTEN = 2
-"""So many TaskManagers have ended by themselves under a job, and it has completed no checkpoint."""
+"""TaskManagers that end by themselves under a job, without a new checkpoint, before it goes back to an older one."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _submit(
                     found.append(Submission(name, job_id, what, checkpoint, entry.given_up))
                 elif checkpoint and _NOT_RESTORED in error:
                     again[name] = entry.without(checkpoint)
-                elif plan.kept:  # by another Flink, perhaps
+                elif plan.kept:  # made by another Flink, perhaps
                     plan.path.unlink()
                     again[name] = entry
                 else:
@@ -195,11 +195,11 @@ def _fingerprints(cluster: Cluster, jobs: Iterable[Job]) -> dict[str, str]:
 
 
 def _older(flink: Flink, entry: Entry, cluster: Cluster) -> Entry | None:
-    """Return the entry of a restarting job without its newest checkpoint, where that is what keeps it from running.
+    """Return the entry of a restarting job without its newest checkpoint, where that keeps the job from running.
 
     A TaskManager of Flink 2.3 ends where a join in mini-batches cannot be restored (`MiniBatchStreamingJoinOperator`
-    closes what it has not opened), so that the JobManager never learns of it, and every job restarts. What ends it may
-    be something else: then no job goes back further than to an older checkpoint.
+    closes what it has not opened), so that the JobManager never learns of it, and every job restarts. Something else
+    may end it: then no job goes back further than to an older checkpoint.
     """
     newest = entry.checkpoint(cluster.checkpoints)
     older = entry.without(newest) if newest else entry
@@ -227,7 +227,7 @@ def watch(
     with cluster.driver() as driver:
         while True:
             try:
-                with cluster.connect() as flink:  # as long as it lasts: a new one costs more than what is asked
+                with cluster.connect() as flink:  # kept while it lasts: a new one costs more than a request
                     while True:
                         for submission in _submit(cluster, flink, driver, jobs, fingerprints):
                             if submission.what != "running":
@@ -243,7 +243,7 @@ def watch(
 
 
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
-    """Cancel jobs (default: all) and wait up to `patience_s`; returns those that ran. Their checkpoints stay."""
+    """Cancel jobs (default: all) and wait up to `patience_s`; return those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger), cluster.connect() as flink:
         running = [job["name"] for job in flink.running() if job["name"] in names]
@@ -275,9 +275,9 @@ def rerun(
     driver: Driver | None = None,
     tables: Tables | None = None,
 ) -> dict[str, int]:
-    """Recompute results, and wait; returns how many were written, by dataset.
+    """Recompute results, and wait; return how many were written, by dataset.
 
-    They are made of what landed in `tables`, or else of everything that the topics hold.
+    Their input is what landed in `tables`, else everything that the topics hold.
 
     The running jobs continue: both write under the same keys, and the greater `n` wins. A job that judges is left out:
     it receives the results that change.
@@ -317,7 +317,7 @@ def rerun(
 def _submitted(
     cluster: Cluster, flink: Flink, driver: Driver, requests: Iterable[Mapping[str, Any]]
 ) -> list[tuple[str, str]]:
-    """Submit what runs once, and return name and id of each; raises `CounterflowError` where Flink rejects one."""
+    """Submit reruns, and return the name and id of each; raises `CounterflowError` where Flink rejects one."""
     found = []
     with TemporaryDirectory(prefix="counterflow-plans-") as folder:
         for name, plan in cluster.plans(Path(folder)).of(driver, requests):
@@ -338,9 +338,9 @@ def _read(cluster: Cluster, jobs: Sequence[Job]) -> list[tuple[Dataset, set[str]
     """Return the datasets whose rows of a period jobs read, each with the columns that any of them reads."""
     readers = {name: [job for job in jobs if name in job.reads] for name in cluster.datasets.keys() - HOLD_ON}
     return [
-        (cluster.datasets[name], set().union(*(columns_of(job, cluster.datasets[name]) for job in those)))
-        for name, those in sorted(readers.items())
-        if those
+        (cluster.datasets[name], set().union(*(columns_of(job, cluster.datasets[name]) for job in reading)))
+        for name, reading in sorted(readers.items())
+        if reading
     ]
 
 

@@ -29,10 +29,10 @@ class Job(BaseModel):
     rule : the rule of the same name that the job judges with. The query creates a view `intervals`, whose columns
         `system`, `entity_type` and `entity` identify the judged entity, and inserts from `judged`.
 
-    A query selects the rows of a dataset by its name, and each row once by `distinct_` before it. It selects rows of
-    a view of its own by slots of time by `slots_of_` or `minutes_of_` before that (`pipelines.jobs.slots`). Rows of a
-    dataset with `prev_ts` have `apart_s`, the seconds since then.
-    A query that inserts from `wired` has its view `known`, links and settings of a system, wired by `pipelines.wiring`.
+    A query selects the rows of a dataset by its name, and each row once with the prefix `distinct_`. With the prefix
+    `slots_of_` or `minutes_of_` it selects rows of a view of its own by slots of time (`pipelines.jobs.slots`). Rows
+    of a dataset with `prev_ts` have `apart_s`, the seconds since then.
+    A query that inserts from `wired` creates the view `known`: links and settings that `pipelines.wiring` wires.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,16 +61,16 @@ class Job(BaseModel):
 
     @property
     def selects(self) -> set[str]:
-        """What the statements select from: rows of datasets, with `distinct_` before each once, and own views."""
+        """What the statements select from: datasets, datasets with the prefix `distinct_`, and own views."""
         return set(re.findall(r"\b(?:FROM|JOIN)\s+`?(\w+)", " ".join(self.statements)))
 
     @property
     def reads(self) -> set[str]:
-        """The same by dataset."""
+        """The same names without the prefix `distinct_`."""
         return {name.removeprefix("distinct_") for name in self.selects}
 
     def condition(self, view: str) -> str:
-        """Return what every statement requires first of the rows of a view, where a frame as a whole can fail it.
+        """Return the predicate that every statement applies first to a view, where a frame as a whole can fail it.
 
         That is `source = …`, or that a column is not null. Flink would unnest and deduplicate the frame all the same.
         """
@@ -87,7 +87,7 @@ class Job(BaseModel):
 
 @cache
 def all_jobs() -> dict[str, Job]:
-    """All jobs by name, sorted."""
+    """Return all jobs by name, sorted."""
     return {path.parent.name: _job(path) for path in sorted(FOLDER.glob("*/query.sql"))}
 
 
@@ -97,7 +97,7 @@ def _job(path: Path) -> Job:
 
 
 def chosen(names: Iterable[str] = ()) -> list[Job]:
-    """The jobs with these names, all when none is given; raises `CounterflowError` for an unknown name."""
+    """Return the jobs with these names, all when none is given; raises `CounterflowError` for an unknown name."""
     jobs = all_jobs()
     names = list(names) or list(jobs)
     if unknown := [name for name in names if name not in jobs]:

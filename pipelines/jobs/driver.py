@@ -8,8 +8,8 @@ A job with a `step` sends a view through Python and receives the rows back as an
 In application mode the JobManager runs this module (`PythonDriver`), passes no input, and gets the job itself: the
 argument names a file with the object, which has one job, without `plan`.
 
-That environment lacks Counterflow's packages, so nothing of Counterflow is imported but what the steps call, which
-needs none: Flink ships it to its TaskManagers (`python.files`), and only there does it run.
+That environment lacks Counterflow's packages. So this module imports nothing of Counterflow but what the steps call,
+which needs none of them: Flink ships it to its TaskManagers (`python.files`), and it runs only there.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ WIRED = {
 COLUMNS, WIRED_COLUMNS = tuple(JUDGED), tuple(WIRED)
 """Shipped with a step in place of the types: PyFlink's types refer to the JVM once used, and cannot be pickled."""
 SAMPLES_KEPT = 5760
-"""Samples of a link that are wired again when a setting is learned: a day of 15 s."""
+"""Samples of a link that are wired again when a setting is learned: a day at 15 s."""
 _AT_ONCE = 2
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
-"""Rows of an entity are judged together, in order, once none has arrived for the first time or the oldest has waited
-for the second: jobs write results in bursts, in any order."""
+"""Rows of an entity are judged together, in order, once none has arrived for `SETTLE_MS` or the oldest has waited for
+`LONGEST_MS`: jobs write results in bursts, in any order."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def imported() -> Iterator[None]:
     """Import what Flink ships with a job; where that fails, the job's next attempt imports it anew.
 
     Flink unpacks the archive for each attempt of a job and deletes it afterwards, perhaps while it is imported. One
-    interpreter, with whatever it has imported of it, serves all attempts.
+    interpreter, with the modules that it has imported, serves all attempts.
     """
     try:
         yield
@@ -150,7 +150,7 @@ class Judge(KeyedProcessFunction):  # type: ignore[misc]
 
 
 class Wire(KeyedProcessFunction):  # type: ignore[misc]
-    """Finds the port of each sample of a system's links, again where a setting that comes later changes it."""
+    """Finds the port of each sample of a system's links, and again where a setting that arrives later changes it."""
 
     def open(self, runtime_context: Any) -> None:
         """Open the state that Flink keeps: the settings of the system, and the times of its samples by link."""
@@ -199,7 +199,7 @@ STEPS = {
 
 @contextmanager
 def jvm() -> Iterator[None]:
-    """Run a JVM that takes commands of this process alone, by a token; PyFlink's own takes those of any local user."""
+    """Run a JVM that takes commands from this process alone, by a token; PyFlink's own takes any local user's."""
     scratch = tempfile.TemporaryDirectory(prefix="counterflow-driver-")  # the planner leaves folders for each job
     os.environ["JVM_ARGS"] = f"{os.environ.get('JVM_ARGS', '')} -Djava.io.tmpdir={scratch.name}"
     options = {"stdout": subprocess.PIPE, "stderr": None}
@@ -227,7 +227,7 @@ def jvm() -> Iterator[None]:
 
 
 def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecutionEnvironment, Any]:
-    """Build a job's tables and INSERTs; returns its configuration, its environment and its statements."""
+    """Build a job's tables and INSERTs; return its configuration, its environment and its INSERTs."""
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)

@@ -42,7 +42,7 @@ class Driver:
         self.end()
 
     def plan(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[Planned]:
-        """Plan what `render` made; yields the outcome of each as soon as it is known.
+        """Plan the requests that `render` made; yield the outcome of each as soon as it is known.
 
         Raises `CounterflowError` where the process ends before the last outcome.
         """
@@ -62,7 +62,7 @@ class Driver:
                     left.pop(0)
                     yield Planned(**orjson.loads(line))
                 else:
-                    output.append(line)  # of Flink and Java, between the answers
+                    output.append(line)  # output of Flink and Java, between the answers
         finally:
             if left:  # the caller left, or the process ended
                 self.end()

@@ -1,8 +1,8 @@
-"""Publishes what landed once more, as the input of a rerun.
+"""Publishes landed rows again, as the input of a rerun.
 
-Of two rows of one key a job takes the first to arrive, and a table keeps the one that was read last; and tables keep
-their rows for longer than topics do. Results that are made of what landed are those that the audit recomputes. What is
-configured is read from its topic, which keeps it for ever (docs/decisions/0004-config-topic.md).
+Of two rows of one key, a job takes the first to arrive, and a table keeps the one that was read last; and tables retain
+their rows for longer than topics do. Results that are made of landed rows are those that the audit recomputes. A rerun
+reads configuration from its topic, which retains it for ever (docs/decisions/0004-config-topic.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from counterflow.schemas.definition import RERUNS, Dataset
 TRANSACTIONAL_ID = "counterflow.reruns"
 _TIMEOUT_S = 30.0
 _MOST_ROWS = 1_000
-"""Rows of a frame, at most: it is then a tenth of what the topic accepts."""
+"""Rows of a frame, at most: a frame is then a tenth of what the topic accepts."""
 _SETTINGS: Settings = {
     "default_format": "JSONEachRow",
     "date_time_output_format": "iso",
@@ -40,13 +40,13 @@ Options = Mapping[str, str]
 
 
 class Tables(NamedTuple):
-    """Where rows that landed are read, and the Kafka to which they are published for Flink to read them."""
+    """The ClickHouse that holds landed rows, and the Kafka to which they are published for Flink to read."""
 
     client: ClickHouse
     kafka: Kafka
 
     def publish(self, wanted: Iterable[tuple[Dataset, Collection[str]]], period: Period) -> dict[str, Options]:
-        """Publish these columns of the rows of a period, and return by dataset where Flink finds them.
+        """Publish these columns of the rows of a period; return, by dataset, the options with which Flink reads them.
 
         Raises
         ------
@@ -66,10 +66,10 @@ class Tables(NamedTuple):
 
 
 class _Topic:
-    """The topic of reruns, written in transactions; each process of its transactional id fences the one before."""
+    """The topic of reruns, written in transactions; each process with its transactional id fences the one before."""
 
     def __init__(self, kafka: Kafka) -> None:
-        """Fence the one before; raises as `Tables.publish`."""
+        """Fence the process before; raises the errors of `Tables.publish`."""
         self.producer = Producer(
             {
                 **kafka.client,
@@ -92,12 +92,12 @@ class _Topic:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is published within, or nothing of it."""
+        """Commit all that is published within, or none of it."""
         self.producer.begin_transaction()
         try:
             yield
             self.producer.commit_transaction(_TIMEOUT_S)
-        except KafkaException:  # the broker ends what its producer cannot
+        except KafkaException:  # the broker aborts what its producer cannot
             raise
         except BaseException:
             self.producer.abort_transaction(_TIMEOUT_S)
@@ -112,14 +112,14 @@ class _Written:
     ends: dict[int, int] = field(default_factory=dict)
 
     def __call__(self, error: KafkaError | None, message: Message) -> None:
-        """Take in a message that the broker has, or has not; those of a partition come in their order."""
+        """Note the offset of a message once the broker has it; those of a partition arrive in their order."""
         place, offset = message.partition(), message.offset()
         if error is None and place is not None and offset is not None:
             self.begins.setdefault(place, offset)
             self.ends[place] = offset + 1
 
     def options(self, partitions: int) -> Options:
-        """Return the options with which Flink reads these messages, and ends."""
+        """Return the options with which Flink reads these messages, and no others."""
         places = range(partitions)
         return {
             "topic": RERUNS,
@@ -193,7 +193,7 @@ def select(dataset: Dataset, columns: Collection[str]) -> str:
         return f"SELECT {', '.join(names)} FROM {rows}"
     own = [name for name in names if name.strip("`") in dataset.columns]
     shared = ", ".join(name for name in names if name not in own)
-    # `groupArray` leaves nulls out, but no tuples of them
+    # `groupArray` leaves nulls out, but not tuples of nulls
     arrays = ", ".join(f"arrayMap(one -> tupleElement(one, {at}), piece) AS {name}" for at, name in enumerate(own, 1))
     pieces = f"arrayMap(at -> arraySlice(whole, at, {_MOST_ROWS}), range(1, length(whole) + 1, {_MOST_ROWS}))"
     return (

@@ -24,7 +24,7 @@ class Entry(BaseModel):
     def checkpoint(self, checkpoints: Path) -> str | None:
         """Return the URI of the newest complete checkpoint, else of the one that the job was restored from.
 
-        Those given up are skipped for older ones: repeated results change nothing.
+        Checkpoints given up are skipped for older ones: repeated results change nothing.
         """
         found = _newest_first(checkpoints / self.job_id)
         if self.restored:

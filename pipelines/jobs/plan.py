@@ -1,10 +1,10 @@
-"""Keeps what Flink's planner made of a job, so that the job is submitted again without a JVM.
+"""Keeps the plan that Flink's planner made of a job, so that the job is submitted again without a JVM.
 
-To plan all jobs takes a JVM 20 CPU seconds and half a gibibyte; to submit a plan that is kept takes one request.
+Planning all jobs takes a JVM 20 CPU seconds and half a gibibyte; submitting a kept plan takes one request.
 
 A plan is the stream graph as Flink's own client would serialize it, with a placeholder for the two things that differ
 from one submission to the next: the job id, and the checkpoint that the job resumes from. Java's serialization names
-no place within its stream, so a text of another length may take that of a placeholder.
+no position within its stream, so a text of another length may replace a placeholder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs.driving import DRIVER, Driver
 
 STARTED, RESUMED, FILES = "started", "resumed", "files.json"
-"""Members of the archive that a driver writes: the graph of a job without and with a checkpoint, and what it needs."""
+"""Members of the archive that a driver writes: the graph of a job without and with a checkpoint, and its files."""
 _JOB_ID = hashlib.sha256(b"job id").digest()[:16]
 _CHECKPOINT = "file:///the-checkpoint-that-this-job-resumes-from"
 
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
     @property
     def files(self) -> dict[str, Path]:
-        """What Flink ships to TaskManagers with the job, by the name under which they find it."""
+        """The files that Flink ships to TaskManagers with the job, by the name under which they find them."""
         return {name: Path(path) for name, path in orjson.loads(self._read(FILES)).items()}
 
     def _read(self, name: str) -> bytes:
@@ -59,13 +59,13 @@ class Plans:
     """A folder of plans, one a job."""
 
     def __init__(self, folder: Path, planner: Sequence[Path]) -> None:
-        """Take the folder, which need not exist, and the files that plan: a plan of others is not used."""
+        """Take the folder, which need not exist, and the planner's files: a plan made by other files is not used."""
         self._folder = folder
         stamps = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(planner)]
         self._planner = orjson.dumps(stamps) + DRIVER.read_bytes()
 
     def of(self, driver: Driver, requests: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Plan | str]]:
-        """Yield the plan of each request, or why Flink rejects the job; the driver makes those that are not kept."""
+        """Yield the plan of each request, or why Flink rejects the job; the driver makes plans that are not kept."""
         missing: dict[str, tuple[Path, Mapping[str, Any]]] = {}
         for request in requests:
             path = self._path(request)

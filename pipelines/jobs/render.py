@@ -33,14 +33,14 @@ _SETTINGS = {
     "execution.checkpointing.incremental": "true",
     "execution.state-recovery.claim-mode": "CLAIM",  # Flink deletes the restored checkpoint once newer ones replace it
     # A back-fill of months keeps the state of every row that arrives within the TTL: on disk, not in the heap.
-    # Its share of the managed memory would be a twelfth, with which it reaches a third of the speed; so all jobs of a
-    # TaskManager share what its own configuration gives (`fixed-per-tm`), and one that is busy has most of it.
+    # A job's share of the managed memory would be a twelfth, with which it reaches a third of the speed; so all jobs of
+    # a TaskManager share what its own configuration gives (`fixed-per-tm`), and a busy job has most of it.
     "state.backend.type": "rocksdb",
     "state.backend.rocksdb.memory.managed": "false",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
-    # Each task of a job that has nothing to do would wake as often as this, and each source five times a second for
-    # watermarks, which no job uses. A full buffer is sent at once.
+    # Each task of an idle job wakes at this interval, and each source would wake five times a second for watermarks,
+    # which no job uses. A full buffer is sent at once.
     "execution.buffer-timeout.interval": "400 ms",
     "pipeline.auto-watermark-interval": "0 ms",
     "table.exec.mini-batch.enabled": "true",
@@ -51,9 +51,9 @@ _SETTINGS = {
     "table.exec.sink.require-on-conflict": "false",
     "table.exec.sink.upsert-materialize": "NONE",
 }
-# Where a job goes on is in its checkpoints; nobody reads offsets that it would commit beside them.
+# A job resumes from the offsets in its checkpoints; nobody reads those that it would commit beside them.
 _CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
-# The broker answers a fetch at once where there is something, so an idle consumer need not ask twice a second. A rerun
+# The broker answers a fetch at once where there is data, so an idle consumer need not fetch twice a second. A rerun
 # would wait as long at the end of its input.
 _IDLE = {"properties.fetch.max.wait.ms": "10000"}
 _PRODUCER = {
@@ -90,7 +90,7 @@ def render(
 
     Parameters
     ----------
-    datasets : those that the query selects from or inserts into become tables.
+    datasets : definitions; those that the query selects from or inserts into become tables.
     bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
     checkpoints : URI of the folder of all checkpoints.
     rules : archive of the steps in Python for Flink's TaskManagers (`archive`).
@@ -166,7 +166,7 @@ def _statements(
             if name in job.selects:
                 where = " AND ".join(filter(None, (job.condition(name), within)))
                 views.append(row_view(dataset, table, columns=columns, where=where, distinct=distinct))
-    # The query reads views with the tables' names: their rows, of a rerun those of its period.
+    # The query reads views with the tables' names: the tables' rows, in a rerun those of its period.
     sources = ["CREATE DATABASE topics", "USE topics", *sources, "USE default_database", *views]
     options = {**connect, **_PRODUCER}
     sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=options) for dataset in results(job, datasets)]
@@ -176,16 +176,16 @@ def _statements(
 
 
 def _with_slots(statement: str, job: Job) -> Iterator[str]:
-    """Yield a statement of the query, and behind a view those of its slots that the query selects from."""
+    """Yield a statement of the query; after a view, also the views of its slots that the query selects from."""
     yield statement
     if view := re.match(r"CREATE TEMPORARY VIEW (\w+)", statement):
         yield from slots.views(view[1], job.selects)
 
 
 def _within(period: Period, *, holds_on: bool) -> str:
-    """Return the condition of a rerun; what remains valid after its `ts` (`holds_on`) also counts from before it."""
+    """Return the predicate of a rerun; rows that remain valid after their `ts` (`holds_on`) also count from before."""
     begin, end = (round(moment.timestamp() * 1000) for moment in (period.begin, period.end))
-    # By number: Flink's planner cannot weigh a predicate of a literal of this type, and rejects a union of such rows.
+    # Numbers: Flink's planner cannot weigh a predicate with a literal of this type, and rejects a union of such rows.
     ts_ms = "EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts)"
     since = "" if holds_on else f"{ts_ms} >= {begin} AND "
     system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"

@@ -31,7 +31,7 @@ class Flink:
         self._http = http
 
     def submit(self, graph: bytes, files: Mapping[str, Path]) -> str | None:
-        """Submit a job by its serialized graph, with the files that Flink ships with it; returns why it is refused."""
+        """Submit a job by its serialized graph, with the files that Flink ships with it; return why it is refused."""
         names = {name: f"{number}-{path.name}" for number, (name, path) in enumerate(files.items())}
         request = {
             "executionPlanFileName": "graph",
@@ -44,7 +44,7 @@ class Flink:
         return None if answer.is_success else "\n".join(answer.json()["errors"])
 
     def initialized(self, job_id: str) -> str | None:
-        """Wait until an accepted job begins to run; returns why it cannot, where it cannot."""
+        """Wait until an accepted job begins to run; return why it cannot, where it cannot."""
         while (state := str(self._get(f"/jobs/{job_id}")["state"])) == "INITIALIZING":
             time.sleep(_SOON_S)
         if state != "FAILED":
@@ -66,7 +66,7 @@ class Flink:
             self.wait(job_id, until)
 
     def wait(self, job_id: str, until: float = math.inf) -> str:
-        """Wait for a job's end, or until that time of the monotonic clock; returns its last state."""
+        """Wait for a job's end, or until that time of the monotonic clock; return its last state."""
         while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED and time.monotonic() < until:
             time.sleep(0.3)
         return state
@@ -88,11 +88,11 @@ class Flink:
         return cause(failures[0]["stacktrace"]) if failures else None
 
     def cannot_restore(self, job_id: str) -> bool:
-        """Return whether a job's newest failure is that of restoring state from a checkpoint."""
+        """Return whether a job's newest failure was to restore state from a checkpoint."""
         return self._failed_last(job_id, "StreamTaskStateInitializer")
 
     def without_python(self, job_id: str) -> bool:
-        """Return whether a job's newest failure is that of a TaskManager whose interpreter cannot start any more."""
+        """Return whether a job's newest failure was on a TaskManager whose interpreter cannot start any more."""
         return self._failed_last(job_id, "PythonInterpreter$MainInterpreter.initialize")
 
     def task_managers_ended(self, job_id: str) -> int:

@@ -12,7 +12,7 @@ import counterflow
 
 @cache
 def archive() -> bytes:
-    """Return a zip of what is imported there: `rules`, `verdicts` and `wiring`, nothing else."""
+    """Return a zip of the packages imported there: `rules`, `verdicts` and `wiring`, nothing else."""
     root = Path(counterflow.__file__).parent
     paths = [root / "__init__.py", root / "pipelines/__init__.py"]
     paths += sorted(

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-# As many elements as there are slots: Flink has no function that counts, and would join a constant array, and keep
-# every row for it.
+# The array has as many elements as there are slots: Flink has no function that generates a series. It would join a
+# constant array, and keep every row in state for that.
 _EACH_SLOT = (
     "SELECT *, last_slot + 1 - step AS slot FROM {rows} CROSS JOIN "
     "UNNEST(SPLIT('-' || REPEAT(',', slots - 1), ',')) WITH ORDINALITY AS steps (nothing, step) WHERE slots > 0"
@@ -32,7 +32,7 @@ _MINUTES = (
 
 
 def views(view: str, selected: Container[str]) -> Iterator[str]:
-    """Yield the CREATE VIEW of each of these over a view that a query selects from."""
+    """Yield the CREATE VIEW of each of these views, over `view`, that a query selects from."""
     for name, rows in ((f"slots_of_{view}", f"`{view}`"), (f"minutes_of_{view}", _MINUTES.format(rows=f"`{view}`"))):
         if name in selected:
             yield f"CREATE TEMPORARY VIEW `{name}` AS {_EACH_SLOT.format(rows=rows)}"

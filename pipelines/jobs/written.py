@@ -1,4 +1,4 @@
-"""Reads what was written to a topic: its end offsets, and the keys since then."""
+"""Reads a topic's end offsets, and the keys written since then."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ends(kafka: Kafka, topic: str) -> dict[int, int]:
         marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10) for p in partitions}
         return {partition: high for partition, (_, high) in marks.items()}
     except KafkaException as error:
-        consumer.poll(0)  # lets the cause in
+        consumer.poll(0)  # delivers the cause to `trouble`
         why = str(trouble) or error.args[0].str()
         raise CounterflowError(f"Kafka at {kafka.bootstrap}, topic {topic}: {why}") from None
     finally:

@@ -95,7 +95,7 @@ class Refusal(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The offset of the message, and which rows of its frame where these are not all: `1234` or `1234.7-7`."""
+        """The offset of the message, then the rows of its frame where these are not all: `1234` or `1234.7-7`."""
         offset = self.message.offset()
         return f"{offset}.{self.message.rows}" if isinstance(self.message, Piece) else str(offset)
 
@@ -116,7 +116,7 @@ class Batch:
 
     @property
     def token(self) -> str:
-        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`, of a piece with its rows behind."""
+        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`, and the rows of a piece."""
         first = self.messages[0] if self.messages else None
         rows = f"#{first.rows}" if isinstance(first, Piece) else ""
         return f"{self.topic}:{self.partition}:{self.range}@{self.topic_id}{rows}"
@@ -157,7 +157,7 @@ class Batch:
 
 
 def _halves(message: Message) -> tuple[Piece, Piece]:
-    """Part a message that is a frame of at least two rows."""
+    """Split a message that is a frame of at least two rows."""
     frame = orjson.loads(message.value() or b"")
     columns = frozenset(name for name, value in frame.items() if isinstance(value, list))
     whole, begin = (message.whole, message.begin) if isinstance(message, Piece) else (message, 0)
@@ -170,7 +170,7 @@ def _halves(message: Message) -> tuple[Piece, Piece]:
 
 
 class Sifted(NamedTuple):
-    """The messages of a batch that can be inserted, the number of rows of each, and the others."""
+    """The messages of a batch that can be inserted, the number of rows of each, and the refused messages."""
 
     batch: Batch
     rows: list[int]
@@ -178,11 +178,11 @@ class Sifted(NamedTuple):
 
 
 Rows = Callable[[bytes], int]
-"""Returns the number of rows of a message; raises one of `UNREADABLE` where it is not what its topic carries."""
+"""Returns the number of rows of a message; raises one of `UNREADABLE` where it is not valid for its topic."""
 
 
 def sift(batch: Batch, count: Rows) -> Sifted:
-    """Separate the messages that are what the topic carries from all others.
+    """Separate the messages that are valid for the topic from all others.
 
     ClickHouse would accept an array, two objects on one line or NaN as rows, and two adjacent broken messages as one
     row. So every message is parsed once here, before its bytes are joined with others.
@@ -222,7 +222,7 @@ def one_row(value: bytes) -> int:
 
 
 def rows_of_frame(contract: Contract) -> Rows:
-    """Return what counts the rows of a frame and checks its shape."""
+    """Return the function that counts the rows of a frame and checks its shape."""
 
     def count(value: bytes) -> int:
         frame = orjson.loads(value)
@@ -234,7 +234,7 @@ def rows_of_frame(contract: Contract) -> Rows:
 
 
 def _refusal(message: Message, error: Exception) -> Refusal:
-    """Return why a message is not what its topic carries."""
+    """Return the refusal of a message that is not valid for its topic."""
     if isinstance(error, Malformed):
         return Refusal(message, error.reason, str(error), error.rows)
     if not len(message):
@@ -252,7 +252,7 @@ def _refusal(message: Message, error: Exception) -> Refusal:
 class Limits(NamedTuple):
     """When a batch is due: at so many messages or bytes, or so long after the one before, whichever comes first.
 
-    What comes after a quiet moment is so inserted at once, and a partition makes at most one small insert a second. The
+    So messages after a quiet moment are inserted at once, and a partition makes at most one small insert a second. The
     bytes bound what the engine holds: frames that leave out most columns of a wide table have many rows.
     """
 

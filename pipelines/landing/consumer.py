@@ -81,8 +81,8 @@ class Lander:
         self._stopped: dict[str, str] = {}
         """Topics with too many rejects, and the error of the last batch."""
         self._trouble = Trouble(kafka)
-        told: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
-        self._admin = AdminClient({**kafka.client, **told})
+        reporting: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
+        self._admin = AdminClient({**kafka.client, **reporting})
         self._connected = True
         self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": self._report, "stats_cb": self._look})
         self._partitions: dict[Key, Partition] = {}
@@ -91,7 +91,7 @@ class Lander:
         self._watched_at = 0.0
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
-        """Land until `stop` is set, or until what the topics held at the start has landed; then finish open inserts.
+        """Land until `stop` is set, or all that the topics held at the start has landed; then finish open inserts.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Lander:
             )
 
     def problems(self) -> list[str]:
-        """Return what keeps messages from landing now; called from another thread than `run`."""
+        """Return the reasons why messages do not land now; called from another thread than `run`."""
         found = [
             f"landing of {topic} is paused, too many messages are rejected: {what}"
             for topic, what in [*self._stopped.items()]
@@ -150,7 +150,7 @@ class Lander:
             self._trouble.clear()
 
     def _report(self, error: KafkaError) -> None:
-        """Name the cause, once for each."""
+        """Log each cause of trouble once."""
         before = str(self._trouble)
         self._trouble(error)
         if error.fatal() or str(self._trouble) != before:
@@ -229,7 +229,7 @@ class Lander:
         )
 
     def _tolerated(self, topic: str) -> Callable[[Outcome], bool]:
-        """Return a predicate: may this topic's next batch be accepted despite its rejects?"""
+        """Return the predicate that decides whether this topic's next batch is accepted despite its rejects."""
         before = self._outcomes.get(topic, ())
         return lambda outcome: share((outcome, *before)) <= self._most_refused
 
@@ -372,7 +372,7 @@ class Lander:
             answers = self._admin.list_offsets(dict.fromkeys(partitions, latest))
             return {(p.topic, p.partition): answer.result().offset for p, answer in answers.items()}
         except KafkaException as error:
-            self._admin.poll(0)  # lets the cause in
+            self._admin.poll(0)  # delivers the cause to `_report`
             raise self._stopped_by(error.args[0]) from error
 
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
@@ -408,7 +408,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
     return {
         **kafka.client,
         "client.id": instance_id,
-        "log_level": 0,  # what is wrong is reported by `error_cb`
+        "log_level": 0,  # `error_cb` reports errors
         "group.id": GROUP,
         "group.instance.id": instance_id,
         "session.timeout.ms": 10_000,
@@ -424,10 +424,6 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "statistics.interval.ms": 2_000,
         "queued.max.messages.kbytes": 65_536,
     }
-
-
-def _key(message: KafkaMessage) -> Key:
-    return message.topic() or "", message.partition() or 0
 
 
 def _where(partition: Partition) -> dict[str, str | int]:

@@ -109,7 +109,7 @@ def mark(client: ClickHouse, ids: Iterable[str], action: Literal["replayed", "dr
 
 
 _MARKED: Settings = {"async_insert": 0, "insert_shard_id": 1, "distributed_foreground_insert": 1}
-"""On a cluster the first shard keeps what was done, and has it before the statement ends."""
+"""On a cluster the first shard keeps the marks, and has them before the statement ends."""
 
 
 def _wire(since: datetime | None, until: datetime | None, reason: str, ids: Sequence[str], most: int) -> Settings:

@@ -9,7 +9,7 @@ from counterflow.pipelines.landing.batch import Batch, Limits, Message, Range, f
 
 
 class Stored(NamedTuple):
-    """What the consumer group has committed: the next offset to land, and the range being inserted."""
+    """The commit of the consumer group: the next offset to land, and the range being inserted."""
 
     offset: int
     metadata: str
@@ -47,7 +47,7 @@ class Partition:
 
     @property
     def wanted(self) -> Stored:
-        """What to commit now."""
+        """The commit that Kafka should hold now."""
         pending = self.batch.range if self.batch else self.owed
         return Stored(pending.first if pending else self.landed, str(pending) if pending else "")
 

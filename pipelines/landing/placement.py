@@ -22,7 +22,7 @@ log = structlog.get_logger()
 def agree(clients: Mapping[str, ClickHouse], shards: ShardMap | None) -> None:
     """Refuse a map that is missing or needless, or that gives rows to another shard than the one that has them.
 
-    A server that does not answer, or has no tables yet, is not compared: the insert is tried until it does.
+    A server that does not answer, or has no tables yet, is not compared: its inserts are retried until they succeed.
 
     Raises
     ------

@@ -1,9 +1,10 @@
-"""Which shard keeps a row: a map of systems and days to servers, and the parts of a batch by shard. No I/O but reading
-the file of the map.
+"""Decides which shard keeps a row, by a map of systems and days to servers, and splits batches by shard.
+
+Its only I/O is to read the file of the map.
 
 The shard follows from `system` and the day of `ts`, which every sorting key has: all versions of a row meet on one
-shard, where the later replaces the earlier. So a map is only ever added to, for days that have no rows yet or for
-systems that have none: history stays where it is.
+shard, where the later replaces the earlier. So rules are only ever added to a map, for days that have no rows yet or
+for systems that have none: history stays where it is.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Rule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     shards: Annotated[tuple[str, ...], Field(min_length=1)]
-    """A system's is the one at the remainder of CRC-32 of its name: as agents choose the partition, so that a topic
-    whose partitions are a multiple of the shards has the rows of one shard in each."""
+    """A system's shard is the one at the remainder of CRC-32 of its name. Agents choose the partition in the same way:
+    where a topic's partitions are a multiple of the shards, each partition has the rows of one shard."""
     since: Annotated[datetime.date | None, Field(alias="from")] = None
     """First day of the rows, UTC; none: every day."""
     systems: tuple[str, ...] = ("*",)
@@ -81,7 +82,7 @@ class ShardMap(BaseModel):
 
     @property
     def first(self) -> str:
-        """The shard of what belongs to no system: rejected messages."""
+        """The shard of rejected messages, which belong to no system."""
         return self.rules[0].shards[0]
 
     def shard(self, system: str, day: str) -> str:
@@ -90,7 +91,7 @@ class ShardMap(BaseModel):
         return rule.shards[crc32(system.encode()) % len(rule.shards)]
 
     def strays(self, shard: str, held: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return which systems and days that a shard holds the map gives to another."""
+        """Return the systems and days that a shard holds but the map gives to another."""
         return [(system, day) for system, day in held if self.shard(system, day) != shard]
 
 
@@ -103,8 +104,10 @@ class Part(NamedTuple):
 
 
 class Split:
-    """Parts batches by a map, the same way each time. A message without `system` or `ts` goes to the first shard, whose
-    server refuses it."""
+    """Splits batches by a map, the same way each time.
+
+    A message without `system` or `ts` goes to the first shard, whose server refuses it.
+    """
 
     def __init__(self, shards: ShardMap) -> None:
         """Keep the map."""
@@ -112,7 +115,7 @@ class Split:
         self._shard = lru_cache(100_000)(shards.shard)
 
     def __call__(self, batch: Batch, rows: Sequence[int]) -> list[Part]:
-        """Return the parts of a batch, whose messages have so many `rows` each; all have the range of the batch."""
+        """Return the parts of a batch, all with the range of the batch; `rows` are the rows of each of its messages."""
         messages: dict[str, list[Message]] = {}
         counts: dict[str, int] = {}
         for message, count in zip(batch.messages, rows, strict=True):
@@ -132,7 +135,7 @@ class Split:
 
 
 class _Key(msgspec.Struct):
-    """The members of a message that its rows are placed by."""
+    """The members of a message that decide where its rows go."""
 
     system: Any = None
     ts: Any = None

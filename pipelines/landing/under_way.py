@@ -62,7 +62,7 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
 
 
 def beside_the_lander(kafka: Kafka) -> Consumer:
-    """Return a consumer that can ask for the lander's committed offsets; it does not join the group."""
+    """Return a consumer that can request the lander's committed offsets; it does not join the group."""
     return Consumer(
         {
             **kafka.client,
@@ -80,7 +80,7 @@ def beside_the_lander(kafka: Kafka) -> Consumer:
 
 
 class Position(NamedTuple):
-    """A partition from its oldest message at `low` up to, but excluding, `high`; the lander goes on at `committed`."""
+    """A partition from its oldest message at `low` up to, but excluding, `high`; the lander resumes at `committed`."""
 
     topic: str
     partition: int
@@ -117,7 +117,7 @@ def positions(consumer: Consumer, topics: Collection[str]) -> Iterator[Position]
 
 
 def _behind(consumer: Consumer, begins: list[TopicPartition]) -> Iterator[bytes]:
-    """Yield the values from there to the readable end."""
+    """Yield the values from these offsets to the readable end."""
     waiting = {(begin.topic, begin.partition) for begin in begins}
     consumer.assign(begins)
     while waiting:

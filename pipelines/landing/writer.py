@@ -55,7 +55,7 @@ class Landed(NamedTuple):
 
 
 class ShardAway(Exception):  # noqa: N818 - of another server
-    """A shard does not answer, so that nothing of a batch that has rows of it is inserted anywhere."""
+    """A shard does not answer, so nothing of a batch that has rows for it is inserted anywhere."""
 
 
 class Writer:
@@ -63,7 +63,7 @@ class Writer:
 
     Parameters
     ----------
-    clients : a connection a shard by name, or to the only server; their user needs INSERT and SELECT on the tables.
+    clients : a connection per shard by name, or to the only server; their user needs INSERT and SELECT on the tables.
     tables : table by topic.
     shards : the map of shards; none: the first client takes everything.
     """
@@ -77,8 +77,8 @@ class Writer:
         self._split = Split(shards) if shards else self._whole
         self._database = LOCAL if shards else DATABASE
         self._acknowledged: dict[tuple[str, int], tuple[str, set[str]]] = {}
-        """Of the last batch of a partition, its token and the shards that have their rows: they are not asked to
-        remember the token for as long as another shard is away."""
+        """The token of each partition's last batch, and the shards that have their rows: these need not remember the
+        token for as long as another shard is away."""
         self._tables = tables
         self._rows = {topic: _counting(table) for topic, table in tables.items()}
         self.abandoned = threading.Event()
@@ -130,7 +130,7 @@ class Writer:
             if number and self.abandoned.is_set():
                 raise Abandoned
             bad = self._insert(part.shard, table, part.batch, part.rows)
-            if not bad:  # whoever has rejects is asked again for them
+            if not bad:  # a retry inserts into a shard with rejects again, to find these
                 acknowledged.add(part.shard)
             refused += bad
         return refused

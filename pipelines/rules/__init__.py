@@ -56,14 +56,14 @@ class Rule(Generic[P, I, S]):
     ----------
     name : of its module.
     question : one line that the rule answers.
-    dataset : whose rows hold the intervals to judge.
+    dataset : the one whose rows hold the intervals to judge.
     entity : columns that identify the judged entity; each entity has its own state.
     kind : column that distinguishes entities of the same name, where a row has it; None where names are unique.
     kinds : values of `kind` that are judged; empty for all.
-    alarms : states that stand for the limit that was hit.
+    alarms : states in which the limit was hit.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
     columns : columns with the fields of an interval, in order, and the reader of each; other columns are ignored.
-    made : makes an interval of its fields.
+    made : makes an interval from its fields.
     states : every state that an entity may be shown in.
     start : state of an entity before its first interval; `as_json` and `of_json` serialise it.
     judge : (parameters, state, interval) to (next state, verdict).

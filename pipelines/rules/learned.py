@@ -1,7 +1,7 @@
-"""What a limit is where nobody configured it: learned from the intervals that were under pressure.
+"""Learns a limit that nobody configured from the intervals that were under pressure.
 
-A learned limit warns and never pages: it is what was reached, not what can be. docs/rules/index.md has its terms.
-Standard library only, as all rules.
+A learned limit warns and never pages: it is what was reached, not what can be reached. docs/rules/index.md has its
+terms. Standard library only, as all rules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Limit(NamedTuple):
     Parameters
     ----------
     value : in the unit of what was learned.
-    intervals : number of intervals under pressure that it comes from.
+    intervals : number of intervals under pressure that it is based on.
     spread : (value - median) / value of these; of a median limit, half the distance from the 10th to the 90th
         percentile / value.
     confidence : low, medium or high; a low one judges nothing.
@@ -50,7 +50,7 @@ class Learned(NamedTuple):
     buckets: tuple[tuple[int, int], ...] = ()
 
     def under(self, configuration: tuple[Any, ...]) -> Learned:
-        """Return what was learned under `configuration`: nothing if it is another; None in it is unknown, no change."""
+        """Return the values under `configuration`: none if it is another; a None in it is unknown, hence no change."""
         before = self.configuration or configuration
         known = tuple([old if new is None else new for new, old in zip(configuration, before, strict=True)])
         changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))

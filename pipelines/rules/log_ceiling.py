@@ -231,7 +231,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     limit = None if i.ceiling_mb_s else learned(p, state)
     pressure, waiting, median, pressed = _pressure(p, state.quiet_ms, i)
     cpu_free = _cpu_free(p, i)
-    # only a log that threads wait for, beside free processors, shows the most of its path
+    # only a log that threads wait for, while processors are free, shows the most that its path can do
     shows_most = pressure and cpu_free and state.path is not None and not _fallen_back(p, i)
     learnt = state.learned.plus(rate) if shows_most else state.learned
     ceiling = i.ceiling_mb_s or (limit.value if limit and limit.usable else None)
@@ -370,7 +370,7 @@ def _variation(rates: tuple[float, ...]) -> float | None:
 def _pressure(
     p: Parameters, quiet_ms: tuple[float, ...], i: Interval
 ) -> tuple[bool | None, float | None, float | None, str]:
-    """Return whether threads wait for the log, their share, the median compared with, and the finding in words."""
+    """Return whether threads wait for the log, their share, the median used for it, and the finding in words."""
     waits, waiting, active = i.waits_delta, i.waiting_threads, i.active_threads
     share = waiting / active if waiting is not None and active else None
     if waits is None and share is None:

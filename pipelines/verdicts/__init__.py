@@ -22,7 +22,7 @@ from counterflow.pipelines.rules import Rule
 Row = Mapping[str, Any]
 
 KEPT = 240
-"""Intervals of an entity that are kept: an hour of 15 s."""
+"""Intervals of an entity that are kept: an hour at 15 s."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -62,7 +62,7 @@ class Judgement(NamedTuple):
 
 
 def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iterable[Row]) -> tuple[Series, Judgement]:
-    """Judge rows of one entity; returns its new memory and the verdicts to publish.
+    """Judge rows of one entity; return its new memory and the verdicts to publish.
 
     Parameters
     ----------

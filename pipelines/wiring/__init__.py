@@ -1,4 +1,4 @@
-"""Which physical port carries a link, from what IBM i, the HMC and the site know of each hop.
+"""Finds the physical port that carries a link, from what IBM i, the HMC and the site know of each hop.
 
 No view of IBM i names the port below an RDMA link. The way there has five hops: group, addresses, line description,
 resource, location code, port. Each hop is a setting that lands in `config`; docs/kpis/link-load.md lists them. The site
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, Self
 
 SITE = "site"
 KEPT = 20
-"""Values of one setting that are kept, the newest."""
+"""Newest values of one setting that are kept."""
 
 _LOGICAL = re.compile(r"-S\d+$")
 
 
 class Hop(NamedTuple):
-    """One hop: its kind, what it leads to, and the view, file or command that says so."""
+    """One hop: its kind, what it leads to, and the view, file or command that states it."""
 
     hop: str
     value: str
@@ -54,7 +54,7 @@ class Wire(NamedTuple):
     contradiction: str | None = None
 
     def as_row(self) -> dict[str, Any]:
-        """Return the columns of `link_wire`; hops as `value (source)`, one behind the other."""
+        """Return the columns of `link_wire`; hops as `value (source)`, one after the other."""
         way = " > ".join(f"{hop.value} ({hop.source})" for hop in self.hops)
         return {**self._asdict(), "hops": way}
 
@@ -65,7 +65,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is known of one system: the values of each setting with the time from which they hold, oldest first.
+    """The known settings of one system: the values of each with the time from which they hold, oldest first.
 
     `learned` counts the changes, so that of two wires the one that knows more has the greater count.
     """
@@ -74,7 +74,7 @@ class Settings:
     learned: int = 0
 
     def learn(self, section: str, item: str, name: str, ts_ms: int, value: str) -> Self:
-        """Return the settings with one more; the same object where it says nothing new."""
+        """Return the settings with one more; the same object where it adds nothing new."""
         key = (section, item, name)
         known = list(self.values.get(key, ()))
         if any(ts == ts_ms and old == value for ts, old in known):
@@ -86,8 +86,8 @@ class Settings:
     def at(self, section: str, item: str, name: str, ts_ms: int) -> str | None:
         """Return the value at a time, None where it is unknown or empty.
 
-        What was observed later holds before too where nothing earlier is known: hardware is there before it is listed.
-        An entry of the site holds from its own time only.
+        Where nothing earlier is known, a later observation also holds before its time: hardware is there before it is
+        listed. An entry of the site holds from its own time only.
         """
         known = self.values.get((section, item, name), ())
         place = bisect_right(known, ts_ms, key=lambda one: one[0]) - 1
@@ -97,7 +97,7 @@ class Settings:
 
     def items(self, section: str, name: str) -> Iterator[str]:
         """Yield the items of a section that have such a setting, sorted."""
-        return iter(sorted(item for of, item, called in self.values if of == section and called == name))
+        return iter(sorted(item for within, item, setting in self.values if within == section and setting == name))
 
     def wire(self, link_type: str, link: str, ts_ms: int) -> Wire:
         """Return the wire of a link of type `nrg` or `rdma_link` at a time."""
@@ -219,7 +219,7 @@ class _Way:
             self.missing = f"the HMC lists no logical port of the system, none at {location} (lshwres)"
 
     def _hop(self, hop: str, observed: Iterable[tuple[str | None, str]], lacking: str) -> str | None:
-        """Return what a hop leads to: as the site gives it, else as all that was observed agrees."""
+        """Return what a hop leads to: as the site gives it, else as all observations agree."""
         found = [(value, source) for value, source in observed if value and not value.startswith("*")]
         if (given := self._site(hop)) is not None:
             found.insert(0, (given, SITE))

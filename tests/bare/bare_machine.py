@@ -31,7 +31,7 @@ for program in java mvn node npm go uv curl gcc; do
 done
 cd && git clone --quiet /counterflow.bundle counterflow && cd counterflow && make demo
 """
-CLIENTS = (  # what configures the clients of the registries
+CLIENTS = (  # variables that configure the clients of the registries
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
     *("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "NPM_CONFIG_REGISTRY"),

@@ -1,7 +1,7 @@
 """The images and compose.yaml, with real containers: the demo's input, each container killed once, the audit.
 
 `make compose-test` runs this file; it takes minutes and needs a container engine, so `make test` does not. No container
-reaches a network, nor the machine's: the line is within the containers' own loopback.
+reaches any network, not even the machine's: the line uses the containers' own loopback.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ENDING = {"configure", "topics", "migrate"}
 ALONE = {"services": {"network": {"network_mode": "none", "hostname": "localhost", "ports": "RESET"}}}
 PATIENCE_S = 300
 DEMO = ("demo", "--json", "--start", "2026-01-15T06:00")
-"""Stories of the same time, so that results can be compared."""
+"""Stories that begin at a fixed time, so that results can be compared."""
 
 
 def execute(*command: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -44,7 +44,7 @@ def execute(*command: str | Path, environment: dict[str, str] | None = None) -> 
 
 
 def done(*command: str | Path, environment: dict[str, str] | None = None) -> str:
-    """The output of a command that has to succeed."""
+    """Return the output of a command that has to succeed."""
     result = execute(*command, environment=environment)
     assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}\n{result.stderr}"
     return result.stdout
@@ -112,7 +112,7 @@ def inspect(names: Sequence[str]) -> list[Container]:
 
 
 def kill(container: Container) -> None:
-    """End the container's first process, as the kernel does where memory is short: its engine starts it again."""
+    """Kill the container's first process, as the kernel does when memory is short; the engine may restart it."""
     os.kill(container.pid, signal.SIGKILL)
 
 
@@ -141,7 +141,7 @@ class Compose:
         return self("run", "--rm", "--no-deps", "-T", service, *words)
 
     def within(self, *words: str) -> str:
-        """What a command prints in the lander's container: a new one would not find a network that was killed."""
+        """Return what a command prints in the lander's container; a new one could not join a killed network."""
         return self("exec", "-T", "lander", "counterflow", *words)
 
     def landed(self, query: str) -> bool:
@@ -151,7 +151,7 @@ class Compose:
             return False  # the lander or ClickHouse is away
 
     def services(self) -> list[str]:
-        """All services but those whose image is neither here nor available."""
+        """Return all services except those whose image is neither present nor available."""
         loaded = json.loads(self("config", "--format", "json"))["services"]
         missing = {
             name
@@ -195,7 +195,7 @@ def settle(compose: Compose) -> None:
 
 
 def job_states(compose: Compose) -> dict[str, str]:
-    """The state of each job; empty while the JobManager, or its container, is starting."""
+    """Return the state of each job; empty while the JobManager or its container is starting."""
     try:
         return compose.jobs()
     except AssertionError:
@@ -239,7 +239,7 @@ def test_nothing_is_lost_whichever_container_is_killed(line: Compose) -> None:
 
 
 def survive(line: Compose, container: Container) -> None:
-    """Kill a container, record something right then, and wait until it has landed and everything is healthy again."""
+    """Kill a container, write a recording at once, and wait until it has landed and everything is healthy again."""
     kill(container)
     system = f"after-{container.service}"
     (line.recordings / f"{system}.nmon").write_text(RECORDING.replace("AAA,host,vm", f"AAA,host,{system}"))
@@ -251,7 +251,7 @@ def survive(line: Compose, container: Container) -> None:
 
 @pytest.fixture
 def one_container(images: list[str]) -> Iterator[str]:
-    """The image that is the whole line, running as a person starts it, without a network."""
+    """The image that holds the whole line, started as a user starts it, but without a network."""
     name = f"counterflow-{uuid.uuid4().hex[:8]}"
     confined = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
     alone = ("--network", "none", "--hostname", "localhost")

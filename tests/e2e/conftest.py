@@ -1,4 +1,4 @@
-"""The command line as a stranger runs it, against the one real stack of the test session."""
+"""The command line as a new user runs it, against the one real stack of the test session."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
     """What `counterflow demo --json` reported; its data stays in the stack.
 
-    Its stories begin when those of `published` do: other tests compare what the line has of their systems.
+    Its stories begin at the same time as those of `published`, whose systems other tests compare with `look`.
     """
     return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", timeout=300)
 
 
 @pytest.fixture(scope="session")
 def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
-    """Simulate a case, publish all of it, and wait until every record and every result is there; once a session."""
+    """Simulate a case, publish all of it, and wait until every record and every result is stored; once a session."""
     done: dict[str, Case] = {}
 
     def make(name: str) -> Case:

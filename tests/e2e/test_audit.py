@@ -1,4 +1,4 @@
-"""The oracle over the real line: every record arrived once, and every result follows from its counters."""
+"""The audit over the real line: every record arrived once, and every result follows from its counters."""
 
 from __future__ import annotations
 

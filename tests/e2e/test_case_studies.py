@@ -68,10 +68,10 @@ def link_cell(reader: ClickHouse, run: Case, name: str) -> float:
     if name in ("rows_s", "mb_s"):
         rows_s = figure(reader, run, UPDATES, f"{of(source)} AND grouping = 'generic_job' AND name = 'UPDROW'")
         return rows_s if name == "rows_s" else rows_s * 1301 / 2**20
-    whose, _, what = name.partition("_")
-    if whose == "all":
+    side, _, what = name.partition("_")
+    if side == "all":
         return link_cell(reader, run, f"own_{what}") + link_cell(reader, run, f"other_{what}")
-    pair = (source, target) if whose == "own" else (sender, receiver)
+    pair = (source, target) if side == "own" else (sender, receiver)
     where = f"{of(*pair)} AND link_type = 'rdma_link'"
     if what == "msgs_s":
         return figure(reader, run, LINKS, where, what="own_msgs_s")

@@ -19,7 +19,7 @@ SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 
 
 def plain_totals(path: Path) -> dict[str, float]:
-    """Calculate from the text alone: MB each way of the whole disks, CPU seconds of commands, mean CPU."""
+    """Calculate from the text alone: MB read and written by whole disks, CPU seconds of commands, mean CPU."""
     stamps: dict[str, datetime] = {}
     disks: dict[str, list[str]] = {}
     kb: dict[str, float] = defaultdict(float)

@@ -52,7 +52,7 @@ def rows(client: ClickHouse, dataset: str, systems: list[str]) -> Iterator[dict[
 
 
 def assert_same_results(out: Path, reader: ClickHouse, systems: set[str]) -> None:
-    """Every result that `look` exported to `out` is that of the line, and the line has no other of these systems."""
+    """Assert that `look` exported to `out` exactly the results that the line has for these systems."""
     compared = 0
     for dataset in RESULTS:
         key = datasets()[dataset].key
@@ -88,7 +88,7 @@ def test_look_gives_the_results_of_the_line(
 def test_look_gives_the_results_of_the_line_for_every_sample(
     counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
-    """Each sample is a system of its own, since some are of one machine."""
+    """Each sample is read as a system of its own, since several come from one machine."""
     samples = {f"look-{path.stem}": path for path in sorted(SAMPLES.iterdir()) if path.suffix in (".nmon", ".json")}
     assert len(samples) == 6
     records = 0

@@ -18,7 +18,7 @@ MEASURED = ("z16-zhl-ds8950", "z16-zhl-ds8a50", "z17-zhpf-ds8a50", "z17-zhl-ds8a
 
 
 def compared(counterflow: Run, baseline: str, *scenarios: str) -> tuple[dict[str, Any], dict[str, Figures]]:
-    """Return the report of `study compare`, and its figures by run, table, system, what of, and name."""
+    """Return the report of `study compare`, and its figures by run, then by table, system, subject and name."""
     named = [argument for scenario in scenarios for argument in ("--scenario", scenario)]
     run = counterflow("study", "compare", "--baseline", baseline, *named, "--format", "json")
     assert run.returncode == 0, run.stderr
@@ -31,7 +31,7 @@ def compared(counterflow: Run, baseline: str, *scenarios: str) -> tuple[dict[str
 
 
 def same(value: float, printed: str) -> bool:
-    """Whether a figure rounds to what is printed."""
+    """Return whether a figure rounds to the printed one."""
     wanted = Decimal(printed)
     return Decimal(repr(round(value, 9))).quantize(wanted, ROUND_HALF_UP) == wanted
 
@@ -101,7 +101,7 @@ def test_the_measured_runs_are_critical_at_their_ceiling_and_ok_at_70_percent(
 
 
 def page_figures(figures: Figures, system: str) -> dict[str, float]:
-    """Return what the page on Q Replication prints of a node, under the names they have there."""
+    """Return the figures that the page on Q Replication prints for a node, under the names they have there."""
     found: dict[str, float] = {}
     for (table, of_system, of, name), figure in figures.items():
         if of_system not in ("", system) or figure["value"] is None:

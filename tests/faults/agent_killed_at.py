@@ -17,19 +17,19 @@ POINTS: dict[str, tuple[str, bool, tuple[int, ...]]] = {
     "a record is about to be sent": ("send", False, (1, 500)),
     "a record is sent": ("send", True, (1, 500)),
     "a commit begins, its checkpoint is not sent": ("_commit", False, (2, 5)),
-    "the broker is about to be asked for the topics, the name, the checkpoints, commits": (
+    "a request for the topics, the name, the checkpoints, a commit is about to be made": (
         "_until",
         False,
         (1, 2, 3, 4, 5, 8),
     ),
     "the broker has answered": ("_until", True, (1, 2, 3, 4, 5, 8)),
-    "a commit is done, nobody knows yet": ("_commit", True, (2, 5)),
+    "a commit is done, but not yet known": ("_commit", True, (2, 5)),
 }
 """Methods of the publisher, whether the process ends after them, and at which call."""
 
 
 def killed(call: Callable[..., Any], nth: int, behind: bool) -> Callable[..., Any]:
-    """Return `call`, which ends the process when it is called for the n-th time."""
+    """Wrap `call` so that its n-th call ends the process."""
     times = iter(range(nth - 1, -1, -1))
 
     def wrapper(*arguments: Any, **named: Any) -> Any:

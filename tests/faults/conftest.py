@@ -16,7 +16,7 @@ from tests.support.agents import until
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--kills`, of the random form, and `--disks`."""
+    """Add `--kills`, the number of random kills, and `--disks`."""
     parser.addoption("--kills", type=int, default=10, help="SIGKILLs at random over all parts")
     parser.addoption("--disks", action="store_true", help="data and checkpoints of the stack on disks of their own")
 
@@ -29,7 +29,7 @@ def before_start(request: pytest.FixtureRequest) -> Callable[[StackSettings], No
 
 @pytest.fixture
 def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
-    """The stack, whole again after another test, with a load of its own, whose first results have come through."""
+    """The stack, recovered from earlier tests, under a load of its own whose first results have arrived."""
     until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), 180)
     with Line(stack, tmp_path) as line:
         line.back()

@@ -26,7 +26,7 @@ def mount(stack: StackSettings) -> None:
 @contextmanager
 def full(folder: Path, left: int = 1 << 20) -> Iterator[None]:
     """Leave only this many bytes free on a disk, until the block ends."""
-    # again where something was written since its size was read
+    # repeated if something was written after its size was read
     until(lambda: _mount(folder, f"remount,size={psutil.disk_usage(str(folder)).used + left}"), 10)
     try:
         yield

@@ -21,7 +21,7 @@ __all__ = ["hook"]
 SYSTEM = "faults"
 
 
-def test_an_alert_outlives_its_tellers(
+def test_an_alert_outlives_restarts(
     stack: StackSettings, hook: tuple[str, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     url, sent = hook

@@ -24,7 +24,7 @@ def resident(line: Line) -> dict[str, int]:
 
 @contextmanager
 def away(line: Line, part: str, burst: int) -> Iterator[None]:
-    """Take a part away while more is written than usual."""
+    """Stop a part, while more is written than usual, until the block ends."""
     supervision.stop(line.stack, part)
     line.burst = burst
     try:
@@ -35,7 +35,7 @@ def away(line: Line, part: str, burst: int) -> Iterator[None]:
 
 
 def watch(line: Line, seconds: float) -> None:
-    """Let the load go on, and check that no process fills its memory with what it cannot send."""
+    """Let the load continue, and check that no process fills its memory with records that it cannot send."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for name, found in resident(line).items():
@@ -47,8 +47,8 @@ def test_broker_away_while_input_grows(line: Line, report: Callable[..., None]) 
     with away(line, "kafka", burst=20):  # 4,000 records a second, so that there is something to hold back
         watch(line, AWAY_S)
         assert line.agent.process.poll() is None
-        assert "nothing is committed since" in line.health(line.metrics_port)
-        lander = line.health(line.stack.lander_metrics_port)  # within a commit it checks nothing else
+        assert "nothing was committed for" in line.health(line.metrics_port)
+        lander = line.health(line.stack.lander_metrics_port)  # while it commits, it checks nothing else
         assert "Kafka does not answer" in lander or "nothing was read for" in lander
         assert "Kafka does not answer" in line.health(line.stack.verdicts_metrics_port)
         assert "kafka is stopped" in line.health(line.stack.health_port)
@@ -65,7 +65,7 @@ def test_clickhouse_away_and_then_frozen(line: Line, report: Callable[..., None]
     began = time.monotonic()
     line.back()
     pid = supervision.states(line.stack)["clickhouse"].pid
-    for _ in range(3):  # it accepts a request, and answers when it goes on
+    for _ in range(3):  # frozen, it accepts a request, and answers once it continues
         os.kill(pid, signal.SIGSTOP)
         watch(line, 6)
         os.kill(pid, signal.SIGCONT)

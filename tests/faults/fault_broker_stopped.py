@@ -1,4 +1,4 @@
-"""Fault 6, the broker stopped instead of killed: what it acknowledged while it was stopping is there afterwards."""
+"""Fault 6, the broker stopped instead of killed: what it acknowledged while stopping is kept."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ from tests.support.agents import until
 
 
 def checkpoints(stack: StackSettings, job_id: str | None) -> list[Path]:
-    """The whole checkpoints of a job, the newest last."""
+    """Return the complete checkpoints of a job, the newest last."""
     made = (path.parent for path in (stack.flink_checkpoints / str(job_id)).glob("chk-*/_metadata"))
     return sorted(made, key=lambda path: int(path.name.removeprefix("chk-")))
 
 
 def of_each_job(stack: StackSettings) -> list[list[Path]]:
-    """The checkpoints of the jobs that run now: one that was submitted again has others."""
+    """Return the checkpoints of each running job; a job that was submitted again has new ones."""
     return [checkpoints(stack, found.job_id) for found in listing(cluster(stack))]
 
 

@@ -69,7 +69,7 @@ def test_full_under_logs_and_agent(line: Line, report: Callable[..., None]) -> N
         began = time.monotonic()
         seconds = line.back()
         until(lambda: answers(line, *parts), 120)
-        supervision.stop(line.stack, "clickhouse")  # so that the others log much
+        supervision.stop(line.stack, "clickhouse")  # so that the others write much to their logs
         time.sleep(5)
         lifecycle.start(line.stack, "clickhouse")
         line.back()

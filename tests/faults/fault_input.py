@@ -23,7 +23,7 @@ TOPIC = "counterflow.disk.v2"
 
 
 def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
-    """A recorder's clock goes two hours ahead, and one back to where no sample is yet."""
+    """A recorder's clock jumps two hours ahead, then one back, to a time without samples."""
     jumping = Recording(line.folder / "jumping.nmon", f"{line.name}-jumping")
     jumping.start = line.recordings[0].start
     line.files.append(jumping.path)
@@ -37,7 +37,7 @@ def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
 
 def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None]) -> None:
     """What no producer of ours writes: no JSON, no object, no frame, other types; columns of a later version."""
-    # Of a time that is not audited: jobs take a field of another type for null, where the lander refuses the row.
+    # Outside the audited time: jobs read a field of another type as null, where the lander refuses the row.
     good = record(f"{line.name}-poison", 1, ts="2026-07-01T12:00:00Z")
     whole = frame("disk", [good])
     poison: list[bytes | None] = [
@@ -73,7 +73,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
 
 def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -> None:
     """A column is added and dropped: older agents do not send it; frames with it wait for a lander that knows it."""
-    # Of a time that is not audited: jobs count the frame that the lander keeps for one that knows its column.
+    # Outside the audited time: jobs count the frame, which the lander keeps for one that knows its column.
     older = record(f"{line.name}-newer", 1, ts="2026-07-02T12:00:00Z")
     newer = {**frame("disk", [{**older, "seq": 2, "disk": "hdisk9"}]), "of_tomorrow": [7.5]}
     producer = Producer({**kafka(line.stack), "log_level": 0})
@@ -98,7 +98,7 @@ def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -
 
 
 def test_retention_overtakes_a_stopped_lander(line: Line, report: Callable[..., None]) -> None:
-    """What Kafka deleted before it landed is lost: it is counted exactly, and reported."""
+    """Records that Kafka deleted before they landed are lost: they are counted exactly, and reported."""
     line.oracle()
     supervision.stop(line.stack, "lander")
     before = line.landed()

@@ -10,7 +10,7 @@ from tests.support.agents import until
 
 
 def test_wrong_passwords_keep_records_waiting(line: Line, report: Callable[..., None]) -> None:
-    """The lander and the agent are refused; both report it, and go on once they are let in."""
+    """The lander and the agent are refused; both report it, and continue once they are accepted."""
     secrets = {name: line.stack.secrets / name for name in ("clickhouse-lander", "kafka-agent")}
     right = {name: file.read_text() for name, file in secrets.items()}
     try:

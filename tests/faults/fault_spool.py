@@ -38,7 +38,7 @@ def test_systems_are_polled_while_the_broker_is_away(
             until(lambda: waiting() > 20, log=agent.log)
             agent.process.kill()
             left = waiting()
-            with start() as agent:  # it cannot begin before the broker is there; what was left stays
+            with start() as agent:  # it cannot begin before the broker is back; what was left stays
                 time.sleep(2)
                 assert waiting() >= left
         finally:

@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether there is something, and none of it lost, duplicated or wrong."""
+        """Whether there are records and results, none of them lost, duplicated or wrong."""
         return min(self.landed, self.results_checked) > 0 and not (self.lost or self.duplicates or self.results_wrong)
 
 
@@ -90,11 +90,11 @@ class Line:
         self.reader.close()
 
     def pid(self, part: str) -> int:
-        """The process of a part, 0 while there is none."""
+        """Return the process id of a part, 0 while there is none."""
         return self.agent.process.pid if part == "agent" else supervision.states(self.stack)[part].pid
 
     def kill(self, part: str) -> int:
-        """SIGKILL a part in the middle of whatever it does; returns the id of its process."""
+        """SIGKILL a part in the middle of whatever it does; return the id of its process."""
         if pid := self.pid(part):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -104,7 +104,7 @@ class Line:
         return pid
 
     def back(self, timeout_s: float = 180) -> float:
-        """Wait until a snapshot written from now on has come through, to its result; returns the seconds."""
+        """Wait until a snapshot written from now on has its result; return the seconds."""
         began = time.monotonic()
         recording = self.recordings[0]
         ts = recording.start + timedelta(seconds=recording.written + 2)
@@ -112,18 +112,18 @@ class Line:
         return time.monotonic() - began
 
     def checkpointed(self, since: datetime) -> bool:
-        """Whether every job has completed a checkpoint since then: it runs, and has restored what it stored."""
+        """Return whether every job has completed a checkpoint since then: it runs, and has restored its state."""
         with suppress(CounterflowError):  # a JobManager that is not back yet
             found = jobs.listing(cluster(self.stack))
             return all(one.checkpointed and one.checkpointed > since for one in found)
         return False
 
     def wait_committed(self, timeout_s: float = 120) -> None:
-        """Wait until the agent has committed all that is written."""
+        """Wait until the agent has committed everything that is written."""
         until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
-        """Pause the load, let everything come through, return what is lost, duplicated or wrong, and go on."""
+        """Pause the load, wait for every result, return what is lost, duplicated or wrong, and resume."""
         with self.resting():
             self.wait_committed()
             end = time.monotonic() + timeout_s
@@ -163,12 +163,12 @@ class Line:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout_s)
 
     def health(self, port: int) -> str:
-        """What a process reports as wrong; empty while it does not answer."""
+        """Return what a process reports as wrong; empty while it does not answer."""
         reply = self.answers(lambda: httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=20, trust_env=False).text)
         return reply or ""
 
     def answers(self, request: Callable[[], Any]) -> Any:
-        """The response of a server; None while it is down."""
+        """Return the response of a server; None while it is down."""
         with suppress(ClickHouseError, httpx.TransportError):
             return request()
         return None
@@ -206,10 +206,10 @@ class Line:
 
 
 def kafka(stack: StackSettings) -> dict[str, Any]:
-    """The settings of a Kafka client that may do everything."""
+    """Return the settings of a Kafka client that may do everything."""
     return stack.kafka("admin").client
 
 
 def as_admin(stack: StackSettings) -> ClickHouse:
-    """ClickHouse as the user who may do everything."""
+    """Return ClickHouse as the user who may do everything."""
     return stack.clickhouse("admin")

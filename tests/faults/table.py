@@ -1,4 +1,4 @@
-"""The table of docs/guarantees.md, made of faults.yaml and of what a run of `make faults` wrote to results.json."""
+"""The table of docs/guarantees.md, made from faults.yaml and the results.json of a run of `make faults`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def faults() -> list[Fault]:
 
 
 def read(xml: Path) -> dict[str, Any]:
-    """Return what a run reports: each test's outcome, and what each fault cost (pytest's JUnit file)."""
+    """Return the outcome of each test and the cost of each fault, read from the JUnit file of a run of pytest."""
     outcomes: dict[str, str] = {}
     costs: dict[str, list[dict[str, float]]] = {}
-    for case in ElementTree.parse(xml).iterfind(".//testcase[@file]"):  # one that was interrupted has none
+    for case in ElementTree.parse(xml).iterfind(".//testcase[@file]"):  # a test that was interrupted has no file
         name = f"{case.get('file')}::{case.get('name')}"
         outcomes[name] = "failed" if case.find("failure") is not None or case.find("error") is not None else "passed"
         for found in case.iter("property"):
@@ -59,14 +59,14 @@ def write(results: Mapping[str, Any], *, whole: bool) -> None:
 
 
 def with_table(page: str) -> str:
-    """Return the page with the table of the results that are kept."""
+    """Return the page with the table of the stored results."""
     head, _, rest = page.partition(_MARKS[0])
     _, _, tail = rest.partition(_MARKS[1])
     return f"{head}{_MARKS[0]}\n\n{table(faults(), json.loads(RESULTS.read_text()))}\n{_MARKS[1]}{tail}"
 
 
 def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
-    """Return the table as Markdown. A fault of which a test failed or was not run has no figures."""
+    """Return the table as Markdown. A fault has no figures if one of its tests failed or was not run."""
     lines = [
         f"Of runs up to {results['run']}, {results['machine']}.",
         "",
@@ -84,13 +84,13 @@ def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
 
 
 def _passed(test: str, outcomes: Mapping[str, str]) -> bool:
-    """Whether a test was run and passed, with each of its parameters."""
+    """Return whether a test was run and passed, with each of its parameters."""
     found = {outcome for name, outcome in outcomes.items() if name == test or name.startswith(f"{test}[")}
     return found == {"passed"}
 
 
 def _names(tests: Sequence[str]) -> str:
-    """Return the tests, those of a file together."""
+    """Return the names of the tests, grouped by file."""
     files: dict[str, list[str]] = {}
     for test in tests:
         path, _, name = test.partition("::")

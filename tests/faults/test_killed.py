@@ -1,6 +1,6 @@
-"""The short form, in every run of the suite: parts killed one upon the other while the line is busy, one oracle.
+"""The short form, in every run of the suite: parts killed in quick succession while the line is busy, then one audit.
 
-Without the JobManager, whose jobs take longest to be submitted again: `make faults` kills it, and so does test_jobs.
+The JobManager is left out, since its jobs take longest to be submitted again: `make faults` and test_jobs kill it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.support.agents import until
 PARTS = ["agent", "kafka", "clickhouse", "taskmanager", "lander", "exporter", "health"]
 
 
-def test_parts_killed_one_upon_the_other_and_nothing_is_lost(stack: StackSettings, tmp_path: Path) -> None:
+def test_nothing_is_lost_when_parts_are_killed_in_quick_succession(stack: StackSettings, tmp_path: Path) -> None:
     chance = random.Random(7)
     with Line(stack, tmp_path) as line:
         line.back()

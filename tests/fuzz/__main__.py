@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of every format: `make fuzz ARGS="--seconds 600 --format nmon"`.
 
-An input is one byte that selects the format, then the bytes. What fails is kept in `tests/fuzz/corpus/FORMAT/`,
-as is what reaches lines of the formats that no golden case reaches: `pytest tests/fuzz` reads them from then on.
+An input is one byte that selects the format, then the bytes. One that fails is kept in `tests/fuzz/corpus/FORMAT/`, as
+is one that reaches lines of a format that no golden case reaches: `pytest tests/fuzz` reads them from then on.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Line = tuple[str, int]
 @click.command()
 @click.option("--seconds", type=int, default=300, show_default=True, help="How long to look.")
 @click.option("--format", "names", multiple=True, type=click.Choice(sorted(formats())), help="Of this format only.")
-@click.option("--work", type=click.Path(path_type=Path), default=Path(".counterflow/fuzz"), help="What is found.")
-@click.option("--seed", type=int, default=0, help="Of what is tried; 0: another one each time.", show_default=True)
-@click.option("--keep", is_flag=True, help="Add what reaches new lines to the corpus of the repository.")
+@click.option("--work", type=click.Path(path_type=Path), default=Path(".counterflow/fuzz"), help="Where they are kept.")
+@click.option("--seed", type=int, default=0, help="Seed of the inputs; 0: another one each time.", show_default=True)
+@click.option("--keep", is_flag=True, help="Add inputs that reach new lines to the corpus of the repository.")
 @click.option("--child", is_flag=True, hidden=True)
 def main(seconds: int, names: Sequence[str], work: Path, seed: int, keep: bool, child: bool) -> None:
     """Look for inputs that break what a format promises; exit status 1 when there is one."""
@@ -109,7 +109,7 @@ def _keep_new_lines(names: Sequence[str], found: Path) -> None:
 
 
 def _lines(name: str, content: bytes) -> set[Line]:
-    """Return the lines of the formats that reading an input runs through."""
+    """Return the lines of the formats that reading an input executes."""
     reached: set[Line] = set()
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:

@@ -26,7 +26,7 @@ CORPUS = Path(__file__).parent / "corpus"
 
 
 def seeds(name: str) -> dict[str, bytes]:
-    """The inputs of the golden cases of a format, and what the corpus keeps beside them, by path."""
+    """Return the inputs of a format by path: those of its golden cases and those in the corpus."""
     golden = {case.name: case.input.read_bytes() for case in cases() if case.folder.parent.name == name}
     return golden | {f"corpus/{path.name}": path.read_bytes() for path in sorted((CORPUS / name).glob("*"))}
 

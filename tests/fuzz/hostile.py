@@ -22,7 +22,7 @@ from tests.fuzz.contract import seeds
 
 MIB = 2**20
 MOST_MEMORY = 350 * MIB
-"""Resident, of the whole process: the longest JSON document that is accepted has 64 MiB, and is held three times."""
+"""Resident memory of the whole process: the longest accepted JSON document has 64 MiB, and is held three times."""
 
 
 class Made(io.RawIOBase):
@@ -60,14 +60,14 @@ def repeated(piece: bytes, size: int) -> Iterator[bytes]:
 
 
 def long_line(head: bytes, size: int) -> Iterator[bytes]:
-    """One line of the whole size, then the real input again."""
+    """Yield one line of the whole size, then the real input again."""
     yield head
     yield from repeated(b"1,", size)
     yield b"\n" + head
 
 
 def columns(head: bytes, size: int) -> Iterator[bytes]:
-    """A million columns in a header and in a row below it."""
+    """Yield a million columns in a header and in a row below it."""
     yield head
     for piece in (b"c%d", b"%d"):
         yield from _joined(max((b",", b";", b"|"), key=head.count), piece)
@@ -80,25 +80,25 @@ def _joined(separator: bytes, piece: bytes) -> list[bytes]:
 
 
 def deep(head: bytes, size: int) -> Iterator[bytes]:
-    """JSON that opens and never closes."""
+    """Yield JSON that opens and never closes."""
     yield head
     yield from repeated(b'{"a":[', size // 16)
 
 
 def long_text(head: bytes, size: int) -> Iterator[bytes]:
-    """A string in JSON that never ends."""
+    """Yield a string in JSON that never ends."""
     yield head + b'{"a":"'
     yield from repeated(b"a", size // 4)
 
 
 def nothing(head: bytes, size: int) -> Iterator[bytes]:
-    """Zeros, as a hole in a file gives."""
+    """Yield zeros, as the hole in a sparse file reads."""
     yield head
     yield from repeated(b"\0", size // 4)
 
 
 def lines(head: bytes, size: int) -> Iterator[bytes]:
-    """Empty lines."""
+    """Yield empty lines."""
     yield head
     yield from repeated(b"\n", size // 4096)
 
@@ -107,7 +107,7 @@ HOSTILE = (long_line, columns, deep, long_text, nothing, lines)
 
 
 def peak_bytes() -> int:
-    """Peak resident memory of this process; getrusage() also counts what the process held before its exec."""
+    """Return the peak resident memory of this process; getrusage() also counts memory from before its exec."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) * 1024 if found else 0
 

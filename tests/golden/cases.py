@@ -4,10 +4,10 @@
 The rows of one frame are in order, and so are the rejects. A case that yields nothing has no such file.
 
 `context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
-`at`, `complete`, `columns`, and `input`, the file to read where there are several. Under `cases` stand the differences
-of single cases by their names; null takes a value away.
+`at`, `complete`, `columns`, and `input`, the file to read where there are several. `cases` has the differences
+of single cases by their names; null removes a value.
 
-Cases of `unrecognised` are files that no format reads: they yield the reject with the advice.
+Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """All cases of all formats."""
+    """Return all cases of all formats."""
     return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
 
 

@@ -1,10 +1,10 @@
 """`make golden` writes the tables of docs/formats/index.md.
 
-One has a golden case of each format in every dress: an encoding or a packing. The other has the exports that people of
-each trade make most, and what becomes of them.
+One table has a golden case of each format in every dress: an encoding or a packing. The other has the exports that
+people of each trade make most, and what becomes of each.
 
-A dress that yields the records of the case is `read`; one that yields none, but its reason, is `advice`. Anything else
-is a mistake, which the test reports.
+A dress that yields the records of the case is `read`; one that yields only a reject with the reason is `advice`.
+Anything else is a mistake, which the test reports.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ EXPORTS = {
         "feeds below `/rest/api/uom`": "hmc_feed/partitions_and_ports",
     },
 }
-"""What people of each trade export most, and the golden case that shows what becomes of it."""
+"""The exports that people of each trade make most, and the golden case that shows what becomes of each."""
 
 
 def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:

@@ -42,15 +42,15 @@ def test_a_sentence_is_given(sentence: str) -> None:
 
 
 @pytest.mark.parametrize("mark", [*marks.BINARIES, *marks.TEXTS], ids=lambda mark: mark.looks)
-def test_a_mark_is_answered(mark: marks.Binary | marks.Text) -> None:
+def test_a_mark_has_its_advice(mark: marks.Binary | marks.Text) -> None:
     assert any(f"this is {mark.looks}: {mark.way_out}" in detail for detail in GIVEN)
 
 
 @pytest.mark.parametrize("name", marks.CSVS)
-def test_a_table_that_is_near_is_answered(name: str) -> None:
+def test_a_similar_table_has_its_advice(name: str) -> None:
     assert any(f"a table like {name}, without " in detail for detail in GIVEN)
 
 
 @pytest.mark.parametrize("way_out", [way_out for _, way_out in marks.SMF])
-def test_a_dump_of_smf_is_answered(way_out: str) -> None:
+def test_a_dump_of_smf_has_its_advice(way_out: str) -> None:
     assert any("a dump of SMF records" in detail and way_out in detail for detail in GIVEN)

@@ -1,4 +1,4 @@
-"""Tests of the chart that need more than the others run on request: `make helm ARGS=--server`."""
+"""Tests of the chart that need an API server run on request: `make helm ARGS=--server`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from helm import files
 
 @pytest.fixture(scope="session")
 def chart_files() -> None:
-    """What the chart carries of the rest of the repository, as it is now."""
+    """The files that the chart carries from the rest of the repository, as they are now."""
     files.write()
 
 

@@ -1,4 +1,4 @@
-"""The chart, by the tools that its users have: rendered, linted, held against the schemas of all kinds of objects."""
+"""The chart, by the tools that its users have: rendered, linted, validated against the schemas of its objects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CLAIMS = {"data", "home"}
 """Volumes from the claim templates of the pods' owner."""
 
 
-def test_files_of_the_chart_are_replaced_and_those_of_no_use_removed(tmp_path: Path) -> None:
+def test_files_of_the_chart_are_replaced_and_unused_ones_removed(tmp_path: Path) -> None:
     (tmp_path / "dashboards").mkdir()
     (tmp_path / "dashboards/gone.json").write_text("{}")
     (tmp_path / "jobs.yaml").write_text("jobs: []")
@@ -78,7 +78,7 @@ class TestExample:
             parse([str(word) for word in container["args"]])
 
     def test_landers_have_a_map_of_shards_that_they_take(self, example: str, tmp_path: Path) -> None:
-        """On a cluster; one server has none."""
+        """On a cluster; a single server has no map."""
         maps = [one for one in objects(template(values_of(example))) if "shards.yaml" in one.get("data", {})]
         assert len(maps) == (example != "small")
         for one in maps:
@@ -202,12 +202,12 @@ def test_a_session_runs_every_job_on_four_processors_and_eight_gibibytes() -> No
 
 
 def test_what_a_release_needs_is_what_its_pods_request() -> None:
-    # of the values: 13 jobs, each a JobManager of 0.25 and 1280m and a TaskManager of 0.5 and 1536m
+    # by the values: 13 jobs, each a JobManager of 0.25 and 1280m and a TaskManager of 0.5 and 1536m
     found = needs.needs(template(values_of("small"), *APPLICATION))
     jobs = len(all_jobs())
     assert found["job"].cpu == pytest.approx(jobs * 0.75)
     assert found["job"].memory == jobs * (1280 + 1536) * 2**20
-    # two landers by the autoscaler's least, three replicas of ClickHouse by the layout
+    # two landers, the autoscaler's minimum; three replicas of ClickHouse by the layout
     found = needs.needs(template(values_of("production")))
     assert found["lander"] == needs.Need(2 * 0.5, 2 * 2**29, 2 * 2**30)
     assert found["clickhouse"] == needs.Need(3 * 8, 3 * 32 * 2**30, 3 * 48 * 2**30)
@@ -248,7 +248,7 @@ def objects(text: str) -> list[Json]:
 
 
 def pods(example: str) -> list[Json]:
-    """Every pod that Kubernetes or an operator makes from what is rendered."""
+    """Return every pod that Kubernetes or an operator makes from the rendered objects."""
     return [pod for one in objects(template(values_of(example))) for pod in _pods(one)]
 
 

@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml, without Docker: by hadolint and by the loader that Docker Compose has.
+"""Dockerfile and compose.yaml, checked without Docker: by hadolint and by Docker Compose's own loader.
 
 What the containers run are commands that other tests run outside of containers.
 """

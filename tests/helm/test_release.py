@@ -27,7 +27,7 @@ def run(*command: str | Path, folder: Path = REPOSITORY, **environment: str) -> 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder, without images: no docker answers."""
+    """The folder of a release without images, since no docker answers."""
     folder = tmp_path_factory.mktemp("release") / "new"
     made = run("make", "release", f"RELEASE={folder}", DOCKER_HOST="unix:///nowhere")
     assert made.returncode == 0, made.stderr
@@ -57,8 +57,8 @@ def test_wheel_and_source_install_and_work(release: Path, tmp_path: Path, end: s
     ):
         done = run(*command, folder=tmp_path)
         assert done.returncode == 0, done.stderr
-    said = run(tmp_path / "venv/bin/counterflow", "summary", "--json", RECORDING, folder=tmp_path)
-    assert json.loads(said.stdout)["snapshots"] == 30, said.stderr
+    summary = run(tmp_path / "venv/bin/counterflow", "summary", "--json", RECORDING, folder=tmp_path)
+    assert json.loads(summary.stdout)["snapshots"] == 30, summary.stderr
     of = "import importlib.metadata; print(importlib.metadata.version('counterflow'))"
     assert run(tmp_path / "venv/bin/python", "-c", of, folder=tmp_path).stdout.strip() == VERSION
 

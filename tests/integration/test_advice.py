@@ -37,7 +37,7 @@ def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def _rows() -> dict[str, list[dict[str, Any]]]:
-    """Two intervals of 100 s of a system, and one of another system that no command selects."""
+    """Return two intervals of 100 s of a system, and one of another system that no command selects."""
     seq = iter(range(1000))
     rows: dict[str, list[dict[str, Any]]] = {t: [] for t in TABLES}
 
@@ -60,14 +60,14 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         add("system_cpu", minute, engine_type="core", engine="all", busy_pct=40.0 + minute, configured_cpu_ms=200_000.0)
         for job, kind, pool, transactions in (("1/A/INT/1", "I", "03", 2000.0), ("2/B/BCH/2", "B", "04", 0.0)):
             number, user, name, task = job.split("/")
-            who = {"job_number": number, "job_user": user, "job_name": name, "task": task, "job_type": kind}
-            what = {
+            identity = {"job_number": number, "job_user": user, "job_name": name, "task": task, "job_type": kind}
+            figures = {
                 "transactions": transactions,
                 "response_s": transactions * 0.4,
                 "cpu_ms": 96_000.0,
                 "full_opens": 50.0,
             }
-            add("job", minute, job=job, command=name, job_pool=pool, **who, **what)
+            add("job", minute, job=job, command=name, job_pool=pool, **identity, **figures)
         disk = {"device_type": "disk", "leaf": True, "asp": "1", "service_ms": 7.0, "wait_ms": 1.0}
         for number, busy in (("DMP1", 12.0), ("DMP2", 2.0 * minute + 1)):
             size = {"read_kb": 16_000.0, "written_kb": 8_000.0}

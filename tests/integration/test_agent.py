@@ -109,7 +109,7 @@ class Agent(AgentProcess):
 
 
 class Later(threading.Event):
-    """Set after 4,000 calls, one a snapshot: within the second recording of 3,000."""
+    """An event that is set after 4,000 calls, one a snapshot: within the second recording of 3,000."""
 
     calls = 0
 
@@ -119,12 +119,12 @@ class Later(threading.Event):
 
 
 def advised(file: Path) -> str:
-    """The message about a file that no format reads."""
+    """Return the message about a file that no format reads."""
     return unrecognised(file.read_bytes()).detail
 
 
 def assert_exactly_once(rows: Rows, *files: Path) -> None:
-    """The rows are those of a plain parse of the files, each once, numbered without a gap."""
+    """Assert that the rows are those of a plain parse of the files, each once, numbered without a gap."""
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     plain: collections.Counter[frozenset[tuple[str, Any]]] = collections.Counter()
     for file in files:
@@ -140,7 +140,7 @@ def _canonical(row: dict[str, Any]) -> frozenset[tuple[str, Any]]:
 
 
 def is_read(broker: StackSettings, name: str, *files: Path) -> Callable[[], bool]:
-    """Return a predicate: do the checkpoints cover the files to their end?"""
+    """Return a predicate: whether the checkpoints cover the files to their end."""
 
     def read() -> bool:
         found = committed(broker, name).files.values()
@@ -253,7 +253,7 @@ def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
 
 
 def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSettings, name: str) -> None:
-    """Where others write without a pause, whoever reads on to the end of the topic never reaches it."""
+    """While others write without a pause, a reader that follows the end of the topic never reaches it."""
     client = {**broker.kafka("agent").client, "log_level": 0}
     other = Producer({**client, "transactional.id": name})
     other.init_transactions(30)
@@ -262,7 +262,7 @@ def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSett
     other.flush(30)
 
     def write() -> None:
-        """What comes afterwards can be read in the same moment as what was held back."""
+        """Write a later record, which becomes readable together with the one held back."""
         later = Producer(client)
         later.produce(CHECKPOINTS, b"{}", f"{name}/later")
         later.flush(30)
@@ -358,10 +358,10 @@ def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_st
     assert publish_files([archive], kafka=broker.kafka("agent"), agent_id=name).skipped == [archive]
 
 
-def test_a_file_that_gave_nothing_is_read_again_and_a_path_that_is_none_leaves_no_row(
+def test_a_file_without_records_is_read_again_and_a_path_without_a_file_leaves_no_row(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
-    """The first two tries give no order of dates, the third does."""
+    """The first two attempts name no order of dates, the third does."""
     [screen] = (Path(__file__).parents[1] / "golden/wrkdsksts/date_in_two_readings").glob("input*")
     packed = tmp_path / "screens.tar"
     with tarfile.open(packed, "w") as out:
@@ -401,7 +401,7 @@ def test_an_edit_that_leaves_size_and_ends_is_published_again(broker: StackSetti
 
 
 def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    """QAPMJOBMI is published before QAPMJOBOS is there; in time, QAPMJOBOS alone has nothing to add."""
+    """QAPMJOBMI is published before QAPMJOBOS exists; where both exist in time, QAPMJOBOS has nothing to add."""
     when = {"DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
     job = {"JBNAME": "A", "JBUSER": "ANNA", "JBNBR": "000001", "JBTDE": "00000000000000A1"}
     rows = [{**when, **job, "INTNUM": 1, "JBCPU": 12.5, "JBLRD": 7, "JBSSYS": "QBATCH"}]

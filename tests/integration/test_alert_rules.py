@@ -23,7 +23,7 @@ ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what Prometheus reads."""
+    """The folder of the files that Prometheus reads."""
     folder = tmp_path_factory.mktemp("made")
     build.write(folder, below="prometheus/", site=Site(runbooks=SITE.runbooks))
     return folder / "prometheus"
@@ -43,10 +43,10 @@ def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
 
 
 def test_queries_of_panels_are_promql(tmp_path: Path) -> None:
-    """Each expression as a recording rule, which Prometheus' own tool reads."""
+    """Each expression becomes a recording rule, which Prometheus' own tool checks."""
     queries = [promql for one in prometheus_charts().values() for promql in one.promql.values()]
     rules = [
-        {"record": f"asked:{place}", "expr": text.replace("$__rate_interval", "1m")}
+        {"record": f"panel:{place}", "expr": text.replace("$__rate_interval", "1m")}
         for place, text in enumerate(queries)
     ]
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
@@ -59,7 +59,7 @@ LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", 
 
 
 def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
-    """Every text of Grafana's rules by rule and annotation, rendered by Prometheus, whose templates Grafana uses.
+    """Return the texts of Grafana's rules by rule and annotation, rendered by Prometheus, whose templates Grafana uses.
 
     Grafana gives a template `$values`. Where a query has no rows, it is empty, and there are no labels.
     """

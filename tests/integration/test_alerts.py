@@ -90,7 +90,7 @@ def hook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def write_verdict(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: bool = False) -> None:
-    """Write a verdict of this moment, as the job does; `abort` aborts its transaction."""
+    """Write a verdict with the current time, as the job does; `abort` aborts its transaction."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     evidence = {"inputs": {"capacity_pct": 3}, "figures": {"share": 0.7004, "util": 0.898, "own_bytes_s": 470e6}}
     row = {"ts": now, "interval_s": 30, "system": system, "n": 2, "rule": "roce_cap", "entity_type": "nrg"}
@@ -177,7 +177,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
                 tmp_path / "prometheus.log",
                 *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}"),
                 *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
-                "--rules.alert.resend-delay=1s",  # what fires before it knows of the Alertmanager is lost
+                "--rules.alert.resend-delay=1s",  # an alert that fires before it knows the Alertmanager is lost
             )
         )
         alert = until(lambda: of_the_link("firing"), f"alert: {sorted(p.name for p in tmp_path.glob('*.log'))}")[0]
@@ -202,7 +202,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
 
 
 def statements() -> list[tuple[str, str]]:
-    """Every statement of a runbook, and every one of Grafana's rules with its macro expanded."""
+    """Return every statement of the runbooks, and every one of Grafana's rules with its macro expanded."""
     pages = sorted((REPOSITORY / "docs/runbooks").glob("*.md"))
     found = [
         (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)

@@ -49,7 +49,7 @@ def marks(client: ClickHouse, kind: str, *systems: str) -> list[dict[str, Any]]:
     return client.rows(expand(sql, Range(BEGIN, at(20)), {"system": systems or ("A", "B")}))
 
 
-def test_a_gap_is_the_time_of_which_nothing_was_recorded(client: ClickHouse) -> None:
+def test_a_gap_is_the_time_without_a_record(client: ClickHouse) -> None:
     [gap] = marks(client, "Gaps")
     assert (gap["time"][11:16], gap["timeEnd"][11:16]) == ("09:03", "09:08")
     assert gap["text"] == "A: nothing was recorded for 5 min"

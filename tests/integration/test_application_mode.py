@@ -1,7 +1,7 @@
 """A job on a Flink cluster of its own, as the chart runs it: a JobManager that runs the driver itself.
 
-The same files, arguments and entry class as in a FlinkDeployment; the cluster is Flink's standalone one instead of one
-of pods. The job judges, so that the rules are shipped too.
+The files, arguments and entry class are those of a FlinkDeployment, but the cluster is Flink's standalone one instead
+of pods. The job applies a rule, so that the rules are shipped too.
 """
 
 from __future__ import annotations

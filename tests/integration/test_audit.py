@@ -1,4 +1,4 @@
-"""The oracle on a real engine: it confirms right results, and finds those tampered with.
+"""The audit on a real engine: it confirms right results, and finds those that were tampered with.
 
 The right results are the recomputations in plain Python that the tests of the jobs compare with Flink, over the same
 input: the two calculations share no code.
@@ -37,7 +37,7 @@ Input = list[tuple[str, Record]]
 
 
 def links() -> Input:
-    """The input of the tests of links."""
+    """Return the input of the tests of links."""
     now, hours = test_link_load.NOW, timedelta(hours=1)
     systems = [("live", now, 10), ("late", now - 72 * hours, 20), ("ahead", now + 24 * hours, 40)]
     rows = [row for name, begin, seed in systems for row in test_link_load.mirrored(name, begin, seed=seed)]
@@ -65,7 +65,7 @@ def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:
 
 
 def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
-    """One row of a natural key, as the tables have it once they are merged."""
+    """Return one row of each natural key, as the tables have them once they are merged."""
     kept: dict[str, dict[tuple[Any, ...], Record]] = defaultdict(dict)
     for dataset, row in rows:
         kept[dataset].setdefault(tuple(row.get(name, "") for name in datasets()[dataset].key), row)
@@ -132,14 +132,14 @@ def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHou
 
 
 def disks(agent: str, *seqs: int) -> list[Record]:
-    """Rows of an agent."""
+    """Insert rows of an agent."""
     at = "2026-05-04T12:00:00Z"
     fixed = {"ts": at, "system": agent, "source": "nmon", "agent_id": agent, "device_type": "disk", "leaf": True}
     return [{**fixed, "seq": seq, "disk": f"hdisk{seq}"} for seq in seqs]
 
 
 def letters(agent: str, *seqs: int) -> list[Record]:
-    """Dead letters of an agent."""
+    """Insert dead letters of an agent."""
     about = {"stage": "land", "reason": "x", "error": "x", "payload_base64": "", "payload_bytes": 0}
     return [{**row, **about, "origin": f"t:0:{row['seq']}"} for row in disks(agent, *seqs)]
 

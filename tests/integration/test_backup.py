@@ -72,14 +72,14 @@ def wait_landed(line: StackSettings, count: int) -> None:
 
 
 def assert_whole(line: StackSettings, last: int) -> None:
-    """Each record up to `last` is there once, in its table and in the hours, and the lander is at work."""
+    """Assert that each record up to `last` is stored once, in its table and in the hours, and that the lander runs."""
     wait_landed(line, last)
     total = last * (last + 1) / 2
     with line.clickhouse("reader") as client:
         [account] = accounts(client, {AGENT: last}, {})
         assert (account.acked, account.landed, account.lost, account.duplicates) == (last, last, 0, 0)
         assert client.rows(SUMS) == [{"rows": total, "hours": total}]
-    until(lambda: supervision.states(line)["lander"].state == "RUNNING")  # what lives for a second is running
+    until(lambda: supervision.states(line)["lander"].state == "RUNNING")  # after one second of life
 
 
 def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) -> None:
@@ -103,7 +103,7 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
     assert_whole(line, 250)
 
 
-def test_nothing_is_dropped_without_a_copy_or_a_yes(line: StackSettings) -> None:
+def test_nothing_is_dropped_without_a_copy_or_a_confirmation(line: StackSettings) -> None:
     refused = counterflow(line, "restore", "first")
     assert refused.returncode == 1, refused.stdout
     for name, reason in (("second", "does not exist"), ("../secrets", "not a valid name"), ("a'b", "not a valid")):

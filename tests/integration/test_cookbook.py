@@ -252,9 +252,9 @@ def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHou
 
 
 def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -> None:
-    def locks(ts: str, job: str, status: str, value: float, thing: str = "APP/OR'D X") -> dict[str, Any]:
+    def locks(ts: str, job: str, status: str, value: float, locked: str = "APP/OR'D X") -> dict[str, Any]:
         common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 1}
-        of = {"section": "RECORD_LOCK_INFO", "instance": f"{job} UPDATE {status} {thing}", "counter": "LOCKS"}
+        of = {"section": "RECORD_LOCK_INFO", "instance": f"{job} UPDATE {status} {locked}", "counter": "LOCKS"}
         return {"ts": ts, "interval_s": 15, "system": "worked", **common, **of, "value": value}
 
     rows = [locks(ts, "1/ANN/BATCH", "HELD", value) for ts, value in zip(TIMES[:2], (3.0, 9.0), strict=True)]

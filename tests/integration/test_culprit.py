@@ -33,7 +33,7 @@ def insert(client: ClickHouse, table: str, rows: list[dict[str, Any]]) -> None:
 
 
 def minutes() -> Iterator[tuple[int, dict[str, Any]]]:
-    """The ends of ten quiet minutes and of five in question."""
+    """Yield the ends of ten quiet minutes and of the five in question."""
     for number in range(-9, 6):
         yield number, {"ts": (NOON + timedelta(minutes=number)).isoformat()}
 
@@ -97,7 +97,7 @@ def test_without_a_quiet_time_nothing_has_changed(client: ClickHouse) -> None:
 
 
 def judged() -> Iterator[dict[str, Any]]:
-    """Verdicts: capped in the first three of the minutes in question."""
+    """Yield verdicts: capped in the first three of the minutes in question."""
     same = {"rule": "roce_cap", "entity_type": "nrg", "reason": "", "evidence": "{}", "parameters": "0", "stale": False}
     for number, at in minutes():
         state, since = ("CAPPED", 1) if number in (1, 2, 3) else ("OK", 4 if number > 3 else -9)

@@ -1,4 +1,4 @@
-"""`counterflow deadletter` with a real broker and a real ClickHouse: what was refused lands once, or is dropped."""
+"""`counterflow deadletter` with a real broker and a real ClickHouse: a refused record lands once, or is dropped."""
 
 from __future__ import annotations
 

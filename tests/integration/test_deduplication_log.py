@@ -45,7 +45,7 @@ def insert(client: ClickHouse, token: str) -> None:
 
 
 def counted(client: ClickHouse) -> tuple[int, int]:
-    """Rows of the table, and rows that the view counted."""
+    """Return the number of rows of the table, and the number that the view counted."""
     sql = "SELECT (SELECT count() FROM half.rows) AS rows, (SELECT sum(n) FROM half.per_key) AS counted"
     found = client.rows(sql)[0]
     return int(found["rows"]), int(found["counted"])
@@ -57,7 +57,7 @@ def folder(client: ClickHouse, table: str) -> Path:
 
 
 def newest(table: Path) -> Path:
-    """The part that the table's log names last."""
+    """Return the part that the table's log names last."""
     lines = (table / "deduplication_logs/deduplication_log_1.txt").read_text().splitlines()
     return table / lines[-1].split("\t")[1]
 

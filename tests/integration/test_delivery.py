@@ -140,7 +140,7 @@ def test_a_mail_arrives_over_tls_with_a_password(delivery: Delivery, receiver: s
     delivery.fire(receiver, f"SYS-{receiver}")
 
     def arrived() -> list[EmailMessage]:
-        return [mail for to_whom, mail in delivery.sites.mails if to_whom == [to]]
+        return [mail for recipients, mail in delivery.sites.mails if recipients == [to]]
 
     [mail] = until(arrived, f"mail to {to}")
     assert mail["Subject"] == f"[firing] SYS-{receiver}: link NRG1 is capped"

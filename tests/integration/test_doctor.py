@@ -38,7 +38,7 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
 
 
 def link(system: str, **columns: Any) -> dict[str, Any]:
-    """A group whose load, line rate and capacity are known but for what `columns` takes away."""
+    """Return a group whose load, line rate and capacity are known except where `columns` overrides them."""
     known = {"physical_port": "P1", "line_bits_s": 1e11, "capacity_pct": 6.0}
     known |= {"phys_out_bytes_s": 1e9, "phys_in_bytes_s": 1e9}
     group = {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "interval_s": 15.0}

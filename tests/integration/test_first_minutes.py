@@ -1,4 +1,4 @@
-"""The first `counterflow up` of a stranger: what is missing is named together, before anything is fetched."""
+"""The first `counterflow up` of a new user: everything missing is named together, before anything is fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flink, its ports and the driver's JVM obey the stack alone: another process of the machine gets no answer."""
+"""Flink, its ports and the driver's JVM serve the stack alone: another process of the machine gets no answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALERT = b"\x15\x03"
 
 
 def ports(stack: StackSettings) -> dict[str, set[int]]:
-    """Every port that Flink's processes listen on, also those that they choose."""
+    """Return every port that Flink's processes listen on, including those that they choose."""
     found = {part: psutil.Process(supervision.states(stack)[part].pid).net_connections("tcp") for part in PARTS}
     return {part: {listener.port for listener in listeners(connections)} for part, connections in found.items()}
 
@@ -39,13 +39,13 @@ def context(trusted: Path, shown: Path | None) -> ssl.SSLContext:
     return made
 
 
-def heard(port: int, context: ssl.SSLContext | None) -> bytes | None:
-    """Speak to a port; return what it answers within two seconds, None where it refuses."""
+def response(port: int, context: ssl.SSLContext | None) -> bytes | None:
+    """Send a request to a port; return its response within two seconds, None where it refuses."""
     with socket.create_connection((HOST, port), timeout=2) as plain, ExitStack() as stack:
         try:
-            spoken = stack.enter_context(context.wrap_socket(plain, server_hostname=HOST)) if context else plain
-            spoken.sendall(b"GET /jobs/overview HTTP/1.1\r\nHost: x\r\n\r\n")
-            answer = spoken.recv(1 << 16)
+            connection = stack.enter_context(context.wrap_socket(plain, server_hostname=HOST)) if context else plain
+            connection.sendall(b"GET /jobs/overview HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = connection.recv(1 << 16)
         except TimeoutError:
             return b""
         except OSError:
@@ -67,10 +67,10 @@ def test_no_port_answers_without_the_certificate_of_the_stack(flink: StackSettin
     assert {flink.flink_port, flink.flink_rpc_port, flink.flink_blob_port} <= found["jobmanager"]
     assert found["taskmanager"]
     for port in set.union(*found.values()):
-        assert heard(port, context(ours, None)) is None, "no certificate is shown"
-        assert heard(port, context(ours, another)) is None, "that of another home is shown"
-        assert heard(port, context(ours, ours)) is not None or port != flink.flink_port
-        plain = heard(port, None)
+        assert response(port, context(ours, None)) is None, "no certificate is shown"
+        assert response(port, context(ours, another)) is None, "that of another home is shown"
+        assert response(port, context(ours, ours)) is not None or port != flink.flink_port
+        plain = response(port, None)
         assert plain is None or plain.startswith(b"HTTP/1.1 301"), "sent to https"
 
 
@@ -91,7 +91,7 @@ def test_another_process_can_neither_list_nor_upload_nor_submit(
             assert answer.status_code == httpx.codes.MOVED_PERMANENTLY
 
 
-def test_the_stack_is_answered_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
+def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
         assert client.get("/jobs/overview").json() == {"jobs": []}
     assert {status.state for status in jobs.listing(cluster(flink))} == {"NOT SUBMITTED"}
@@ -113,7 +113,7 @@ def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(fli
     flink.flink_certificate.write_bytes(pem)
     certificate.store(flink).write_bytes(store)
     supervision.stop(flink, "taskmanager")
-    lifecycle.start(flink, *PARTS)  # the one that runs is started again with the new one
+    lifecycle.start(flink, *PARTS)  # the running JobManager is restarted with the new certificate
     assert (certificate.expires(flink) or long_ago) > datetime.now(UTC) + certificate.LEFT
     assert {path.stat().st_mode & 0o777 for path in flink.flink_certificate.parent.iterdir()} == {0o600}
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
@@ -134,7 +134,7 @@ def gateways(driver: Driver, tmp_path: Path) -> set[int]:
     return {listener.port for process in family for listener in listeners(process.net_connections("tcp"))}
 
 
-def test_the_drivers_jvm_obeys_nobody_else(gateways: set[int]) -> None:
+def test_the_drivers_jvm_serves_nobody_else(gateways: set[int]) -> None:
     command = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"  # py4j's protocol
     assert len(gateways) == 1, "PyFlink's own would listen in Python too"
     for port in gateways:

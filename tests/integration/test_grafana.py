@@ -1,4 +1,4 @@
-"""Grafana as a part of the stack. No registry offers it: a stand-in shows what it is given."""
+"""Grafana as a part of the stack. No registry offers it, so a stand-in reads the configuration that it gets."""
 
 from __future__ import annotations
 

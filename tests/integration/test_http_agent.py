@@ -35,7 +35,7 @@ def broker(kafka: StackSettings) -> StackSettings:
 
 
 def reached(broker: StackSettings, dds: Dds) -> bool:
-    """Whether both reports of the newest interval are committed."""
+    """Return whether both reports of the newest interval are committed."""
     streams = committed(broker, NAME).streams
     found = [streams.get(StreamId("sys1", "SYS1", report)) for report in ("SYSINFO", "PROCU")]
     return all(one is not None and one.position.get("end") == f"202511210{100 + dds.intervals}00" for one in found)

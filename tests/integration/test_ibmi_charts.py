@@ -37,7 +37,7 @@ def published(ts: datetime, **columns: Any) -> Row:
 
 
 def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
-    """Two threads of one job, and one of a job that has no logical I/O; `n` is how much they do."""
+    """Yield two threads of one job, and one of a job without logical I/O; `n` scales their work."""
     ann = {"job_user": "ANN", "subsystem": "QBATCH", "job_pool": "2", "job_type": "B"}
     for task in ("0A", "0B"):
         yield published(
@@ -53,7 +53,7 @@ def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
 
 
 def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
-    """What the Flink jobs make of `jobs`."""
+    """Return what the Flink jobs compute from `jobs`."""
     counts = {"logical_io": 20_700 * n, "reads": 18_000 * n, "inserts": 1800 * n, "other": 900 * n}
     counts |= {"row_operations": 20_700 * n}
     parted = {"split": "four-way", "read_only": 14_400 * n, "read_for_update": 3600 * n, "exposure_pct": 630 / 20.7}
@@ -94,7 +94,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 def drawn(client: ClickHouse, chart: str, /, *systems: str, bucket_s: int = 900, **chosen: str) -> list[Row]:
-    """Rows of a chart over the hour that has data, by the values of variables; what is not chosen is as on load."""
+    """Return the rows of a chart over the hour that has data; a variable that is not in `chosen` is as on load."""
     values = {"system": systems or (FOUR,), "grouping": "generic_job", "at": "", "name": "", "link": "", **chosen}
     return client.rows(expand(charts()[chart].query, Range(BEGIN, QUARTERS[-1], bucket_s), values))
 
@@ -108,7 +108,7 @@ def clicked(ts: datetime) -> str:
 
 
 def within(end: datetime, bucket_s: int = 900) -> str:
-    """The instant in a link to the bucket that ends then: its middle."""
+    """Return the instant in a link to the bucket that ends at `end`: its middle."""
     return clicked(end - timedelta(seconds=bucket_s / 2))
 
 
@@ -161,7 +161,7 @@ def test_a_click_anywhere_on_a_bar_opens_its_interval(client: ClickHouse, hours:
     }
     at = list(tall)
     width = min(later - earlier for earlier, later in pairwise(at))
-    assert width == timedelta(minutes=15), "as wide as the intervals of the data, whatever Grafana asks for"
+    assert width == timedelta(minutes=15), "as wide as the intervals of the data, whatever Grafana requests"
     [link] = bars["fieldConfig"]["defaults"]["links"]
     assert "&var-at=${__value.time}" in link["url"]
     ranked = panel(charts()["logical_io_ranking"], boards()["cf-job-ranking"])["targets"][0]["rawSql"]

@@ -1,6 +1,6 @@
 """The jobs over IBM i counters on real Kafka and Flink: by hand, and against a recomputation in plain Python.
 
-One stack and one input for all of them: the shapes of input are those of test_jobs.py.
+All jobs share one stack and one input, which has the shapes of that of test_jobs.py.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def expected_by_hand() -> list[tuple[str, tuple[str, ...], Record]]:
     ]
 
 
-# The recomputation. It shares nothing with the SQL but the definitions' words.
+# The recomputation. It shares nothing with the SQL but the wording of the definitions.
 
 
 def by(rows: Sequence[Record], *key: str) -> dict[tuple[Any, ...], list[Record]]:
@@ -147,7 +147,7 @@ def pct(part: float | None, whole: float | None) -> float | None:
 
 
 def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str, str], list[Record]]:
-    """Rows by grouping and name; a generic job is the first six characters of a name."""
+    """Group rows by grouping and name; a generic job is the first six characters of a name."""
     found: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
     for row in first_of_each(rows, "system", "job", "ts"):
         found[row["system"], "partition", "*", row["ts"]].append(row)
@@ -256,8 +256,8 @@ def pool_faulting(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, 
         moved = sums(timed, "transfers")
         disk_s = over(total([(row["service_ms"] + row["wait_ms"]) * row["transfers"] for row in timed]), moved)
         disk_s = over(disk_s, 1000)
-        talking, working = ([row for row in rows if row.get("job_type") == letter] for letter in "IB")
-        transactions, response_s = sums(talking, "transactions"), sums(talking, "response_s")
+        interactive, working = ([row for row in rows if row.get("job_type") == letter] for letter in "IB")
+        transactions, response_s = sums(interactive, "transactions"), sums(interactive, "response_s")
         batch = [row.get("summarised_tasks") or 1.0 for row in working if not row.get("secondary_thread")]
         cpu_s, faults = over(sums(working, "cpu_ms"), 1000), pool.get("faults")
         fault_s = None if faults is None or disk_s is None else faults * disk_s
@@ -328,7 +328,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 
 
 def recording(system: str, begin: datetime, seed: int) -> list[tuple[str, Record]]:
-    """Rows of a partition as the agent publishes them, and a few of AIX, which the jobs leave out."""
+    """Return rows of a partition as the agent publishes them, and a few of AIX, which the jobs leave out."""
     chance = random.Random(seed)
     rows: list[tuple[str, Record]] = []
     for number in range(1, INTERVALS + 1):
@@ -375,7 +375,7 @@ def recording(system: str, begin: datetime, seed: int) -> list[tuple[str, Record
 
 
 def everything() -> list[tuple[str, Record]]:
-    """A live system, one three days late, one a day ahead, a member delivered twice: shuffled."""
+    """Return a live system, one three days late, one a day ahead, a member delivered twice: shuffled."""
     twice = recording("twice", NOW - timedelta(hours=2), seed=3)
     again = [(dataset, {**record, "seq": record["seq"] + 10_000}) for dataset, record in twice]
     rows = [
@@ -397,7 +397,7 @@ def line(flink: StackSettings, driver: Driver) -> Line:
     rows = everything()
     for begin in range(0, len(rows), 800):
         line.publish(rows[begin : begin + 800])
-        time.sleep(0.4)  # longer than a mini-batch in all
+        time.sleep(0.4)  # in all, longer than a mini-batch
     return line
 
 

@@ -32,7 +32,7 @@ INTERVALS = 24
 JOBS = ("disk_load", "footprint")
 
 
-# The recomputation. It shares nothing with the SQL but the definitions' words.
+# The recomputation. It shares nothing with the SQL but the wording of the definitions.
 
 
 def transfers(row: Record) -> float | None:
@@ -53,7 +53,7 @@ def response(row: Record) -> float | None:
 
 
 def load(rows: Sequence[Record], *, alone: bool, **fields: Any) -> Record:
-    """The figures of one disk, or of several together."""
+    """Return the figures of one disk, or of several together."""
     seconds = max(known([row.get("interval_s") for row in rows]), default=None)
     leaves = rows if alone else [row for row in rows if row["leaf"]]
     both = [row for row in leaves if None not in (row.get("read_kb"), row.get("written_kb"))]
@@ -93,7 +93,7 @@ def disk_total(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
 
 
 def disk_load(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
-    """What the view of the tables has: a row a disk, and `*` for all leaf disks of a system."""
+    """Return what the view over the tables has: a row a disk, and `*` for all leaf disks of a system."""
     totals = {
         (system, "*", ts): {**row, "disk": "*", "leaf": True} for (system, ts), row in disk_total(published).items()
     }
@@ -139,7 +139,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 
 
 def recording(system: str, begin: datetime, seed: int, intervals: int = INTERVALS) -> list[tuple[str, Record]]:
-    """Rows of a system as the agent publishes them; what an AIX or a Linux system does not report is null."""
+    """Return rows of a system as the agent publishes them; what an AIX or a Linux system does not report is null."""
     chance = random.Random(seed)
     aix = seed % 2 == 0
     rows: list[tuple[str, Record]] = []
@@ -182,7 +182,7 @@ def recording(system: str, begin: datetime, seed: int, intervals: int = INTERVAL
 
 
 def everything() -> list[tuple[str, Record]]:
-    """A live system, one three days late, one a day ahead, a file delivered twice: shuffled."""
+    """Return a live system, one three days late, one a day ahead, a file delivered twice: shuffled."""
     twice = recording("twice", NOW - timedelta(hours=2), seed=3)
     again = [(dataset, {**record, "seq": record["seq"] + 10_000}) for dataset, record in twice]
     rows = [
@@ -213,7 +213,7 @@ def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
     rows = everything()
     for begin in range(0, len(rows), 400):
         line.publish(rows[begin : begin + 400])
-        time.sleep(0.4)  # longer than a mini-batch in all
+        time.sleep(0.4)  # in all, longer than a mini-batch
     line.publish(recording("aborted", NOW, seed=6), commit=False)
     line.check()
 
@@ -308,7 +308,7 @@ def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver
     jobs.cancel(line.cluster, line.jobs)
 
 
-def test_what_flink_refuses_is_one_sentence(flink: StackSettings, driver: Driver) -> None:
+def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings, driver: Driver) -> None:
     line = Line(flink, driver, 40, recompute, JOBS)
     wrong = line.jobs[0].model_copy(
         update={"query": line.jobs[0].query.replace("SUM(read_kb)", "SUM(no_such_column)", 1)}
@@ -344,7 +344,7 @@ def test_a_watched_job_comes_back_by_its_plan_without_a_driver(flink: StackSetti
 
 
 def test_a_plan_that_flink_does_not_read_is_made_again(flink: StackSettings, driver: Driver) -> None:
-    """As one of another version of Flink: Java refuses what it cannot read."""
+    """Like a plan of another version of Flink: Java refuses what it cannot read."""
     line = Line(flink, driver, 46, recompute, JOBS[:1])
     [before] = line.submit()
     jobs.cancel(line.cluster, line.jobs)

@@ -83,7 +83,7 @@ def line_of(n: int, table: str = "mrptcls") -> bytes:
 
 
 def is_read(broker: StackSettings, name: str, *ends: tuple[str, int, int]) -> bool:
-    """Whether what is committed covers (topic, partition, end)."""
+    """Return whether the committed offsets cover (topic, partition, end)."""
     streams = committed(broker, name).streams
     places = {(topic, p): streams.get(StreamId("odp", "kafka", f"{topic}/{p}")) for topic, p, _ in ends}
     return all((at := places[topic, p]) and at.position.get("offset", 0) >= end for topic, p, end in ends)
@@ -94,7 +94,7 @@ def canonical(fields: dict[str, Any]) -> frozenset[tuple[str, Any]]:
 
 
 def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
-    """The counters are those of a plain parse of the lines, each once, numbered without a gap."""
+    """Assert that the counters are those of a plain parse of the lines, each once, numbered without a gap."""
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     parsed = formats()["omegamon_jsonl"].parse(io.BytesIO(b"\n".join(lines) + b"\n"), Context("f", UTC))
     plain = [{**item.fields, "dataset": item.dataset} for item in parsed if isinstance(item, Record)]

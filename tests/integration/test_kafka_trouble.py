@@ -23,7 +23,7 @@ SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
 
 
 def refused(broker: StackSettings, folder: Path, case: str) -> tuple[Kafka, str]:
-    """A connection that cannot work, and the words that name why."""
+    """Return a connection that cannot work, and the words that name the cause."""
     wrong = folder / "wrong"
     wrong.write_text("not the password")
     works = broker.kafka("agent")
@@ -32,7 +32,7 @@ def refused(broker: StackSettings, folder: Path, case: str) -> tuple[Kafka, str]
     match case:
         case "password":
             change["secrets"] = {"sasl.password": Secret(file=wrong)}
-            words = f"{place} refuses user `agent`: it does not know the user, or the password in {wrong} is another"
+            words = f"{place} refuses user `agent`: it does not know the user, or the password in {wrong} is wrong"
         case "mechanism":
             change["settings"] = {**works.settings, "sasl.mechanism": "SCRAM-SHA-256"}
             words = f"{place} does not take this sasl.mechanism: Unsupported SASL mechanism: broker's supported"
@@ -84,6 +84,6 @@ def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path:
     command = [sys.executable, "-m", "counterflow", "land", "--until-caught-up"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
-    words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is another"
+    words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is wrong"
     assert words in done.stderr + done.stdout
     assert "%3|" not in done.stderr

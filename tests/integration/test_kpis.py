@@ -1,4 +1,4 @@
-"""The SQL of the pages, as printed there: of docs/kpis over rows whose answers are plain to work out."""
+"""The SQL of the pages, as printed there: that of docs/kpis over rows whose answers are plain to work out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENVELOPE = {"system": "kpis", "interval_s": 15.0}
 
 
 def printed(job: str) -> str:
-    """The SQL over a period that the page of a job has: the last one there."""
+    """Return the last SQL statement on the page of a job: the one over a period."""
     return [block for block in blocks("sql") if block.page == f"docs/kpis/{job.replace('_', '-')}.md"][-1].text
 
 
@@ -88,7 +88,7 @@ def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackS
 
 
 ELSEWHERE = ("docs/cookbook.md", "docs/runbooks/")
-"""Pages whose statements other tests run: stored questions, and what confirms an alert."""
+"""Pages whose statements other tests run: stored questions, and statements that confirm an alert."""
 
 
 def test_every_statement_of_the_pages_runs_and_returns_what_the_page_shows(clickhouse: StackSettings) -> None:
@@ -102,6 +102,6 @@ def test_every_statement_of_the_pages_runs_and_returns_what_the_page_shows(click
                 continue
             rows = admin.rows(block.text, PERIOD)
             if block.text in results:
-                with (out := console()).capture() as came:
+                with (out := console()).capture() as captured:
                     out.print(table(rows))
-                assert agrees(results[block.text], came.get()), f"{block}\n{came.get()}"
+                assert agrees(results[block.text], captured.get()), f"{block}\n{captured.get()}"

@@ -1,4 +1,4 @@
-"""What a rerun reads of the tables: rows as they landed last, in frames, between offsets of a topic."""
+"""What a rerun reads from the tables: the rows that landed last, in frames, between offsets of a topic."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tables(client: ClickHouse, kafka: StackSettings) -> Tables:
 
 
 def disk(minute: int, name: str = "hdisk0", **columns: Any) -> dict[str, Any]:
-    """A row of the table, read when its interval ended."""
+    """Return a row of the table, read when its interval ended."""
     ts = f"2026-05-04T10:{minute:02}:00.000Z"
     envelope = {"ts": ts, "interval_s": 60.0, "system": "SYS1", "source": "nmon", "agent_id": "a", "seq": 1}
     own = {"disk": name, "device_type": "disk", "leaf": True, "reads": float(minute)}

@@ -80,12 +80,12 @@ def publish(
 
 
 def records(agent: str, *seqs: int) -> list[bytes]:
-    """Frames of a row each: so the tests kill and stop between any two rows."""
+    """Return frames of one row each, so that the tests can kill and stop between any two rows."""
     return [framed(record(agent, seq)) for seq in range(*seqs)]
 
 
 def disks(agent: str, count: int) -> list[dict[str, object]]:
-    """Rows of one frame."""
+    """Return rows of one frame."""
     at = "2026-11-20T10:00:00Z"
     return [record(agent, seq, ts=at, collected_at=at, disk=f"hdisk{seq}") for seq in range(count)]
 
@@ -106,7 +106,7 @@ def start(
 
 
 def land(line: StackSettings, *options: str, url: str | None = None) -> str:
-    """Land what is there; return the log."""
+    """Land what Kafka holds; return the log."""
     with start(line, "--until-caught-up", *options, url=url) as process:
         _, log = process.communicate(timeout=60)
     assert process.returncode == 0, log
@@ -143,7 +143,7 @@ def rows_of(line: StackSettings, agent: str, table: str = "disk") -> int:
 def assert_landed_once(
     line: StackSettings, agent: str, count: int, total: int | None = None, deadletters: int = 0
 ) -> None:
-    """Table (unmerged), rollup and ledger hold every `seq` below `count` once, whose sum is `total`."""
+    """Assert that table (unmerged), rollup and ledger hold every `seq` below `count` once, whose sum is `total`."""
     total = count * (count - 1) // 2 if total is None else total
     table = answer(
         line,
@@ -396,7 +396,7 @@ def test_payloads_that_are_no_rows(line: StackSettings, agent: str) -> None:
 
 
 def row_of(dataset: Dataset, agent: str) -> dict[str, Any]:
-    """A row with something in every column."""
+    """Return a row with a value in every column."""
     plain = {
         "String": "text",
         "Float64": 1.5,
@@ -502,10 +502,10 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
     assert 'counterflow_lander_last_success_timestamp_seconds{dataset="disk"}' in text
 
 
-def test_no_broker_is_one_sentence(line: StackSettings, tmp_path: Path) -> None:
-    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+def test_a_missing_broker_is_reported_in_one_sentence(line: StackSettings, tmp_path: Path) -> None:
+    unreachable = f"127.0.0.1:{free_ports(1)[0]}"
     elsewhere = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(line.secrets)}
-    with start(line, "--until-caught-up", COUNTERFLOW_KAFKA_BOOTSTRAP=nobody, **elsewhere) as process:
+    with start(line, "--until-caught-up", COUNTERFLOW_KAFKA_BOOTSTRAP=unreachable, **elsewhere) as process:
         _, log = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "error: Kafka" in log
@@ -534,7 +534,7 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
     counted = {name: value for name, value in envelope.items() if name not in own}
     other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
     with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
-        cleanup.callback(process.kill)  # if an assertion fails: the block waits for its end
+        cleanup.callback(process.kill)  # in case an assertion failed: the block waits for its end
         metrics = f"http://127.0.0.1:{port}/metrics"
 
         def paused() -> bool:

@@ -1,4 +1,4 @@
-"""A test run that is killed: the next run of the same checkout ends what it started, and nothing else."""
+"""A test run that is killed: the next run of the same checkout ends the processes it started, and no others."""
 
 from __future__ import annotations
 

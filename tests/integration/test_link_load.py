@@ -1,6 +1,6 @@
 """`link_load` and the verdict of `roce_cap` on real Kafka and Flink, compared with a recomputation in plain Python.
 
-Two nodes mirror over ports that other partitions use as well; the console reports the ports at a cadence of its own.
+Two nodes mirror over ports that other partitions use as well; the HMC reports the ports at a cadence of its own.
 Counts restart, samples are missing, files come twice, late and shuffled.
 """
 
@@ -44,7 +44,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     return {"link_load": loads, "verdict": verdict(loads.values())}
 
 
-# The recomputation. It shares nothing with the SQL but the definitions' words.
+# The recomputation. It shares nothing with the SQL but the wording of the definitions.
 
 
 def seconds(moment: str) -> float:
@@ -56,7 +56,7 @@ def plus(*values: float | None) -> float | None:
 
 
 def own(row: Record) -> Record:
-    """The figures of a row by itself."""
+    """Return the figures of a row by itself."""
     running = ("out_bytes", "in_bytes", "out_messages", "in_messages", "dropped", "rnr_naks", "failures")
     apart = seconds(row["ts"]) - seconds(row["prev_ts"]) if row.get("prev_ts") else None
     steps = {c: row[c] - row[f"prev_{c}"] for c in running if None not in (row.get(c), row.get(f"prev_{c}"))}
@@ -131,7 +131,7 @@ def newest(rows: Sequence[Record], column: str) -> float | None:
 
 
 def beside(load: Record, ports: Mapping[tuple[str, ...], Sequence[Record]]) -> Record:
-    """Set a link beside the ports at its point."""
+    """Join a link with the ports at its point."""
     sampled = {name: [row for row in rows if row["interval_s"] is not None] for name, rows in ports.items()}
     physical: dict[str, float | None] = {}
     for side in ("out", "in"):
@@ -175,7 +175,7 @@ def percent(value: float | None, whole: float | None, times: float) -> float | N
 
 
 def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """The rule over each link in order, once an interval."""
+    """Return the verdicts of the rule over each link in order, one an interval."""
     links = defaultdict(list)
     for load in loads:
         if load["link_type"] in ("nrg", "rdma_link") and load["interval_s"]:
@@ -241,7 +241,7 @@ def stamp(moment: datetime) -> str:
 def mirrored(
     system: str, begin: datetime, seed: int, *, intervals: int = 30, capped: range = range(14, 20)
 ) -> Iterator[Record]:
-    """A node: its group every 15 s, the ports of the adapter every 30 s, listed every 60 s, and an interface of AIX.
+    """Yield a node: its group every 15 s, the adapter's ports every 30 s, listed every 60 s, and an interface of AIX.
 
     While `capped` the group carries 40 % and the neighbours a little more.
     """
@@ -343,7 +343,7 @@ def test_a_cap_is_raised_after_three_intervals_and_cleared_live_and_through_a_ki
     lifecycle.start(flink, "taskmanager")
     line.links(parts[2])
     line.check()
-    # a rule runs in the TaskManager: a process beside it would be spoken to through ports open to the network
+    # a rule runs in the TaskManager: to reach a process beside it would take ports open to the network
     assert not [process for process in supervision.processes(flink) if "fn_execution" in " ".join(process.cmdline())]
     found = states(line, "killed")
     assert found.index("CAPPED") > 0

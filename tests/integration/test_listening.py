@@ -1,4 +1,4 @@
-"""`counterflow agent run` with a source of kind `listen`: what njmon and nimon send is published once."""
+"""`counterflow agent run` with a source of kind `listen`: samples of njmon and nimon are published once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Listening(AgentProcess):
 
 
 def instants(broker: StackSettings, name: str) -> Counter[tuple[str, str]]:
-    """System and time of every row of the total of all engines."""
+    """Count the rows of the total of all engines by system and time."""
     rows = published(broker, name)
     return Counter((r["system"], r["ts"]) for r in rows if r["dataset"] == "system_cpu" and r["engine"] == "all")
 
@@ -92,7 +92,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
 
 
 def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
-    """A sample of nimon without a time has that of its arrival; what is no sample is answered with 400."""
+    """A sample of nimon without a time has that of its arrival; a body that is no sample is answered with 400."""
     [port], name = free_ports(1), "listening-nimon"
     untimed = (GOLDEN / "nimon_without_time/input.txt").read_bytes()
     with Listening(tmp_path, broker, name, port) as agent:

@@ -32,7 +32,7 @@ AIX, LINUX = SAMPLES / "aix_generated.nmon", SAMPLES / "linux_16n_plain.nmon"
 def counterflow(
     *arguments: object, stdin: Path | None = None, home: Path, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command where no stack is, and nothing of one can be found; `folder` is its working directory."""
+    """Run a command where neither a stack nor its settings can be found; `folder` is its working directory."""
     environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
     with (stdin or Path(os.devnull)).open("rb") as given:
@@ -106,7 +106,7 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence:
 
 
 def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> None:
-    """One of 62 intervals of a second, and the same as a recorder that was started a second before would have it."""
+    """One of 62 intervals of a second, and the same as a recorder that started a second earlier would write it."""
     rows = (LINUX.parent / "linux_16n_full.nmon").read_text(encoding="utf-8")
     files = tmp_path / "files"
     files.mkdir()
@@ -115,7 +115,8 @@ def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> Non
     (files / "two.nmon").write_text(rows.replace("AAA,time,01:41.17", "AAA,time,01:41.16"), encoding="utf-8")
     [one] = [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
     assert (one["system"], one["severity"]) == ("vm", "watch")
-    assert one["finding"].startswith("nmon recorded it twice at one time, for 62 s in all: sums count that time twice")
+    begins = "nmon recorded it twice at the same time, for 62 s in all: sums count that time twice"
+    assert one["finding"].startswith(begins)
 
 
 def test_the_schema_is_made_once_and_again_where_its_copy_is_damaged_or_cannot_be_kept(
@@ -156,7 +157,7 @@ def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> No
 
 
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
-    """The engine refuses an insert into more than 100 partitions, here days, unless it is told otherwise."""
+    """The engine refuses an insert into more than 100 partitions, here days, unless its limit is raised."""
     text = "".join(
         line
         for line in LINUX.read_text().splitlines(keepends=True)
@@ -178,7 +179,7 @@ def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whol
 
 
 def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
-    """A recording that lies there twice, as its manifests count it, and lines of OMEGAMON, which has no manifests."""
+    """A recording that is there twice counts as its manifests count it; lines of OMEGAMON have no manifests."""
     kept, twice = tmp_path / "kept", tmp_path / "twice.nmon"
     twice.write_bytes(AIX.read_bytes())
     spaces = SAMPLES.parents[1] / "tests/golden/omegamon_jsonl/address_spaces"
@@ -257,7 +258,7 @@ def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
     assert not (tmp_path / "out/verdict.parquet").exists()
 
 
-def test_an_export_that_does_not_fit_is_a_sentence_and_leaves_the_earlier_one(tmp_path: Path) -> None:
+def test_an_export_that_does_not_fit_is_reported_and_leaves_the_earlier_one(tmp_path: Path) -> None:
     """`job.parquet` takes more than the 40 kB that a file of this process may have; other files take less."""
     kept, out = tmp_path / "kept", tmp_path / "out"
     words = ["look", str(AIX), "--keep", str(kept), "--export", str(out)]
@@ -315,7 +316,7 @@ def test_more_files_than_wait_at_once_are_read_once_each(tmp_path: Path) -> None
 
 
 def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path) -> None:
-    """Several blocks of the engine: the header once, whole documents whole, an error amid rows a sentence."""
+    """Several blocks of the engine: one header, one whole document, and one sentence for an error amid rows."""
     kept = tmp_path / "kept"
     assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
 
@@ -358,7 +359,7 @@ def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
     assert findings(AIX, home=tmp_path)
 
 
-def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_sentence(tmp_path: Path) -> None:
     """Files of at most 20 kB, by a limit of the process: writes fail as on a full disk."""
     limited = "import resource, sys; from counterflow.cli import main; "
     limited += (
@@ -376,7 +377,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_report_that_does_not_fit_is_a_sentence_with_its_folder(tmp_path: Path) -> None:
+def test_a_report_that_does_not_fit_is_reported_with_its_folder(tmp_path: Path) -> None:
     """The page takes more than the 200 kB that a file of this process may have."""
     kept, out = tmp_path / "kept", tmp_path / "out"
     assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0

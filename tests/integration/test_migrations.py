@@ -228,7 +228,7 @@ def deadletter(seq: int) -> dict[str, Any]:
 
 
 def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> None:
-    """A row that came twice counts once, a null not at all; a dot in either part of a name does no harm."""
+    """A row that came twice counts once, a null not at all; a dot in either part of a name is harmless."""
     times = {"2026-11-20T10:00:00.001Z": 1, "2026-11-20T10:00:30Z": 2, "2026-11-20T10:01:00Z": 6}
     rows = [disk(seq, number=0, busy_pct=busy) | {"ts": ts} for seq, (ts, busy) in enumerate(times.items(), 1)]
     insert(lander, "disk", "d", *rows, disk(4, number=0, busy_pct=None) | {"ts": "2026-11-20T10:01:01Z"})

@@ -171,9 +171,9 @@ def _until_open(port: int, log: Path) -> None:
 
 def test_a_server_whose_key_is_not_known_is_refused(sshd: Server, tmp_path: Path) -> None:
     shutil.copy(SAMPLE, sshd.folder / "known.nmon")
-    nobody = tmp_path / "known_hosts"
-    nobody.touch()
-    done = run("parse", f"{sshd.url}/known.nmon", **sshd.environment | {"COUNTERFLOW_KNOWN_HOSTS": str(nobody)})
+    no_hosts = tmp_path / "known_hosts"
+    no_hosts.touch()
+    done = run("parse", f"{sshd.url}/known.nmon", **sshd.environment | {"COUNTERFLOW_KNOWN_HOSTS": str(no_hosts)})
     assert done.returncode != 0
     assert done.stdout == b""
     assert b"not found in known_hosts" in done.stderr
@@ -227,7 +227,7 @@ def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd
 def test_an_agent_follows_what_fetch_copies_while_it_grows(
     scheme: str, kafka: StackSettings, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """`fetch --follow` and an agent side by side: each interval once, while the file far away is still written."""
+    """`fetch --follow` and an agent side by side: each interval once, while the remote file is still written."""
     create_topics(kafka, topics())
     text = SAMPLE.read_bytes()
     cuts = [text.index(b"ZZZZ,T0006"), text.index(b"ZZZZ,T0016") + 9, len(text)]
@@ -277,7 +277,7 @@ def intervals(kafka: StackSettings, name: str) -> set[str]:
 
 
 def published_alone(kafka: StackSettings) -> list[int]:
-    """The intervals of the same recording, published whole from this machine's standard input."""
+    """Return the intervals of the same recording, published whole from this machine's standard input."""
     done = run("publish", "-", "--agent-id", "from-stdin", stdin=SAMPLE.read_bytes(), **kafka.environment)
     assert done.returncode == 0, done.stderr.decode()
     return [len({row["ts"] for row in published(kafka, "from-stdin") if row["dataset"] == "manifest"})]

@@ -155,7 +155,7 @@ def test_without_a_range_all_that_was_recorded_is_reported(report: Run, tmp_path
 def test_a_system_that_is_not_there_is_named(report: Run, tmp_path: Path) -> None:
     outcome = report(*RANGE, "--system", SYSTEM, "--system", "GO'NE", "--out", tmp_path, "--no-pictures")
     assert outcome.exit_code == 0, outcome.output
-    assert "Nothing was recorded of the system GO'NE in this range." in text_of(tmp_path)
+    assert "Nothing was recorded on the system GO'NE in this range." in text_of(tmp_path)
     assert "logical_io" in charts_of(tmp_path)
     assert not (tmp_path / "charts").exists()
 

@@ -1,4 +1,4 @@
-"""`counterflow rules` as run by a person: a file or stored intervals in, a line an interval out, and bad input."""
+"""`counterflow rules` as a person runs it: a file or stored intervals in, a line an interval out, and bad input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RESET = {"reset": True, "own_out_bytes_s": None, "own_in_bytes_s": None, "own_ms
 
 
 def series(link: str = "roce0", **more: Any) -> list[dict[str, Any]]:
-    """Four free intervals, a reset, four held ones; interval 7 is missing."""
+    """Return four free intervals, a reset, four held ones; interval 7 is missing."""
     runs = [(1, FREE), (2, FREE), (3, FREE), (4, FREE), (6, HELD), (8, HELD), (9, HELD), (10, HELD)]
     lines = [line(number, run, link, **more) for number, run in runs]
     return [*lines[:4], line(5, FREE, link, **{**more, **RESET}), *lines[4:]]
@@ -98,7 +98,7 @@ def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
     assert {v["state"] for v in verdicts[1::3]} == {"OK"}
 
 
-def test_a_file_judged_by_several_processes_is_answered_as_a_stream_is(tmp_path: Path) -> None:
+def test_a_file_judged_by_several_processes_has_the_verdicts_of_a_stream(tmp_path: Path) -> None:
     links = [series(f"roce{n // 2}", **({"link_type": "vf"} if n % 2 else {})) for n in range(12)]
     text = "\n \n".join(json.dumps(row) for rows in zip(*links, strict=True) for row in rows)
     path = tmp_path / "intervals.jsonl"
@@ -112,7 +112,7 @@ def test_a_file_judged_by_several_processes_is_answered_as_a_stream_is(tmp_path:
     assert {json.loads(answer)["state"] for answer in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
 
 
-def test_lines_before_a_bad_one_are_answered(tmp_path: Path) -> None:
+def test_lines_before_a_bad_one_are_judged(tmp_path: Path) -> None:
     path = tmp_path / "intervals.jsonl"
     good = [json.dumps(line(number, FREE, f"roce{number % 5}")) for number in range(1, 101)]
     path.write_text("\n".join([*good, '{"ts": 1', *good]))
@@ -196,7 +196,7 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path: Path, text: str | 
 
 
 def log(number: int, **more: Any) -> dict[str, Any]:
-    """A minute of z17 over zHPF with a DS8A50 as measured, its rate the ceiling."""
+    """Return a minute of z17 over zHPF with a DS8A50 as measured, its rate the ceiling."""
     return {
         "ts": f"2026-11-21T01:{number:02}:00Z",
         "interval_s": 60,

@@ -18,7 +18,7 @@ from counterflow.stack.settings import StackSettings
 
 @pytest.fixture
 def nothing_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PATH without Java, Maven, Node and npm; uv is where the Makefile says."""
+    """A PATH without Java, Maven, Node and npm; uv is where the Makefile states."""
     monkeypatch.setenv("UV", os.environ.get("UV") or shutil.which("uv") or "uv")
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     monkeypatch.delenv("JAVA_HOME", raising=False)

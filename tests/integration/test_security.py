@@ -1,4 +1,4 @@
-"""Over real TLS each part refuses those without a right, and them alone; no secret is anywhere but in its file."""
+"""Over real TLS each part refuses clients without a right, and no others; no secret is anywhere but in its file."""
 
 from __future__ import annotations
 
@@ -83,26 +83,26 @@ def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) ->
 
 
 class Client:
-    """A client of the broker that keeps why it was refused: no call reports a wrong password."""
+    """A client of the broker that keeps the reasons of its refusals, since no call reports a wrong password."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self.heard: list[KafkaError] = []
-        self.settings = {**settings, "error_cb": self.heard.append, "log_level": 0, "message.timeout.ms": 5000}
+        self.refusals: list[KafkaError] = []
+        self.settings = {**settings, "error_cb": self.refusals.append, "log_level": 0, "message.timeout.ms": 5000}
 
     def errors(self) -> set[int]:
-        """Request the topics; returns the codes of all errors, once there is one besides that of the time-out."""
+        """Request the topics; return the codes of all errors, once there is one besides that of the time-out."""
         producer = Producer(self.settings)
         try:
             producer.list_topics(timeout=2)
         except KafkaException as error:
             end = time.monotonic() + 5
-            while not self.heard and time.monotonic() < end:
+            while not self.refusals and time.monotonic() < end:
                 producer.poll(0.1)
-            return {error.args[0].code(), *(heard.code() for heard in self.heard)}
+            return {error.args[0].code(), *(refusal.code() for refusal in self.refusals)}
         return set()
 
     def produce(self, topic: str) -> int | None:
-        """Produce one record; returns the code of the refusal."""
+        """Produce one record; return the code of the refusal."""
         found: list[KafkaError | None] = []
         producer = Producer(self.settings)
         producer.produce(topic, b"{}", on_delivery=lambda error, _: found.append(error))
@@ -135,7 +135,7 @@ def test_a_user_of_kafka_writes_its_own_topics_alone(line: StackSettings, user: 
         refused = None if topic in may else KafkaError.TOPIC_AUTHORIZATION_FAILED
         if refused or topic in (COUNTERS, RERUNS):  # an accepted record stays: none where agents or results are read
             assert client.produce(topic) == refused, topic
-    admin, new = AdminClient(client.settings), f"counterflow.{user}"  # kept: it takes its answers along
+    admin, new = AdminClient(client.settings), f"counterflow.{user}"  # kept: its answers go with it
     with pytest.raises(KafkaException) as raised:
         admin.create_topics([NewTopic(new, 1, 1)])[new].result()
     assert raised.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
@@ -158,7 +158,7 @@ def test_an_agent_takes_no_name_that_is_not_an_agents(line: StackSettings, name:
         ("flink", COUNTERS, "counterflow.lander", KafkaError.GROUP_AUTHORIZATION_FAILED),
     ],
 )
-def test_a_user_of_kafka_reads_and_commits_what_is_its_own_alone(
+def test_a_user_of_kafka_reads_and_commits_its_own_alone(
     line: StackSettings, user: str, topic: str, group: str, code: int
 ) -> None:
     """To commit for the lander would make it skip records."""
@@ -173,7 +173,7 @@ def test_a_user_of_kafka_reads_and_commits_what_is_its_own_alone(
             message = consumer.poll(0.2)
             if message is not None and (error := message.error()):
                 found.add(error.code())
-            # Not by the consumer, which keeps a refusal to itself and waits for another coordinator.
+            # Not by the consumer, which reports no refusal and waits for another coordinator.
             [committed] = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, [begin])]).values()
             try:
                 found.update(one.error.code() for one in committed.result().topic_partitions if one.error)
@@ -197,7 +197,7 @@ def refusal(line: StackSettings, user: str, sql: str, password: str | None = Non
     return refused.value.code
 
 
-def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSettings) -> None:
+def test_clickhouse_serves_known_users_over_tls_alone(line: StackSettings) -> None:
     for user in ("reader", "nobody"):
         assert refusal(line, user, "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
     assert refusal(line, "default", "SELECT count() FROM counterflow.disk", password="") == NOT_ENOUGH_PRIVILEGES
@@ -206,7 +206,7 @@ def test_clickhouse_answers_over_tls_alone_and_to_those_it_knows(line: StackSett
         plain.post("SELECT 1")
     with (
         pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"),
-        ClickHouse(line.clickhouse_url, "reader", "x") as other,  # that trusts what the machine trusts
+        ClickHouse(line.clickhouse_url, "reader", "x") as other,  # trusts what the machine trusts
     ):
         other.post("SELECT 1")
 
@@ -299,7 +299,7 @@ def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSet
 
 
 def files(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """Every file of the stack, but those of the secrets."""
+    """Yield every file of the stack except the secrets."""
     for folder, _, names in os.walk(stack.home):  # ignores what is deleted meanwhile
         for path in (Path(folder) / name for name in names):
             if path.is_file() and stack.secrets not in path.parents:
@@ -308,14 +308,14 @@ def files(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
 
 
 def processes(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """Arguments and environment of every process of the stack."""
+    """Yield arguments and environment of every process of the stack."""
     for process in supervision.processes(stack):
         with suppress(psutil.NoSuchProcess):
             yield f"process {process.pid}", repr((process.cmdline(), process.environ())).encode()
 
 
 def metrics(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """Metrics and health of our own processes."""
+    """Yield metrics and health of our own processes."""
     for port in (stack.lander_metrics_port, stack.verdicts_metrics_port, stack.health_port):
         for path in ("metrics", "healthz"):
             url = f"http://127.0.0.1:{port}/{path}"
@@ -323,7 +323,7 @@ def metrics(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
 
 
 def flink(stack: StackSettings) -> Iterator[tuple[str, bytes]]:
-    """What Flink's REST interface returns of configuration, jobs and logs to an authenticated client."""
+    """Yield the configuration, jobs and logs that Flink's REST interface returns to an authenticated client."""
     with open_flink(stack) as client:
         jobs = [job["jid"] for job in client.get("/jobs/overview").json()["jobs"]]
         managers = [manager["id"] for manager in client.get("/taskmanagers").json()["taskmanagers"]]

@@ -59,9 +59,9 @@ EVERYTHING: dict[str, Any] = {"param_systems": [], "param_since": BEGINNING, "pa
 
 
 def comparable(client: ClickHouse, sql: str, parameters: Mapping[str, Any] = EVERYTHING) -> list[list[Any]]:
-    """Return the rows, sorted, without what differs from moment to moment: now, and the times of arrival.
+    """Return the rows, sorted, without the columns that depend on the current time or on times of arrival.
 
-    A mean of delays has no name that says so; its statement names them.
+    The column of a mean delay has a name without `delay`; its statement contains the word.
     """
     of_delays = "|mean$" if "delay_s" in sql else ""
     answer = orjson.loads(client.post(sql, settings={**parameters, "default_format": "JSONCompact"}))

@@ -50,7 +50,7 @@ def map_file(shards: Shards) -> Path:
 
 
 def measured(agent: str, *seqs: int, **fields: object) -> list[bytes]:
-    """Frames of a row each, of eight systems; their `seq` are without a gap."""
+    """Return frames of one row each, of eight systems, whose `seq` have no gap."""
     return [framed(record(agent, seq, **{"system": f"{agent}-{seq % 8}", **fields})) for seq in range(*seqs)]
 
 
@@ -90,7 +90,7 @@ def on(shard: Shard, agent: str, day: str = "2026-11-20") -> int:
 
 
 def assert_landed_once(shards: Shards, agent: str, count: int, split: ShardMap) -> None:
-    """Tables (unmerged), rollup and ledger hold every `seq` below `count` once, each row on the shard of its system."""
+    """Assert that tables (unmerged), rollup and ledger hold every `seq` below `count` once, on its system's shard."""
     with shards.b.client("reader") as client:
 
         def answer(sql: str) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def test_a_shard_that_is_added_moves_no_history(line: StackSettings, shards: Sha
         ([{"shards": ["a"], "from": "2026-11-20"}], "the first rule has to be for every system and every day"),
     ],
 )
-def test_a_map_that_would_part_what_belongs_together_is_refused(
+def test_a_map_that_would_split_what_belongs_together_is_refused(
     line: StackSettings, shards: Shards, rules: list[dict[str, Any]], message: str
 ) -> None:
     if "moved" in message:

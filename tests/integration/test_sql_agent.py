@@ -59,7 +59,7 @@ def name() -> str:
 
 
 def configuration(folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> dict[str, Any]:
-    """An agent that queries systems, each a folder."""
+    """Return the configuration of an agent that queries systems, each a folder."""
     whole = {name: options.pop(name) for name in ("metrics_port", "spool") if name in options}
     (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
     sources = [
@@ -101,14 +101,14 @@ class Agent(AgentProcess):
 
 
 def published(broker: StackSettings, name: str) -> Rows:
-    """All committed records of an agent, in order of `seq`, which has neither gap nor repeat."""
+    """Return all committed records of an agent, in order of `seq`, which has neither gap nor repeat."""
     rows = published_by(broker, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     return rows
 
 
 def has_read(broker: StackSettings, name: str, system: System, member: str, interval: int) -> Callable[[], bool]:
-    """Return a predicate: are the pools of a member committed up to an interval?"""
+    """Return a predicate: whether the pools of a member are committed up to an interval."""
 
     def read() -> bool:
         found = committed(broker, name).streams.get(
@@ -121,13 +121,13 @@ def has_read(broker: StackSettings, name: str, system: System, member: str, inte
 
 
 def pools(rows: Rows, system: System) -> collections.Counter[tuple[str, str, float]]:
-    """The pool records of a system, counted by their key."""
+    """Return the pool records of a system, counted by their key."""
     of_system = [row for row in rows if row["dataset"] == "pool" and row["system"] == system.folder.name.upper()]
     return collections.Counter((row["ts"], row["pool"], row["db_faults"]) for row in of_system)
 
 
 def expected(*days: tuple[int, int]) -> collections.Counter[tuple[str, str, float]]:
-    """What `pool_rows` of those days, up to those intervals, are as records: computed without the reader."""
+    """Return the records of `pool_rows` of those days up to those intervals, computed without the reader."""
     return collections.Counter(
         (f"2026-11-{day + n // 96:02}T{n % 96 // 4:02}:{n % 4 * 15:02}:00Z", f"{pool:03}", 1000.0 * n + pool)
         for day, last in days
@@ -166,7 +166,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_middle_of_a_member(
 
 
 def _assert_a_chain(links: Rows) -> None:
-    """Each sample of a running count names the one committed before it, whatever happened in between."""
+    """Assert that each sample of a running count names the one committed before it, whatever happened in between."""
     assert len(links) > 5
     for before, after in itertools.pairwise(links):
         if "prev_ts" in after:  # a count that went back is a restart and has none

@@ -51,7 +51,7 @@ def sql(environment: dict[str, str]) -> Run:
 
 @pytest.fixture(scope="module")
 def terminal(environment: dict[str, str]) -> Callable[..., str]:
-    """Run `counterflow sql ARGUMENTS` on a terminal of a width; returns what it shows."""
+    """Run `counterflow sql ARGUMENTS` on a terminal of a width; return what it shows."""
 
     def run(width: int, *arguments: str, **more: str) -> str:
         ours, theirs = pty.openpty()
@@ -122,7 +122,7 @@ def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
 
 
 @pytest.mark.parametrize(("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "counterflow sql systems lists them")])
-def test_an_unknown_system_is_answered_with_the_nearest(sql: Run, named: str, hint: str) -> None:
+def test_the_nearest_system_is_suggested_for_an_unknown_one(sql: Run, named: str, hint: str) -> None:
     found = sql("busiest_disks", "--system", named)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == f"error: no system is called {named}\nhint: {hint}\n"
@@ -175,7 +175,7 @@ def test_a_terminal_obeys_no_row(terminal: Callable[..., str]) -> None:
         ("SELECT toInt8('x') FROM counterflow.disk", "Cannot parse string 'x' as Int8", None),
     ],
 )
-def test_an_error_is_a_sentence_with_the_nearest_name(sql: Run, query: str, sentence: str, near: str | None) -> None:
+def test_an_error_is_one_sentence_with_the_nearest_name(sql: Run, query: str, sentence: str, near: str | None) -> None:
     run = sql(query)
     assert (run.returncode, run.stdout) == (2, "")
     first, *others = run.stderr.splitlines()

@@ -241,7 +241,7 @@ def test_users_have_their_own_rights_only(clickhouse: StackSettings) -> None:
         admin.post("DROP TABLE counterflow.rights")
 
 
-def test_a_taken_port_is_one_sentence(new_stack: NewStack) -> None:
+def test_a_taken_port_is_reported_in_one_sentence(new_stack: NewStack) -> None:
     settings = new_stack()
     with socket.create_server(("127.0.0.1", settings.kafka_port)):
         result = counterflow(settings, "up")
@@ -259,11 +259,11 @@ def test_a_taken_port_is_one_sentence(new_stack: NewStack) -> None:
         (None, "error: JAVA_HOME is {home}, where there is no bin/java\nhint: unset JAVA_HOME\n"),
         (
             'openjdk version "11.0.2" 2019-01-15',
-            "error: Java 17 or newer is needed; {home}/bin/java says: {printed}\nhint: unset JAVA_HOME\n",
+            "error: Java 17 or newer is needed; {home}/bin/java reports: {printed}\nhint: unset JAVA_HOME\n",
         ),
     ],
 )
-def test_a_java_home_that_does_not_serve_is_one_sentence(
+def test_an_unsuitable_java_home_is_reported_in_one_sentence(
     new_stack: NewStack, tmp_path: Path, printed: str | None, sentence: str
 ) -> None:
     java = tmp_path / "bin/java"
@@ -278,7 +278,7 @@ def test_a_java_home_that_does_not_serve_is_one_sentence(
     assert supervision.processes(settings) == []
 
 
-def test_a_port_that_is_none_is_one_sentence(new_stack: NewStack) -> None:
+def test_an_invalid_port_is_reported_in_one_sentence(new_stack: NewStack) -> None:
     result = counterflow(new_stack(), "up", COUNTERFLOW_FLINK_PORT="many")
     assert result.returncode == 2
     assert "error: COUNTERFLOW_FLINK_PORT is 'many'" in result.stderr

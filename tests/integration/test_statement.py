@@ -1,4 +1,4 @@
-"""What Grafana is sent for a chart over time: the series with values, in their order, each with a hue of its own."""
+"""What Grafana receives for a chart over time: the series with values, in their order, each with a hue of its own."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def hues(client: ClickHouse, *names: str, ordered: bool = False) -> dict[str, in
     return {row[1]: len(row[2]) for row in found.rows}
 
 
-def test_a_series_without_a_value_is_none_and_the_order_of_the_stack_stays(reader: ClickHouse) -> None:
+def test_a_series_without_a_value_is_left_out_and_the_order_of_the_stack_stays(reader: ClickHouse) -> None:
     found = sent(reader, sql=KNOWN, series={"Zeta": {}, "It's none": {}, "Alpha": {}})
     assert [column.name for column in found.columns] == ["time", "place", "series", "Value"]
     minutes = {row[0][11:19] for row in found.rows}
@@ -129,7 +129,7 @@ FROM numbers(8) WHERE time > $__fromTime AND time <= $__toTime ORDER BY time"""
 def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
     reader: ClickHouse, values: list[float | None], written: dict[str, Any], text: str
 ) -> None:
-    """The newest value is of 08:20; that of 08:30 the day before is later than a day before it."""
+    """The newest value is of 08:20; that of 08:30 the day before is less than a day older."""
     listed = f"[{', '.join('NULL' if value is None else str(value) for value in values)}]"
     found = sent(reader, BEGIN - timedelta(minutes=1), sql=DAYS.replace("{values}", listed), shape="stat", **written)
     assert [column.name for column in found.columns] == ["time", "series", "Value"]
@@ -147,9 +147,7 @@ def test_a_figure_is_compared_with_the_same_time_of_the_day_before(
         (5, "NULL", "the baseline has none"),
     ],
 )
-def test_a_figure_is_compared_with_what_it_is_against(
-    reader: ClickHouse, value: float, against: str, text: str
-) -> None:
+def test_a_figure_is_compared_with_its_reference(reader: ClickHouse, value: float, against: str, text: str) -> None:
     sql = f"SELECT $__toTime AS time, toNullable({value}) AS Value, toNullable({against}) AS Against"
     found = sent(reader, sql=sql, shape="stat", unit="ms", against="the baseline")
     assert [column.name for column in found.columns] == ["time", "series", "Value"]

@@ -51,8 +51,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
     def add(table: str, day: int, second: int, counter: bool = True, **columns: Any) -> None:
         at = {"ts": stamp(day, second), "interval_s": 60.0}
-        who = {"source": "rmf_dds", "agent_id": "study", "seq": next(seq), "collected_at": stamp(9, 0)}
-        rows.setdefault(table, []).append(at | (who if counter else {"n": 1}) | columns)
+        envelope = {"source": "rmf_dds", "agent_id": "study", "seq": next(seq), "collected_at": stamp(9, 0)}
+        rows.setdefault(table, []).append(at | (envelope if counter else {"n": 1}) | columns)
 
     zos = [(0, "z17-zhpf-ds8a50", 27.2, 23.3, 17.29e6, 214.0), (1, QUOTED, 69.4, 65.3, 47.75e6, 594.0)]
     for day, run, gcp, ziip, accounts_h, mb_s in zos:
@@ -180,14 +180,14 @@ def test_names_are_shown_as_they_are(study: Study, form: str) -> None:
         (("twice", "with"), "run `twice` was recorded more than once on SYS1"),
     ],
 )
-def test_a_run_that_is_not_one_is_refused(study: Study, names: tuple[str, str], mistake: str) -> None:
+def test_an_impossible_run_is_refused(study: Study, names: tuple[str, str], mistake: str) -> None:
     answer = study("--baseline", names[0], "--scenario", names[1])
     assert isinstance(answer.exception, CounterflowError)
     assert mistake in answer.exception.message
     assert answer.exception.exit_code == 2
 
 
-def test_a_run_is_not_set_against_itself(study: Study) -> None:
+def test_a_run_is_not_compared_with_itself(study: Study) -> None:
     assert study("--baseline", "with", "--scenario", "with").exit_code == 2
 
 

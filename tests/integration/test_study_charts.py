@@ -37,7 +37,7 @@ def published(ts: datetime, **columns: Any) -> Row:
 
 
 def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]:
-    """Ten minutes with the label, and one before and after it without; `units` are done in each."""
+    """Yield ten minutes with the label, and one before and one after without it; each does `units`."""
     for minute in range(12):
         ts = begin + timedelta(minutes=minute)
         label = {"run": run} if 1 <= minute <= 10 else {}
@@ -157,7 +157,7 @@ def test_a_counter_is_the_same_from_either_rollup(client: ClickHouse, bucket_s: 
 
 
 def test_two_runs_of_one_label_are_kept_apart(client: ClickHouse) -> None:
-    """Comes last: it uses the label of another run again."""
+    """This test comes last, since it reuses the label of another run."""
     again = BEGIN + timedelta(days=14)
     tables: dict[str, list[Row]] = {}
     for table, row in of_a_run("with", again, 240):

@@ -1,4 +1,4 @@
-"""`counterflow summary` and `parse` as run by a person: figures, damaged input, exit status."""
+"""`counterflow summary` and `parse` as a person runs them: figures, damaged input, exit status."""
 
 from __future__ import annotations
 

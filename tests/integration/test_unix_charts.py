@@ -73,7 +73,7 @@ def drawn(client: ClickHouse, name: str, system: str, bucket_s: int = 300) -> li
 
 
 def test_a_recorder_that_skips_a_second_now_and_then_leaves_no_gaps(admin: ClickHouse) -> None:
-    """Three of the sixty samples, a second apart, come after two."""
+    """Samples are a second apart; three of the sixty come after two."""
     drawn_at = [
         datetime.fromisoformat(row["time"]) for row in drawn(admin, "unix_cpu", LINUX, 1) if row["User"] is not None
     ]

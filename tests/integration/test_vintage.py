@@ -33,7 +33,7 @@ def content(folder: Path) -> dict[str, bytes | None]:
 
 
 def home_of_0_1(home: Path) -> None:
-    """What a stack of the checkouts before 0.2.0 left: topics of one record a message, tables, passwords, no mark."""
+    """Make what a stack of a checkout before 0.2.0 left: topics of one record a message, tables, passwords, no mark."""
     for topic in ("counterflow.disk.v1-0", "counterflow.checkpoints-0", "__consumer_offsets-0"):
         log = home / "kafka/data" / topic / "00000000000000000000.log"
         log.parent.mkdir(parents=True)
@@ -141,7 +141,7 @@ def test_a_kept_folder_that_lacks_a_migration_gets_it_by_the_next_look(kept: Pat
     assert counterflow("sql", "systems", "--on", folder, home=tmp_path).returncode == 0
 
 
-def test_a_mark_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_mark_is_named(tmp_path: Path) -> None:
     (tmp_path / "made_by.json").write_text("{")
     done = counterflow("up", home=tmp_path)
     assert done.returncode == 2

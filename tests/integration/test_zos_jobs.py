@@ -1,6 +1,6 @@
 """The jobs over z/OS and Q Replication counters on real Kafka and Flink: by hand, and recomputed in plain Python.
 
-One stack and one input for all of them: the shapes of input are those of test_jobs.py.
+All jobs share one stack and one input, which has the shapes of that of test_jobs.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RUNS = {
 ELAPSED_H = {"z17-zhpf": 5.78, "z17-zhl": 2.09, "z16-zhl": 2.33, "z16-zhl-8950": 3.26}
 
 
-# The recomputation. It shares nothing with the SQL but the definitions' words.
+# The recomputation. It shares nothing with the SQL but the wording of the definitions.
 
 
 def seconds(moment: str) -> float:
@@ -45,7 +45,7 @@ def apart(row: Record) -> float | None:
 
 
 def allowed(row: Record, fell: bool) -> float | None:
-    """Seconds that running counts may be divided by."""
+    """Return the seconds by which running counts may be divided."""
     between, usual = apart(row), row.get("interval_s")
     return None if between is None or between <= 0 or fell or (usual and between > 2 * usual) else between
 
@@ -59,7 +59,7 @@ def times(value: float | None, factor: float) -> float | None:
 
 
 def minutes(row: Record, length_s: float | None) -> list[int]:
-    """The minutes, by the number of their beginning, that an interval is of."""
+    """Return the minutes to which an interval belongs, each by the number of its beginning."""
     length, end = int((length_s or 0) + 0.5), math.floor(seconds(row["ts"]))
     if length <= 0:
         return []
@@ -69,7 +69,7 @@ def minutes(row: Record, length_s: float | None) -> list[int]:
 
 
 def mean_of(rows: Iterable[Record], column: str, wanted: Sequence[int]) -> tuple[float | None, float]:
-    """Mean by time of what is in these minutes, and the time it is of."""
+    """Return the mean, by time, of a column in these minutes, and the seconds that have it."""
     parts = [
         (row[column], min(int(row["interval_s"] + 0.5), 60))
         for row in rows
@@ -99,7 +99,7 @@ LOG_COUNTS += ("log_write_wait_us", "log_write_waits")
 
 
 def log_figures(row: Record) -> Record:
-    """The figures of a row of db_log by itself."""
+    """Return the figures of a row of db_log by itself."""
     steps = {name: step(row, name) for name in LOG_COUNTS}
     fell = any(value < 0 for value in known(list(steps.values())))
     counted = allowed(row, fell)
@@ -142,7 +142,7 @@ def figured(row: Record) -> bool:
 
 
 def reported_for(rows: Sequence[Record], wanted: Sequence[int]) -> tuple[Record, int]:
-    """The newest path, copies and share reported for these minutes, and in how many minutes any was."""
+    """Return the newest path, copies and share reported for these minutes, and how often one is covered."""
     found: Record = {"path": None, "copies": None, "zhl_sync_pct": None}
     count = 0
     for row in sorted(rows, key=lambda row: seconds(row["ts"])):
@@ -211,7 +211,7 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
 
 
 def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """The rule over each subsystem in order."""
+    """Return the verdicts of the rule over the intervals of each subsystem, in order."""
     logs = defaultdict(list)
     for load in loads:
         if load["rate_mb_s"] is not None or load["interval_s"] is not None:
@@ -283,7 +283,7 @@ def account_cpu(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ..
 
 
 def work(rows: Sequence[Record]) -> tuple[Record, list[int], float]:
-    """What was done, the minutes of it, and the seconds of these that must be known."""
+    """Return the work that was done, its minutes, and how many of their seconds must be known."""
     whole = [row for row in rows if row["operation"] == "" and not row.get("final")]
     runs = {row["run_id"] for row in whole}
     lengths = [between if (between := apart(row)) and between > 0 else row.get("interval_s") for row in whole]
@@ -474,7 +474,7 @@ class Running:
 
 
 def member(system: str, name: str, begin: datetime, seed: int, count: int, path: str) -> Iterator[tuple[str, Record]]:
-    """A log that is at its ceiling for a while, restarts, has a gap, and loses its number of copies."""
+    """Yield a log that is at its ceiling for a while, restarts, has a gap, and loses its number of copies."""
     chance = random.Random(seed)
     log = Running(**dict.fromkeys(LOG_COUNTS, 1e9))
     for each in range(count):
@@ -506,7 +506,7 @@ def member(system: str, name: str, begin: datetime, seed: int, count: int, path:
 
 
 def reported(ts: datetime, **columns: Any) -> Record:
-    """An OMEGAMON block: deltas, and a rate."""
+    """Return an OMEGAMON block: deltas, and a rate."""
     deltas = {
         "ci_created_delta": 861.0,
         "ci_written_delta": 2004.0,
@@ -521,7 +521,7 @@ def reported(ts: datetime, **columns: Any) -> Record:
 
 
 def settled(begin: datetime, seed: int, count: int) -> Iterator[tuple[str, Record]]:
-    """Accounts of two runs: none yet, none done, a sample is missing, a count goes backwards, two runs at once."""
+    """Yield accounts of two runs: none yet, none done, a missing sample, a count going backwards, two runs at once."""
     chance = random.Random(seed)
     run, done = "run 1", Running(done=0.0)
     for each in range(count):
@@ -550,7 +550,7 @@ def settled(begin: datetime, seed: int, count: int) -> Iterator[tuple[str, Recor
 
 
 def machine(begin: datetime, seed: int, count: int, interval_s: int, phase_s: int = 0) -> Iterator[tuple[str, Record]]:
-    """Processors and address spaces of an LPAR, at a cadence of their own; one interval is missing."""
+    """Yield processors and address spaces of an LPAR, at a cadence of their own; one interval is missing."""
     chance = random.Random(seed)
     for each in range(count * 60 // interval_s + 2):
         ts = begin - timedelta(minutes=1) + timedelta(seconds=phase_s) + each * timedelta(seconds=interval_s)
@@ -571,7 +571,7 @@ def machine(begin: datetime, seed: int, count: int, interval_s: int, phase_s: in
 
 
 def power(begin: datetime) -> Iterator[tuple[str, Record]]:
-    """An AIX partition every 15 s, and its transactions a minute; then IBM i and Linux."""
+    """Yield an AIX partition every 15 s, and its transactions a minute; then IBM i and Linux."""
     for each in range(5 * 4):
         ts = begin + each * timedelta(seconds=15) - timedelta(seconds=45)
         row = {"ts": stamp(ts), "interval_s": 15.0, "engine_type": "core", "engine": "all", "source": "nmon"}
@@ -618,7 +618,7 @@ def queues(begin: datetime) -> Iterator[tuple[str, Record]]:
 
 
 def lpar(system: str, begin: datetime, seed: int) -> Rows:
-    """A system with two subsystems, whose ceiling changes in the middle; once it is taken back."""
+    """Return a system with two subsystems whose ceiling changes in the middle; one ceiling is withdrawn."""
     every, phase = {1: (60, 0), 2: (100, 10), 3: (30, 0), 4: (60, 7)}[seed]
     rows: Rows = [
         *member(system, "DBP1", begin, seed, 34, "zhpf" if seed % 2 else "zhl"),
@@ -638,7 +638,7 @@ def lpar(system: str, begin: datetime, seed: int) -> Rows:
         (39, {"zhl_sync_pct": 4.36}),
         (59, {"copies": 1.0}),
     ):
-        envelope = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "told"}
+        envelope = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "stated"}
         rows.append(("db_log", {**envelope, **figures}))
     rows.append(("db_log", reported(begin + timedelta(minutes=43), subsystem="DBP3", ci_created_delta=None)))
     rows.append(("db_log", reported(begin + timedelta(minutes=52), subsystem="DBP3", interval_s=60.0)))
@@ -662,7 +662,7 @@ def completed(system: str, rows: Iterable[tuple[str, Record]]) -> Rows:
 
 
 def measured() -> Rows:
-    """The four runs, each against its own rate, and against a ceiling of which it is 70 %."""
+    """Return the four runs, each against its own rate, and against a ceiling of which it is 70 %."""
     rows: Rows = []
     for name, (path, mb_s, accounts, gcp, ziip, *_) in RUNS.items():
         for system, ceiling in ((name, mb_s), (f"{name} at 70 %", mb_s / 0.7)):
@@ -688,7 +688,7 @@ def measured() -> Rows:
 
 
 def everything() -> Rows:
-    """A live system, one three days late, one a day ahead, a member delivered twice: shuffled."""
+    """Return a live system, one three days late, one a day ahead, a member delivered twice: shuffled."""
     twice = lpar("twice", NOW - timedelta(hours=2), seed=3)
     rows = [
         *lpar("live", NOW, seed=1),
@@ -711,7 +711,7 @@ def line(flink: StackSettings, driver: Driver) -> SettledLine:
     rows = everything()
     for begin in range(0, len(rows), 600):
         line.publish(rows[begin : begin + 600])
-        time.sleep(0.4)  # longer than a mini-batch in all
+        time.sleep(0.4)  # in all, longer than a mini-batch
     return line
 
 

@@ -190,10 +190,10 @@ DISK = frame.contract("disk")
 
 
 class Server:
-    """Stands for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails at random.
+    """A stand-in for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails at random.
 
-    A failure comes before the insert, as silence, or after it, as an error: the sender cannot know which. There are at
-    most twenty, since the search for broken rows starts over after each and would otherwise hardly ever end.
+    It fails before the insert, as silence, or after it, as an error: the sender cannot know which. It fails at most
+    twenty times, since the search for broken rows starts over after each failure and would otherwise hardly ever end.
     """
 
     def __init__(self, chance: random.Random, failures: float) -> None:
@@ -225,7 +225,7 @@ class Server:
 
 
 def a_frame(seq: int, poison: Sequence[bool]) -> bytes:
-    """A frame of as many rows, of which some cannot be inserted."""
+    """Return a frame of this many rows, some of which cannot be inserted."""
     count = len(poison)
     columns = {"disk": [f"d{n}" for n in range(count)], "device_type": ["disk"] * count, "leaf": [True] * count}
     columns["reads"] = ["many" if bad else 1 for bad in poison]
@@ -333,11 +333,11 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
     ("newest_first", "expected"),
     [
         ([], 0.0),
-        ([Outcome(1, 1)], 0.0001),  # one bad record of a quiet topic is no reason to stop
+        ([Outcome(1, 1)], 0.0001),  # one bad record in a quiet topic is no reason to pause it
         ([Outcome(1, 1)] * 5_000, 0.5),
         ([Outcome(4_000, 4_000), Outcome(6_000, 1_000), Outcome(10_000, 10_000)], 0.5),
-        ([Outcome(9_999, 0), Outcome(1, 1), Outcome(10_000, 10_000)], 0.0001),  # what is older is forgotten
-        ([Outcome(100_000, 60_000)], 0.6),  # a batch greater than the window is judged whole
+        ([Outcome(9_999, 0), Outcome(1, 1), Outcome(10_000, 10_000)], 0.0001),  # older outcomes are forgotten
+        ([Outcome(100_000, 60_000)], 0.6),  # a batch larger than the window is judged whole
     ],
 )
 def test_the_share_is_that_of_the_last_messages(newest_first: list[Outcome], expected: float) -> None:

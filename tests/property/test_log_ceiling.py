@@ -22,7 +22,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @st.composite
 def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) -> list[Interval]:
-    """Runs of similar intervals around the thresholds, any figure null now and then, resets and gaps."""
+    """Draw runs of similar intervals around the thresholds, with null figures, resets and gaps now and then."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
         columns: dict[str, Any] = {

@@ -104,7 +104,7 @@ def test_any_order_of_the_rows_gives_the_same_records(name: str, seed: Random) -
 
 
 def _records(content: bytes) -> Counter[str]:
-    """Count the records, without the time of `config`, which follows from its place in the file."""
+    """Count the records, ignoring the time of `config`, which follows from its place in the file."""
     found: Counter[str] = Counter()
     for item in without_positions(parse(content)):
         assert isinstance(item, Record | Reject)

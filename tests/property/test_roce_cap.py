@@ -19,7 +19,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @st.composite
 def series(draw: st.DrawFn, known: bool | None = None) -> list[Interval]:
-    """Runs of similar intervals around the thresholds; physical load known, unknown or (None) mixed."""
+    """Draw runs of similar intervals around the thresholds; physical load known, unknown or (None) mixed."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
         own, others = draw(st.sampled_from([0.0, 0.3, 0.8, 0.97, 1.2])), draw(st.sampled_from([15.0, 20.8, 21.4]))

@@ -68,7 +68,7 @@ def test_a_split_anywhere_changes_nothing(cut: int) -> None:
 def test_the_newest_row_before_a_time_is_what_holds(
     places: dict[int, tuple[str, str]], ceilings: dict[tuple[str, str, int], int], shuffled: Any
 ) -> None:
-    """0 stands for `none`; compared with the definition, hour by hour, whatever the order of the file."""
+    """0 stands for `none`. Compares look-ups with the definition, hour by hour, whatever the order of the file."""
     used = [
         {"system": "SYS1", "from": at(hour), "subsystems": ["DBP1"], "cec": cec, "storage": storage}
         for hour, (cec, storage) in places.items()

@@ -24,7 +24,7 @@ Rows = list[dict[str, Any]]
 
 
 class AgentProcess:
-    """A command that runs an agent; what it writes is in `log`, and it is killed at the end if it still runs."""
+    """A command that runs an agent; its output is in `log`, and it is killed at the end if it still runs."""
 
     def __init__(self, command: Sequence[str], log: Path, cwd: Path | None = None) -> None:
         self.log = log
@@ -53,7 +53,7 @@ def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = 
 
 
 def committed(broker: StackSettings, name: str) -> Committed:
-    """What the agent committed; nothing while the broker does not answer."""
+    """Return what the agent committed; nothing while the broker does not answer."""
     try:
         return recall({**broker.kafka("admin").client}, name)
     except KafkaException:
@@ -61,13 +61,13 @@ def committed(broker: StackSettings, name: str) -> Committed:
 
 
 def scrape(port: int, wanted: str) -> str | None:
-    """The agent's metrics once they hold `wanted`."""
+    """Return the agent's metrics, once they contain `wanted`."""
     text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
     return text if wanted in text else None
 
 
 def published(broker: StackSettings, agent_id: str) -> Rows:
-    """All committed rows of an agent with their `dataset`, in order of `seq`; what is not JSON is skipped."""
+    """Return all committed rows of an agent with their `dataset`, in order of `seq`; what is not JSON is skipped."""
     settings = {**broker.kafka("admin").client, "group.id": "test", "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
     wanted = [d.topic for d in datasets().values() if d.role == "counter"]

@@ -20,7 +20,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--
 
 
 class Page:
-    """An open page; `said` has its console output and uncaught errors, `fetched` the addresses that it requested."""
+    """An open page; `errors` has its console output and uncaught errors, `fetched` the addresses that it requested."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket

@@ -1,4 +1,4 @@
-"""A Distributed Data Server of our own: HTTPS, user and password, reports of intervals that the test lets pass.
+"""A Distributed Data Server of our own: HTTPS, user and password, reports of intervals that the test lets end.
 
 Written from the requests of IBM's client and the responses that it reads (github.com/IBM/RMF, grafana/rmf-app).
 """

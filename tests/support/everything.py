@@ -1,4 +1,4 @@
-"""Rows of every dataset: of a system that reports all there is, and of one that reports nothing that may be missing."""
+"""Rows of every dataset: of a system that reports every column, and of one that reports no column that may be null."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ Results = dict[str, dict[tuple[str, ...], Record]]
 
 
 class Line:
-    """Jobs on topics of their own: what was published, and what came out.
+    """Jobs on topics of their own: the published rows, and the results.
 
-    `recompute` returns what each result ought to be, by dataset and key, from all that was published.
+    `recompute` returns every expected result, by dataset and key, from all published rows.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Line:
         return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
 
     def rerun(self, period: jobs.Period, names: Sequence[str]) -> dict[str, int]:
-        """Recompute a period with those of the line's jobs that have these names."""
+        """Recompute a period with the line's jobs of these names."""
         again = [job for job in self.jobs if job.name.split()[0] in names]
         return jobs.rerun(self.cluster, period, again, driver=self._driver)
 
@@ -101,7 +101,7 @@ class Line:
             self._producer.abort_transaction(30)
 
     def publish_malformed(self, dataset: str, messages: Sequence[Record]) -> None:
-        """Publish messages of a dataset that no job may count."""
+        """Publish malformed messages of a dataset, which no job may count."""
         self._producer.begin_transaction()
         for message in messages:
             self._producer.produce(self.cluster.datasets[dataset].topic, orjson.dumps(message), key="malformed")
@@ -111,16 +111,16 @@ class Line:
         return self._recompute(self.published)
 
     def results(self) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Every version of every result by key, in the order written."""
+        """Return every version of every result by key, in the order written."""
         return {result.dataset: self._read(result.dataset) for result in self._written()}
 
     def arrived(self, timeout_s: float = 60) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Results once they are made of as many rows as expected, or when the time is up."""
+        """Return the results once they are made of as many rows as expected, or when the time is up."""
         wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
             found = self.results()
-            # the last version, too: a restored job writes earlier versions again before the complete one
+            # the last version, too: a restored job rewrites earlier versions before the complete one
             counts = [
                 {
                     name: {key: of([row["n"] for row in versions]) for key, versions in rows.items()}
@@ -134,9 +134,9 @@ class Line:
         return self.results()
 
     def check(self) -> None:
-        """Compare every result, the last as well as the one of most rows, with the recomputation."""
+        """Compare the last version of every result, and the one of most rows, with the recomputation."""
         self.arrived()
-        time.sleep(2)  # for versions that must not come
+        time.sleep(2)  # in case a version comes that must not
         found, expected = self.results(), self.expected()
         for dataset, rows in expected.items():
             schema = validator(self.cluster.datasets[dataset])
@@ -181,10 +181,10 @@ class Line:
 
 
 class SettledLine(Line):
-    """A line whose results may change at an equal `n`: what counts is the last of most rows, as the tables keep it."""
+    """A line whose results may change at an equal `n`: the last version of most rows counts, as in the tables."""
 
     def check(self) -> None:
-        """Wait for every result, then compare the last of each among those of most rows, as the tables keep it."""
+        """Wait for every result, then compare the last of its versions of most rows, which the tables keep."""
         for dataset, expected in self.expected().items():
             end = time.monotonic() + 90
             while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:

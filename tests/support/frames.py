@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 def frame(dataset: str, rows: Sequence[Row]) -> Row:
-    """The frame of rows that share their envelope; `seq`, where they have one, is that of the first."""
+    """Return the frame of rows that share their envelope; `seq`, where they have one, is that of the first."""
     own = datasets()[dataset].columns
     there = {name for row in rows for name, value in row.items() if value is not None}
     shared = {name: value for name, value in rows[0].items() if name not in own and value is not None}
@@ -20,7 +20,7 @@ def frame(dataset: str, rows: Sequence[Row]) -> Row:
 
 
 def frames(dataset: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Frames of rows that follow each other with the same envelope, in their order, no entity twice in one."""
+    """Yield frames of consecutive rows that share their envelope, in order, no entity twice in one."""
     entity = [name for name in datasets()[dataset].key if name in datasets()[dataset].columns]
     shared = [name for name in envelope("counter") if name != "seq"]
     held: dict[tuple[Any, ...], Row] = {}

@@ -1,4 +1,4 @@
-"""Names of systems, jobs, files or agents with which somebody might try an injection."""
+"""Names of systems, jobs, files or agents with which somebody might attempt an injection."""
 
 from __future__ import annotations
 

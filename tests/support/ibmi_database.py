@@ -116,7 +116,7 @@ class System:
         self._change(library, *(_insert(name, row) for row in rows))
 
     def _change(self, library: str, *statements: tuple[str, Sequence[Any]]) -> None:
-        """Change a library in one transaction; readers see what was before, or what is after."""
+        """Change a library in one transaction: readers see its state before or after, nothing between."""
         with closing(sqlite3.connect(self.folder / f"{library}.db", timeout=20, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
@@ -171,7 +171,7 @@ def _insert(name: str, row: dict[str, Any]) -> tuple[str, Sequence[Any]]:
 
 
 def pool_rows(first: int, last: int, pools: int = 4, day: int = 20) -> list[dict[str, Any]]:
-    """Rows of QAPMPOOLB, 15 minutes an interval from 00:15 of a day in November 2026; values differ by row."""
+    """Return rows of QAPMPOOLB, 15 minutes an interval from 00:15 of a day in November 2026; values differ by row."""
     return [
         {
             "INTNUM": n,

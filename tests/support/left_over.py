@@ -44,7 +44,7 @@ def _is_left_over(process: psutil.Process, own: str | None, checkout: Path) -> b
 
 def _runs(pid: int, started: float) -> bool:
     try:
-        # A start is counted from the boot of the machine, whose time an adjusted clock moves.
+        # The start is counted from the machine's boot time, which moves when the clock is adjusted.
         return abs(psutil.Process(pid).create_time() - started) < 5
     except psutil.NoSuchProcess:
         return False

@@ -29,12 +29,12 @@ class Block(NamedTuple):
 
 
 def blocks(*languages: str) -> list[Block]:
-    """The fenced blocks of all pages in one of the languages, in their order."""
+    """Return the fenced blocks of all pages in one of the languages, in their order."""
     return [block for block in _code() if block.language in languages]
 
 
 def shown(language: str) -> list[tuple[Block, Block]]:
-    """The blocks in a language that a block `text` follows on their page, each with that block: its output."""
+    """Return the blocks in a language that a block `text` follows on their page, each with that block, its output."""
     fenced = [block for block in _code() if block.language]
     return [
         (one, two)
@@ -44,7 +44,7 @@ def shown(language: str) -> list[tuple[Block, Block]]:
 
 
 def commands() -> list[tuple[Block, str]]:
-    """Every `counterflow …` that a page names, in blocks and within lines."""
+    """Return every `counterflow …` that a page names, in blocks and within lines."""
     found = []
     for block in _code():
         lines = block.text.replace("\\\n", " ").splitlines() if block.language in ("", "sh", "console") else []
@@ -68,7 +68,7 @@ def words(command: str) -> list[str]:
 
 
 def sessions() -> list[tuple[Block, str, str]]:
-    """Every command of the blocks `console` with what it prints."""
+    """Return every command of the blocks `console` with its output."""
     return [
         (block, command, output)
         for block in blocks("console")

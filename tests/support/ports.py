@@ -15,7 +15,7 @@ _BELOW_EPHEMERAL = range(20_000, 32_000)
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nothing listens on, and that no test was or will be given before all others are used."""
+    """Return ports that nothing listens on; none is returned again before all others were."""
     return list(islice(_free, count))
 
 

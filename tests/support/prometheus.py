@@ -19,12 +19,12 @@ def program(name: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """Return the folder in which a long-running one starts: that below which it was unpacked."""
+    """Return the folder in which a long-running program starts: the one below which it was unpacked."""
     return Path(program(name)).parents[2]
 
 
 def run(name: str, *arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run one of them, in the root of the repository."""
+    """Run one of the programs, in the root of the repository."""
     command = [program(name), *map(str, arguments)]
     return subprocess.run(
         command, input=stdin, capture_output=True, text=True, timeout=60, cwd=REPOSITORY, env={**os.environ}

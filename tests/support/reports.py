@@ -61,7 +61,7 @@ def ranked(chart: Chart, names: Sequence[str]) -> Result:
 
 
 def spells(*rows: tuple[int, int, str, str]) -> Result:
-    """Return rows of states, each given as begin hour, end hour, entity and state."""
+    """Return rows of states; each spell is a begin hour, end hour, entity and state."""
     columns = [Column("time", TIME), Column("time_end", TIME), Column("entity", TEXT), Column("state", TEXT)]
     at = [f"{BEGIN + timedelta(hours=hour):%F %T}" for hour in range(13)]
     return Result(columns, [[at[begin], at[end], entity, state] for begin, end, entity, state in rows])

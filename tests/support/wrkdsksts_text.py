@@ -34,7 +34,7 @@ GERMAN = ("Plattenstatus", "Abgelaufene Zeit . . . . :", "Systemname . . . . . :
 
 
 def number(value: float, comma: bool = False) -> str:
-    """Return a number as green screens print it: one decimal, no zero before it."""
+    """Return a number as green screens print it: one decimal, no zero before the point."""
     written = f"{value:.1f}"
     written = written[1:] if written.startswith("0.") else written
     return written.replace(".", ",") if comma else written

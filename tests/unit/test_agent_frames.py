@@ -33,7 +33,7 @@ def message_validator(dataset: str) -> jsonschema_rs.Draft202012Validator:
 def framed(
     *records: Record | Table, run: str | None = None, seq: int = 0
 ) -> tuple[list[dict[str, Any]], list[Broken[int]]]:
-    """The frames of records and tables, whose places are their numbers, and the records that are broken."""
+    """Return the frames of records and tables, which are numbered by their places, and the broken records."""
     frames: Frames[int] = Frames("agent-1")
     frames.clear(seq)
     frames.collected_at = "2026-11-20T10:00:02.125Z"
@@ -147,7 +147,7 @@ def test_a_row_that_breaks_its_schema_is_refused_and_the_frame_goes_on_without_i
 
 
 def table(**columns: Any) -> Table:
-    """The columns of disks, at the instant of `disk`."""
+    """Return the columns of disks, at the instant of `disk`."""
     shared = {name: value for name, value in disk().items() if name not in ("disk", "device_type", "leaf")}
     count = len(columns["disk"])
     return Table("disk", shared, {"device_type": ("disk",) * count, "leaf": (True,) * count, **columns})
@@ -274,7 +274,7 @@ def test_what_was_only_noted_leaves_no_dead_letter() -> None:
 
 
 def publishable(record: Record) -> dict[str, Any]:
-    """The row as its frame has it."""
+    """Return the row as its frame has it."""
     (frame,), _ = framed(record)
     (row,) = rows(frame, contract(record.dataset).columns)
     return {**row, "dataset": record.dataset}

@@ -1,4 +1,4 @@
-"""Alerts: their texts, whom they reach, and that some part exports each metric that they name."""
+"""Alerts: their texts, their receivers, and that some part exports each metric that they name."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
 RUNBOOKS = REPOSITORY / "docs/runbooks"
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 NOW = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-TOLD = [alert for alert in alerting.alerts().values() if alert.expr]
+OF_METRICS = [alert for alert in alerting.alerts().values() if alert.expr]
 
 
 def stated() -> dict[str, dict[str, Any]]:
-    """Every rule of Prometheus by its name."""
+    """Return every rule of Prometheus by its name."""
     groups = yaml.safe_load(alerting.files()[alerting.PROMETHEUS])["groups"]
     return {rule["alert"]: rule for group in groups for rule in group["rules"]}
 
 
 def test_each_alert_of_a_metric_is_a_rule() -> None:
-    assert set(stated()) == {alert.title for alert in TOLD}
+    assert set(stated()) == {alert.title for alert in OF_METRICS}
 
 
 def test_each_alert_is_seen_to_fire_and_to_stay_silent() -> None:
@@ -58,7 +58,7 @@ def test_each_alert_is_seen_to_fire_and_to_stay_silent() -> None:
         for test in yaml.safe_load(path.read_text())["tests"]
         for check in test["alert_rule_test"]
     ]
-    for alert in TOLD:
+    for alert in OF_METRICS:
         of = [check["exp_alerts"] for check in checks if check["alertname"] == alert.title]
         assert any(of), f"{alert.name} is never seen to fire"
         if alert.expr != "vector(1)":
@@ -85,7 +85,7 @@ def test_every_runbook_has_its_alert() -> None:
     assert pages == {alert.slug for alert in alerting.alerts().values()}
 
 
-@pytest.mark.parametrize("alert", TOLD, ids=lambda alert: alert.name)
+@pytest.mark.parametrize("alert", OF_METRICS, ids=lambda alert: alert.name)
 def test_a_rule_has_one_label_and_every_annotation(alert: alerting.Alert) -> None:
     rule = stated()[alert.title]
     assert set(rule["labels"]) == {"severity"}
@@ -132,7 +132,7 @@ def test_a_site_puts_its_own_addresses() -> None:
 
 def test_limits_are_those_of_the_notices() -> None:
     full, greater = link_notices.DEFAULTS.full_adapter, 1 / (1 - link_notices.DEFAULTS.skew_tolerance)
-    exprs = {alert.name: alert.expr or "" for alert in TOLD}
+    exprs = {alert.name: alert.expr or "" for alert in OF_METRICS}
     assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_headroom"]
     assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_adapter_full"]
     assert f"> {greater:g}\n" in exprs["node_skew"]
@@ -169,7 +169,7 @@ def flink() -> Iterator[str]:
 
 
 def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """What collectors export: value by labels, by name of the metric."""
+    """Return what collectors export: by name of the metric, the value by labels."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
@@ -242,7 +242,7 @@ def test_an_alert_has_one_limit(limits: dict[str, float]) -> None:
         alerting.Sql(sql="SELECT 1 AS Value", description="x", **limits)
 
 
-# What is exported.
+# Exported metrics.
 
 
 def verdict(**columns: Any) -> bytes:
@@ -315,7 +315,7 @@ def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
     assert not any(found[name] for name in ("counterflow_verdict_state", "counterflow_disk_response_seconds"))
 
 
-def test_a_recording_of_last_year_is_nobodys_state() -> None:
+def test_a_recording_of_last_year_is_no_current_state() -> None:
     exported = ResultMetrics(3600, 10)
     exported.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
     assert not families(exported)["counterflow_verdict_state"]
@@ -351,7 +351,7 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
 
 
 def test_a_raw_counter_is_exported_of_each_row_of_its_frame_and_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system whose counters arrive and whose results do not is silent all the same."""
+    """A system whose counters arrive, but whose results do not, still counts as silent."""
     figure = {"columns": ["faults"], "text": "Page faults in the interval."}
     pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
     monkeypatch.setattr(metrics, "watched", lambda: {**watched(), "pool": pool})

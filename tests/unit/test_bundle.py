@@ -27,7 +27,7 @@ def unpacked(archive: Path, folder: Path) -> list[Path]:
 
 
 def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
-    """What `parse` prints of a file, without what depends on names."""
+    """Return what `parse` prints of a file, without what depends on names."""
     rows = map(json.loads, CliRunner().invoke(cli, ["parse", *options, str(file)]).stdout.splitlines())
     return [
         (row.get("dataset"), row.get("reject"), row.get("ts"), *(v for v in row.values() if not isinstance(v, str)))
@@ -132,7 +132,7 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     ebcdic.write_bytes("WORK WITH DISK STATUS   BANKPROD  10/10/26\n".encode("cp037") * 9)
     result = bundle(ebcdic, "--out", tmp_path / "b.tgz")
     assert result.exit_code != 0
-    assert "no text whose names could be found" in str(result.exception)
+    assert "is not text, so its names cannot be found" in str(result.exception)
     assert not (tmp_path / "b.tgz").exists()
 
 
@@ -150,7 +150,7 @@ def test_whatever_the_layout_it_gives_the_same_figures(case: Case, tmp_path: Pat
     out = tmp_path / "b.tgz"
     result = bundle(*(file for file in case.folder.iterdir() if file.name != "expected.jsonl"), *options, "--out", out)
     if result.exit_code:
-        assert "no text whose names" in str(result.exception), result.exception
+        assert "is not text" in str(result.exception), result.exception
         return
     [file] = [file for file in unpacked(out, tmp_path / "unpacked") if file.name.endswith(case.input.name)]
     assert figures(file, *options) == figures(case.input, *options)

@@ -1,4 +1,4 @@
-"""What takes long to make is kept as a whole, and made again where it is missing, damaged or cannot be kept."""
+"""What takes long to make is cached whole, and made again where it is missing, damaged or cannot be cached."""
 
 from __future__ import annotations
 

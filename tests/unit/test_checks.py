@@ -19,7 +19,7 @@ VIOS, ISCSI, MIRRORED, SERVES = {"vios": True}, {"iscsi": True}, {"mirrored": Tr
 
 
 class Case(NamedTuple):
-    """Inputs that pass with their figure, and what to change so that the check warns with which figure."""
+    """Inputs that pass, with the figure; and the change that makes the check warn, with its figure."""
 
     passing: dict[str, Any]
     value: Any

@@ -28,7 +28,7 @@ def test_help_shows_every_command_once_with_its_whole_description(width: int) ->
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("loook", "look"), ("pubish", "publish"), ("deadleter", "deadletter")])
-def test_a_misspelt_command_is_answered_with_the_nearest(typed: str, meant: str) -> None:
+def test_the_nearest_command_is_suggested_for_a_misspelt_one(typed: str, meant: str) -> None:
     answer = CliRunner().invoke(cli, [typed])
     assert answer.exit_code == 2
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in answer.output
@@ -61,13 +61,13 @@ def test_parse_ends_quietly_on_a_closed_pipe() -> None:
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
-def test_a_misspelt_case_is_answered_with_the_nearest() -> None:
+def test_the_nearest_case_is_suggested_for_a_misspelt_one() -> None:
     answer = CliRunner().invoke(cli, ["simulate", "sriov-stroy"])
     assert "did you mean sriov-story?" in str(answer.exception.hint)  # type: ignore[union-attr]
 
 
 def test_help_loads_no_client_and_no_engine() -> None:
-    """It answers at once: what talks to ClickHouse, Kafka or Flink is loaded by the command that needs it."""
+    """Help appears at once: a client of ClickHouse, Kafka or Flink is loaded by the command that needs it."""
     shown = "import sys, counterflow.cli as c; c.cli(['--help'], standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
@@ -93,14 +93,14 @@ def test_the_help_of_a_group_fits_80_columns_and_cuts_no_description(group: str)
         (["publish", "--agian", "x"], "'--again'"),
     ],
 )
-def test_a_misspelt_subcommand_or_option_is_answered_with_the_nearest(typed: list[str], meant: str) -> None:
+def test_the_nearest_subcommand_or_option_is_suggested_for_a_misspelt_one(typed: list[str], meant: str) -> None:
     answer = CliRunner().invoke(cli, typed)
     assert answer.exit_code == 2
     assert f"Did you mean {meant}?" in answer.output
 
 
 def _shown(width: int, **environment: str) -> str:
-    """What `sql` without a query writes to a terminal of this width."""
+    """Return what `sql` without a query writes to a terminal of this width."""
     script = (
         "import os, pty, sys\n"
         "pid, fd = pty.fork()\n"
@@ -158,7 +158,7 @@ def test_every_command_has_json_or_a_reason() -> None:
 
 
 def test_every_period_and_system_is_named_alike() -> None:
-    """One grammar: what every command calls a period, a system, a folder database, a zone."""
+    """Every command names a period, a system, a folder database and a zone with the same options."""
     others = {"--since", "--until", "--end", "--begin", "--host", "--db", "--database", "--timezone", "--tz"}
     for path, command in commands():
         assert not options(command) & others, path
@@ -166,7 +166,7 @@ def test_every_period_and_system_is_named_alike() -> None:
 
 
 COPY_TO = {"dashboards build", "fetch", "jobs render", "simulate"}
-"""Where `--to` is the folder of what is written."""
+"""Commands whose `--to` is the folder that they write to."""
 
 
 def options(command: click.Command) -> set[str]:

@@ -51,7 +51,7 @@ def test_a_panel_of_each_shape(name: str) -> None:
     assert panel(drawing(name), BOARD) == json.loads((PANELS / name / "panel.json").read_text())
 
 
-def test_a_link_hands_on_the_range_and_what_both_boards_know() -> None:
+def test_a_link_passes_on_the_range_and_the_variables_of_both_boards() -> None:
     [link] = panel(chart("bars"), BOARD)["fieldConfig"]["defaults"]["links"]
     target = [name for name in boards()["cf-logical-io"].variables if name in BOARD.variables and name != "grouping"]
     kept = "".join(f"&${{{name}:queryparam}}" for name in target)
@@ -72,7 +72,7 @@ def test_lines_end_where_points_are_missing() -> None:
 
 
 def test_grafana_knows_every_key() -> None:
-    """A key that Grafana's own types do not know is lost when they read and write what is generated."""
+    """A key that Grafana's own types do not know is lost when they read and write a generated board."""
     made = {path: json.loads(text) for path, text in files().items() if path.endswith(".json")}
     shapes = {
         **dashboard(BOARD),
@@ -89,7 +89,7 @@ def test_grafana_knows_every_key() -> None:
 
 def _by_sdk(written: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it recommends the second version, which no Grafana before 13 reads
+        warnings.simplefilter("ignore")  # the SDK recommends the second version, which no Grafana before 13 reads
         from grafana_foundation_sdk.cog.encoder import JSONEncoder
         from grafana_foundation_sdk.cog.plugins import register_default_plugins
         from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -153,7 +153,7 @@ def _with(path: str, value: Any) -> dict[str, Any]:
     return board
 
 
-ASKED = {"datasource": {"type": "prometheus", "uid": "${prometheus}"}}
+PROMETHEUS = {"datasource": {"type": "prometheus", "uid": "${prometheus}"}}
 LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:queryparam}", "targetBlank": False}]
 
 
@@ -174,11 +174,11 @@ LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:query
         (_with("targets", []), "panel-no-targets-rule"),
         (_with("fieldConfig.defaults.unit", "μs"), "panel-units-rule"),  # Greek letter, not the sign
         (_with("fieldConfig.defaults.thresholds.steps", [{"value": 5}, {"value": None}]), "thresholds do not ascend"),
-        (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "asks for the variable `nobody`"),
+        (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "uses the variable `nobody`"),
         (_with("targets.0.rawSql", "SELECT max(ts) AS time"), "the query reads all of time"),
         (_with("targets.0.rawSql", "SELECT ts AS time WHERE $__timeFilter(ts)"), "the query gives every sample"),
-        (_with("targets", [{**ASKED, "expr": "rate(a_total[5m])"}]), "target-rate-interval-rule: [5m]"),
-        (_with("targets", [{**ASKED, "expr": "sum(a_total)"}]), "target-counter-agg-rule: a_total only grows"),
+        (_with("targets", [{**PROMETHEUS, "expr": "rate(a_total[5m])"}]), "target-rate-interval-rule: [5m]"),
+        (_with("targets", [{**PROMETHEUS, "expr": "sum(a_total)"}]), "target-counter-agg-rule: a_total only grows"),
         (_with("fieldConfig.defaults.min", None), "a stack begins at 0"),
         (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
         (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
@@ -239,7 +239,7 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     definition.boards.cache_clear()
     assert definition.unknown() == [
         "cf-wrong: there is no variable `strange` in variables.yaml",
-        "cf-wrong: the chart `linked` asks for the variable `grouping`, which is not among `variables`",
+        "cf-wrong: the chart `linked` uses the variable `grouping`, which is not among `variables`",
         "cf-wrong: the chart `linked` sets `nobody`, which is no variable of `cf-load`",
         "cf-wrong: the chart `linked` leads to `cf-nowhere`, which is no board",
         "cf-wrong: there is no chart `missing`",

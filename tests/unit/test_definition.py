@@ -51,7 +51,7 @@ def test_all_mistakes_are_named_at_once() -> None:
     for mistake in (
         "key column `drvie` is not a column",
         "key column `mounts` may be null",
-        "`ts` ends the key",
+        "the key does not end with `ts`",
         "source `rmf` fills `bosy`, which is not a column",
         "no source fills `idle`",
         "watched column `muonts` is not a column",

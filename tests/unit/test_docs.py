@@ -95,8 +95,8 @@ def test_what_a_page_shows_of_the_samples_is_what_comes_out(
 ) -> None:
     monkeypatch.chdir(REPOSITORY)
     monkeypatch.setenv("COLUMNS", "140")
-    came = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
-    assert agrees(printed, came), f"{block}\n{came}"
+    found = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
+    assert agrees(printed, found), f"{block}\n{found}"
 
 
 def test_the_example_of_an_agent_explains_every_key() -> None:

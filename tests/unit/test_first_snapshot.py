@@ -48,7 +48,7 @@ def summarised(items: list[Item]) -> dict[str, Any]:
 
 
 def studied(items: list[Item], begin: str, end: str) -> float | None:
-    """Return the CPU of the run as `study compare` has it, from rows as its queries give them."""
+    """Return the CPU of the run as `study compare` computes it, from rows as its queries return them."""
     rows: dict[str, list[dict[str, Any]]] = {"processors": [], "recorded": []}
     for item in items:
         if not isinstance(item, Record):

@@ -20,7 +20,7 @@ def test_a_path_that_has_become_slower_or_has_no_record_is_named() -> None:
 
 
 def test_work_that_is_done_twice_is_seen() -> None:
-    """The margin is no wider than a factor of two, and the clock sees one."""
+    """The margin is no wider than a factor of two, and the clock detects that factor."""
     once = gate._cpu_s(gate._fixed_task)
     assert gate.MARGIN <= 2
     assert gate._cpu_s(lambda: [gate._fixed_task() for _ in range(20)]) > 5 * once

@@ -88,7 +88,7 @@ def until(condition: Callable[[], Any], seconds: float = 15) -> Any:
 
 
 class Agent:
-    """What an agent does with a source, without a broker: answers are read, and committed at once."""
+    """What an agent does with a source, but without a broker: it reads answers and commits them at once."""
 
     def __init__(self, dds: Dds, folder: Path, memory: Committed | None = None, **options: Any) -> None:
         (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
@@ -130,7 +130,7 @@ class Agent:
         return self.metrics.registry.get_sample_value(f"counterflow_agent_{name}", {"source": "sys1", **labels})
 
     def shares(self) -> list[tuple[str, float]]:
-        """End of the interval and share of the general purpose processors, which differs in each interval."""
+        """Return the end of each interval and the share of the general purpose processors, which differs in each."""
         self.take()
         rows = [item.fields for item in self.items if isinstance(item, Record) and item.dataset == "system_cpu"]
         return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
@@ -230,25 +230,25 @@ def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[.
 
 def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, session: Callable[..., Session]) -> None:
     password = "hunter2"
-    asking = session(lambda: password)
+    client = session(lambda: password)
     with pytest.raises(SessionError) as raised:
-        asking.open()
+        client.open()
     assert raised.value.kind is Kind.REFUSED
     assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
     with pytest.raises(SessionError, match="waiting for another password"):
-        asking.open()
+        client.open()
     assert dds.passwords == ["hunter2"]
     password = PASSWORD
-    asking.open()
-    assert asking.number == 1
+    client.open()
+    assert client.number == 1
 
 
 def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., Session]) -> None:
-    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
-    asking.open()
+    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client.open()
     for n in range(1, 6):
         dds.intervals = n
-        (batch,) = report.read(asking)
+        (batch,) = report.read(client)
         assert batch.position == {"n": n, "end": f"202511210{100 + n}00"}
     assert dds.connections == 1
     assert dds.requested == ["/gpm/root"] + 5 * ["SYSINFO"]
@@ -259,10 +259,10 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
     dds: Dds, session: Callable[..., Session], extension: str
 ) -> None:
     dds.extension = extension
-    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
-    asking.open()
+    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client.open()
     before = len(dds.requested)
-    assert len(list(report.read(asking))) == 1
+    assert len(list(report.read(client))) == 1
     assert len(dds.requested) == before + 1  # known since the first request
 
 
@@ -272,41 +272,41 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
 def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     dds: Dds, session: Callable[..., Session], status: int, kind: Kind
 ) -> None:
-    asking = session()
-    asking.open()
+    client = session()
+    client.open()
     dds.status = status
     with pytest.raises(SessionError, match=f"/gpm/rmfm3: HTTP {status}") as raised:
-        asking.query("/gpm/rmfm3", {"report": "SYSINFO"})
+        client.query("/gpm/rmfm3", {"report": "SYSINFO"})
     assert raised.value.kind is kind
     assert PASSWORD not in str(raised.value)
 
 
 def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., Session]) -> None:
-    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
-    asking.open()
+    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client.open()
     dds.content_type = "application/xml"
-    (batch,) = report.read(asking)
+    (batch,) = report.read(client)
     assert batch.trouble == "/gpm/rmfm3: expected application/json, found application/xml"
-    assert list(report.read(asking)) == []
+    assert list(report.read(client)) == []
     dds.content_type = "application/json"
-    assert [bool(batch.body) for batch in report.read(asking)] == [True]
+    assert [bool(batch.body) for batch in report.read(client)] == [True]
 
 
 def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., Session]) -> None:
-    asking, report = session(), Report("PCIE", "SYS1", 60, None)
-    asking.open()
+    client, report = session(), Report("PCIE", "SYS1", 60, None)
+    client.open()
     dds.status = 403
     assert report.interval_s == 30
-    assert [bool(batch.trouble) for batch in report.read(asking)] == [True]
+    assert [bool(batch.trouble) for batch in report.read(client)] == [True]
     assert report.interval_s == 3600
 
 
 def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., Session]) -> None:
     dds.gathered_s = 100
-    asking, report = session(), Report("SYSINFO", "SYS1", None, None)
-    asking.open()
+    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client.open()
     assert report.interval_s == 30
-    list(report.read(asking))
+    list(report.read(client))
     assert report.interval_s == 50
     assert Report("SYSINFO", "SYS1", 10, None).interval_s == 5
 
@@ -314,11 +314,11 @@ def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., S
 def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
     running = Dds()
     try:
-        asking = Session(Target(url=running.url), None)
-        asking.open()
-        assert len(list(Report("PROCU", "SYS1", None, None).read(asking))) == 1
+        client = Session(Target(url=running.url), None)
+        client.open()
+        assert len(list(Report("PROCU", "SYS1", None, None).read(client))) == 1
         assert running.passwords == []
-        asking.close()
+        client.close()
     finally:
         running.stop()
 
@@ -328,21 +328,21 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
 
 def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) -> None:
     dds.intervals = 0
-    asking = agent()
+    running = agent()
     for n in range(1, 6):
         dds.intervals = n
-        until(lambda: len(asking.shares()) >= n)  # noqa: B023 - used up here
+        until(lambda: len(running.shares()) >= n)  # noqa: B023 - used up here
         before = len(dds.requested)
         until(lambda: len(dds.requested) >= before + 4)  # noqa: B023
-    assert asking.shares()[-5:] == [(f"01:0{n}", n) for n in range(1, 6)]
-    assert len(asking.shares()) == len(set(asking.shares()))
-    jobs = [item.fields for item in asking.items if isinstance(item, Record) and item.dataset == "job"]
+    assert running.shares()[-5:] == [(f"01:0{n}", n) for n in range(1, 6)]
+    assert len(running.shares()) == len(set(running.shares()))
+    jobs = [item.fields for item in running.items if isinstance(item, Record) and item.dataset == "job"]
     assert [(job["gcp_ms"], job["service_class"]) for job in jobs][-5:] == [(n, "DB2HIGH") for n in range(1, 6)]
-    assert [item for item in asking.items if isinstance(item, Reject)] == []
+    assert [item for item in running.items if isinstance(item, Reject)] == []
     assert dds.connections == 1
-    assert asking.value("system_connected") == 1
-    assert asking.value("system_events_total", event="connected") == 1
-    assert asking.value("answer_duration_seconds_count") == len(asking.shares()) + len(jobs)
+    assert running.value("system_connected") == 1
+    assert running.value("system_events_total", event="connected") == 1
+    assert running.value("answer_duration_seconds_count") == len(running.shares()) + len(jobs)
 
 
 def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
@@ -360,59 +360,59 @@ def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Call
 
 
 def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
-    asking = agent(reports=["SYSINFO"])
-    (taken,) = until(lambda: list(asking.live.waiting()))
-    asking.live.take_back(asking.memory)  # its transaction was lost
-    assert [again.batch for again in asking.live.waiting()] == [taken.batch]
-    asking.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
-    asking.live.take_back(asking.memory)  # it had been committed, unnoticed
-    assert list(asking.live.waiting()) == []
+    running = agent(reports=["SYSINFO"])
+    (taken,) = until(lambda: list(running.live.waiting()))
+    running.live.take_back(running.memory)  # its transaction was lost
+    assert [again.batch for again in running.live.waiting()] == [taken.batch]
+    running.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
+    running.live.take_back(running.memory)  # it had been committed, unnoticed
+    assert list(running.live.waiting()) == []
 
 
 def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: Callable[..., Agent]) -> None:
     dds.no_data = True
-    asking = agent(reports=["SYSINFO"])
-    until(asking.take)
+    running = agent(reports=["SYSINFO"])
+    until(running.take)
     until(lambda: dds.requested.count("SYSINFO") >= 4)
-    asking.take()
-    (reject,) = asking.items
+    running.take()
+    (reject,) = running.items
     assert isinstance(reject, Reject)
     assert (reject.kept, reject.section, reject.detail[:8]) == ("all", "SYSINFO", "GPM0507I")
     dds.no_data = False
-    until(asking.shares)
-    assert asking.shares() == [("01:01", 1)]
+    until(running.shares)
+    assert running.shares() == [("01:01", 1)]
 
 
 @pytest.mark.parametrize("how", ["503", "restart"])
 def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
     dds: Dds, agent: Callable[..., Agent], capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
-    asking = agent(reports=["SYSINFO"])
-    until(asking.shares)
+    running = agent(reports=["SYSINFO"])
+    until(running.shares)
     if how == "503":
         dds.status = 503
     else:
         dds.stop()
-    until(lambda: asking.value("system_events_total", event="lost"))
-    assert asking.value("system_connected") == 0
+    until(lambda: running.value("system_events_total", event="lost"))
+    assert running.value("system_connected") == 0
     dds.intervals, dds.status = 7, None
     if how == "restart":
         dds.start()
-    until(lambda: len(asking.shares()) == 2)
-    assert asking.shares() == [("01:01", 1), ("01:07", 7)]
-    assert asking.value("system_connected") == 1
+    until(lambda: len(running.shares()) == 2)
+    assert running.shares() == [("01:01", 1), ("01:07", 7)]
+    assert running.value("system_connected") == 1
     assert PASSWORD not in "".join(capsys.readouterr())
 
 
 def test_a_wrong_password_is_reported_and_never_shown(
     dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asking = agent(password="hunter2-is-wrong")
-    until(lambda: asking.value("system_events_total", event="refused"))
+    running = agent(password="hunter2-is-wrong")
+    until(lambda: running.value("system_events_total", event="refused"))
     (tmp_path / "password").write_text(PASSWORD)
-    until(asking.shares)
+    until(running.shares)
     assert dds.passwords.count("hunter2-is-wrong") == 1
-    shown = "".join(capsys.readouterr()) + repr(asking.items) + repr(asking.memory)
+    shown = "".join(capsys.readouterr()) + repr(running.items) + repr(running.memory)
     assert "refused" in shown
     assert "hunter2-is-wrong" not in shown
     assert PASSWORD not in shown
@@ -422,8 +422,8 @@ def test_an_authority_that_is_not_theirs_is_reported(
     dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = Authority(tmp_path / "other").authority
-    asking = agent(trust={"ca": str(other)})
-    until(lambda: asking.value("system_events_total", event="lost"))
-    assert asking.value("system_connected") == 0
+    running = agent(trust={"ca": str(other)})
+    until(lambda: running.value("system_events_total", event="lost"))
+    assert running.value("system_connected") == 0
     assert "CERTIFICATE_VERIFY_FAILED" in "".join(capsys.readouterr())
     assert dds.passwords == []

@@ -260,7 +260,7 @@ def test_a_recording_without_reads_for_update_is_noted_once_with_the_ptf_that_br
 
 
 def test_a_table_without_logical_reads_does_not_miss_those_for_update() -> None:
-    """JBNTR alone: nothing of reads is known, so no part of them is missing."""
+    """JBNTR alone: no reads are known, so no part of them is missing."""
     rows = [(*place(1), "A", "00000000000000A1", 9)]
     items = list(read_rows("QAPMJOBOS", (*TIME, "JBNAME", "JBTDE", "JBNTR"), rows, CONTEXT, {}))
     assert not [item for item in items if isinstance(item, Reject)]

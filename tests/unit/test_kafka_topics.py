@@ -44,7 +44,7 @@ class Event:
 
 @dataclass
 class Cluster:
-    """A session with a cluster that holds what the test puts in."""
+    """A session with a cluster that holds the messages that the test puts in."""
 
     holds: dict[Place, Range]
     cluster: str = "c1"

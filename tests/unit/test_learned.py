@@ -28,7 +28,7 @@ CALM = {**PRESSED, "rate_mb_s": 100, "waits_delta": 0, "waiting_threads": 2}
 
 
 def lines(series: list[dict[str, Any]], gap: int | None = None) -> str:
-    """Return minutes of one log as JSON lines; from number `gap` on a day later."""
+    """Return minutes of one log as JSON lines; those from number `gap` on are a day later."""
     rows = []
     for number, row in enumerate(series, 1):
         late = timedelta(days=gap is not None and number > gap)

@@ -44,9 +44,9 @@ def test_contrast_is_that_of_wcag(one: str, other: str, ratio: float) -> None:
 
 def test_red_and_green_are_closest_to_an_eye_that_lacks_green_or_red() -> None:
     assert distance("#000000", "#FFFFFF")[0] == pytest.approx(1, abs=0.01)
-    found, who = distance("#C62828", "#4E7D00")
+    found, vision = distance("#C62828", "#4E7D00")
     assert found < 0.1
-    assert who in ("with protanopia", "with deuteranopia")
+    assert vision in ("with protanopia", "with deuteranopia")
 
 
 def test_what_is_hard_to_see_is_named_with_the_theme() -> None:
@@ -119,8 +119,8 @@ def test_a_column_that_is_cut_off_or_unknown_is_named() -> None:
     result = Result(columns, [["hdisk" * 9, "PATH_DEGRADED", "because " * 9, "1"]])
     made = table(Disk={"unit": "text"}, State={"unit": "text"}, Why={"unit": "text"})
     assert list(problems(made, result)) == [
-        "`State` has 13 characters in a width for 10: say `chars: 13`",
-        "`Why` has 72 characters in a width for 10: say `chars: 72`",
+        "`State` has 13 characters in a width for 10: set `chars: 13`",
+        "`Why` has 72 characters in a width for 10: set `chars: 72`",
     ]
     longer = Result(
         columns[:1] + columns[1:2], [["sda", "OK"], ["sda", "OK"], ["sda", "a name as long as a host may have"]]

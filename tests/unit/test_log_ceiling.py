@@ -32,7 +32,7 @@ BLIND: dict[str, Any] = {"waits_delta": None, "waiting_threads": None}
 
 
 def made(percent: float, **more: Any) -> dict[str, Any]:
-    """An interval at so many percent of a ceiling of 200 MB/s, without pressure, processors a quarter busy."""
+    """Return an interval at this percentage of a ceiling of 200 MB/s, without pressure, processors a quarter busy."""
     return {
         "path": "zhpf",
         "rate_mb_s": percent * 2,
@@ -84,7 +84,7 @@ def signals(series: Sequence[dict[str, Any] | None], **options: Any) -> list[str
 
 
 def measured(name: str, share: float, **more: Any) -> dict[str, Any]:
-    """A run at a share of its own rate, which is the ceiling."""
+    """Return a measured run at a share of its own rate, which is the ceiling."""
     path, rate, gcp, ziip = RUNS[name]
     used = {"gcp_pct": gcp * share, "ziip_pct": ziip * share, "zhl_sync_pct": 100.0 if path == "zhl" else None}
     return made(0, path=path, rate_mb_s=rate * share, ceiling_mb_s=rate, **used, **more)

@@ -51,7 +51,7 @@ def test_no_run_is_fitted_to_itself(run: fitted.Run, monkeypatch: pytest.MonkeyP
 
 
 def test_rate_response_and_processors_agree() -> None:
-    """Little's law holds for what comes out, and nothing added gives the baseline back."""
+    """Little's law holds for the predictions, and adding nothing gives the baseline back."""
     before = Work(100.0, 0.02, 1.5, 4.0)
     same = sized(before, 0.08, 0.0, 0.0, 4.0)
     assert same == pytest.approx((100.0, 0.02, 1.5))

@@ -1,4 +1,4 @@
-"""What files lack is reported once for all of a format, with the option that gives it."""
+"""What files lack is reported once for all files of a format, with the option that provides it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_cpu_of_processes_is_nearly_all_cpu() -> None:
     items = parse(LINUX[1])
     cpu = [r for r in rows(items, "system_cpu") if r["engine"] == "all"][1:]  # no processes in the first snapshot
     busy_ms = sum((r["user_pct"] + r["sys_pct"]) / 100 * r["logical_engines"] * r["interval_s"] * 1000 for r in cpu)
-    # what ends between two snapshots is in no process row
+    # a process that ends between two snapshots is in no row
     assert 0.8 < sum(row["cpu_ms"] for row in rows(items, "job")) / busy_ms < 1.02
 
 
@@ -248,11 +248,11 @@ def test_zone_comes_from_the_configuration() -> None:
     content = LINUX[-1].read_bytes()
     (first, *_) = [
         item
-        for item in singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="told")))
+        for item in singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="given")))
         if isinstance(item, Record) and item.dataset == "system_cpu"
     ]
     assert first.fields["ts"] == "2026-11-20T20:11:19Z"  # 01:41:19 in India
-    assert first.fields["system"] == "told"
+    assert first.fields["system"] == "given"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the report draws of given rows, shape by shape."""
+"""What the report draws from given rows, shape by shape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chart(shape: str, **changes: Any) -> Chart:
 
 
 def layers(spec: Any) -> list[Any]:
-    """Return the layers that draw rows, out of those that hold others."""
+    """Return the layers that draw rows, out of layers that hold others."""
     inner = spec.get("layer")
     return [drawn for layer in inner for drawn in layers(layer)] if inner else [spec]
 

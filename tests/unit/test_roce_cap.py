@@ -37,7 +37,7 @@ GB = {"2^30": 2**30, "10^9": 10**9}
 
 
 def run(setting: int, threads: int, gb: int = 10**9, printed: bool = True) -> dict[str, Any]:
-    """A measured run as columns; the physical total as printed, or as the sum of both tables' halves."""
+    """Return a measured run as columns, with the physical total as printed or as the sum of both tables' halves."""
     out, in_, msgs, other_out, other_in, all_out, all_in, rows = RUNS[setting, threads]
     physical = (all_out, all_in) if printed else (out + other_out, in_ + other_in)
     return {
@@ -54,7 +54,7 @@ def run(setting: int, threads: int, gb: int = 10**9, printed: bool = True) -> di
 
 
 def made(own: float, physical: float | None, msgs: float | None = None, **more: Any) -> dict[str, Any]:
-    """A link with 5 % of a 100 Gb/s line, rates in GB/s, half out and half in; 290 bytes a message.
+    """Return a link with 5 % of a 100 Gb/s line, rates in GB/s, half out and half in; 290 bytes a message.
 
     The line carries 12.5 GB/s each way, so that a `physical` of 22 (of 25) is a share of .88 of the line, and an own
     share s of the capacity is own / physical / .05.

@@ -15,7 +15,7 @@ Machine = Callable[..., Path]
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine with programs that print the given words to standard error; returns their folder."""
+    """A machine with programs that print the given words to standard error; `has` returns their folder."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -69,7 +69,7 @@ def test_npm_does_not_serve_without_node(machine: Machine, tmp_path: Path) -> No
 def test_a_java_serves_from_17_on(machine: Machine, tmp_path: Path, words: str, serves: bool) -> None:
     java = machine(java=words) / "java"
     assert (runtimes.java(tmp_path) == str(java)) is serves
-    lacks = "" if serves else f"Java 17 or newer is needed; {java} says: {words}"
+    lacks = "" if serves else f"Java 17 or newer is needed; {java} reports: {words}"
     assert runtimes.lack("java") == lacks
 
 

@@ -21,7 +21,7 @@ def minute(number: float) -> datetime:
 
 
 def series(raised: range, *, system: str = "A") -> list[Judged]:
-    """An hour of minutes, raised in those that end at the given ones."""
+    """Return an hour of minutes, raised in those that end at the given numbers."""
     states = {True: "CAPPED", False: "OK"}
     return [Judged(system, "G", minute(n), 60.0, states[n in raised], n in raised) for n in range(1, 61)]
 
@@ -66,7 +66,7 @@ def test_a_mistake_among_spells_is_named_with_its_place(tmp_path: Path, text: st
 
 
 def log_intervals() -> str:
-    """Twenty minutes of a log, near its ceiling of 200 MB/s and with waits from minute 6 to 14."""
+    """Return twenty minutes of a log, near its ceiling of 200 MB/s and with waits from minute 6 to 14."""
     quiet = {"system": "Z", "subsystem": "DBP1", "interval_s": 60, "path": "zhpf", "ceiling_mb_s": 200.0}
     quiet |= {"rate_mb_s": 100.0, "waits_delta": 0.0, "gcp_pct": 30.0, "ziip_pct": 30.0}
     busy = {"rate_mb_s": 186.0, "waits_delta": 9.0}

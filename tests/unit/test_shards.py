@@ -1,4 +1,4 @@
-"""The map of shards, what it makes of a batch, and the statements of a cluster."""
+"""The map of shards, how it splits a batch, and the statements of a cluster."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LINE_BITS_S = 100e9
 
 
 def read(simulation: Simulation) -> dict[str, Rows]:
-    """Return the rows of each dataset; what two files have of one job in one interval is one row."""
+    """Return the rows of each dataset; the rows of two files about one job in one interval are merged into one."""
     merged: dict[str, dict[tuple[object, ...], dict[str, Any]]] = defaultdict(dict)
     for system, path in simulation.files:
         for item in read_file(path, UTC, system):
@@ -102,11 +102,11 @@ def measured_links(placed: Placed[Run], rows: dict[str, Rows]) -> dict[str, floa
     source, target, sender, receiver = (partition.system for partition in placed.run.partitions)
     rows_s = total(during(placed, rows["job"], source), "logical_other") / placed.seconds
     found = {"rows_s": rows_s, "mb_s": rows_s * 1301 / 2**20}
-    for whose, systems, link_type in (("own", (source, target), "nrg"), ("other", (sender, receiver), "rdma_link")):
+    for side, systems, link_type in (("own", (source, target), "nrg"), ("other", (sender, receiver), "rdma_link")):
         links = [r for system in systems for r in during(placed, rows["link"], system) if r["link_type"] == link_type]
-        found[f"{whose}_out_gb_s"] = grown(links, "out_bytes") * 8 / 2**30 / placed.seconds
-        found[f"{whose}_in_gb_s"] = grown(links, "in_bytes") * 8 / 2**30 / placed.seconds
-        found[f"{whose}_msgs_s"] = (grown(links, "out_messages") + grown(links, "in_messages")) / placed.seconds
+        found[f"{side}_out_gb_s"] = grown(links, "out_bytes") * 8 / 2**30 / placed.seconds
+        found[f"{side}_in_gb_s"] = grown(links, "in_bytes") * 8 / 2**30 / placed.seconds
+        found[f"{side}_msgs_s"] = (grown(links, "out_messages") + grown(links, "in_messages")) / placed.seconds
     for figure in ("out_gb_s", "in_gb_s", "msgs_s"):
         found[f"all_{figure}"] = found[f"own_{figure}"] + found[f"other_{figure}"]
     return found
@@ -135,7 +135,7 @@ def test_messages_and_rows_are_of_the_size_that_the_tables_imply(read_case: Call
     for placed in simulation.runs:
         found = measured_links(placed, rows)
         own_bytes_s, other_bytes_s = (
-            (found[f"{whose}_out_gb_s"] + found[f"{whose}_in_gb_s"]) * 2**30 / 8 for whose in ("own", "other")
+            (found[f"{side}_out_gb_s"] + found[f"{side}_in_gb_s"]) * 2**30 / 8 for side in ("own", "other")
         )
         assert 9.8 < found["own_msgs_s"] / found["rows_s"] < 11.2, placed.run.name
         assert 280 < own_bytes_s / found["own_msgs_s"] < 306, placed.run.name
@@ -208,7 +208,7 @@ def intervals(placed: Placed[Run], rows: dict[str, Rows], node: int, scale: floa
 
 
 def states(series: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the state after each interval; the intervals are put one after the other, from a cold start."""
+    """Return the state after each interval, judging the intervals one after the other from a cold start."""
     rule = rules()["roce_cap"]
     state, shown = rule.start, []
     begin = datetime.fromisoformat(series[0]["ts"])
@@ -385,7 +385,7 @@ DOCUMENTED = {
     "JOURNALED_OBJECTS": "JOURNALED_FILES FILES_WITH_BEFORE_IMAGES FILES_WITH_OPEN_CLOSE",
     "QAPMETH": "INTNUM DTETIM INTSEC DTECEN IOPRN ETTYPE ETLLND ETLLSP ETMPORT",
 }
-"""Columns of IBM's pages of each view or file of which the links are simulated."""
+"""Columns that IBM documents for each view or file from which links are simulated."""
 
 
 @pytest.mark.parametrize("name", ["case5", "sriov-story"])

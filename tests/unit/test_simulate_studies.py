@@ -216,7 +216,7 @@ def test_the_command_separates_printed_figures_from_implied_ones(tmp_path: Path)
 
 
 def node_figures(placed: Placed[Any], rows: dict[str, Rows], system: str) -> dict[str, float]:
-    """Return what the page prints of a node, under the names they have there."""
+    """Return the figures that the page prints for a node, under the names they have there."""
     cpu = during(placed, rows["system_cpu"], system)
     busy = [row["user_pct"] + row["sys_pct"] for row in cpu]
     disks = [row for row in during(placed, rows["disk"], system) if row["leaf"]]

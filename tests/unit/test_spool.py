@@ -1,4 +1,4 @@
-"""What waits to be committed on disk: in order, bounded, and there again after the agent was killed."""
+"""What waits on disk to be committed: in order, bounded, and there again after the agent was killed."""
 
 from __future__ import annotations
 

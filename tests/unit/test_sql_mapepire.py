@@ -46,7 +46,7 @@ class Mapepire:
         subprocess.run([*new, *names, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, key)
-        context.num_tickets = 0  # read and written by two threads of the client at once, they can end a connection
+        context.num_tickets = 0  # while two client threads read and write at once, a ticket can end the connection
         self.connections: list[ServerConnection] = []
         self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if is_free(port))
         log = logging.getLogger("mapepire server of the test")
@@ -115,7 +115,7 @@ def groups() -> Sample:
     return Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused_before_the_password_is_sent(server: Mapepire) -> None:
+def test_an_untrusted_certificate_is_refused_before_the_password_is_sent(server: Mapepire) -> None:
     with pytest.raises(SessionError, match="certificate verify failed") as raised:
         session(server).open()
     assert raised.value.kind is Kind.LOST
@@ -127,18 +127,18 @@ def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -
     for n in range(5):
         row = {"NRG_NAME": f"NRG{n}", "LINK_COUNT": n}
         server.system.add("QSYS2", "NRG_INFO", row) if n else server.system.table("QSYS2", "NRG_INFO", row)
-    asking = session(server, **({"ca": server.certificate} if trust == "ca" else {"verify": False}))
+    client = session(server, **({"ca": server.certificate} if trust == "ca" else {"verify": False}))
     sample = groups()
     for number in (1, 2):
-        (batch,) = sample.read(asking)
+        (batch,) = sample.read(client)
         assert batch.columns == ("NRG_NAME", "LINK_COUNT")
         assert [tuple(row) for row in batch.rows] == [(f"NRG{n}", n) for n in range(5)]
         assert batch.position == {"n": number}
     assert len(server.connections) == 1
-    asking.close()
+    client.close()
 
 
-def test_a_wrong_password_is_known_as_such(server: Mapepire) -> None:
+def test_a_wrong_password_is_reported_as_a_refusal(server: Mapepire) -> None:
     with pytest.raises(SessionError) as raised:
         session(server, "hunter2", ca=server.certificate).open()
     assert raised.value.kind is Kind.REFUSED
@@ -146,17 +146,17 @@ def test_a_wrong_password_is_known_as_such(server: Mapepire) -> None:
 
 
 def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire) -> None:
-    asking, sample = session(server, ca=server.certificate), groups()
-    (batch,) = sample.read(asking)
+    client, sample = session(server, ca=server.certificate), groups()
+    (batch,) = sample.read(client)
     assert batch.trouble
     assert "QSYS2.NRG_INFO (42704)" in batch.trouble
     server.system.nrg(7)
-    (batch,) = sample.read(asking)
+    (batch,) = sample.read(client)
     assert len(batch.rows) == 1
     server.connections[-1].close()
     with pytest.raises(SessionError) as raised:
-        list(sample.read(asking))
+        list(sample.read(client))
     assert raised.value.kind is Kind.LOST
-    (batch,) = sample.read(asking)
-    assert (asking.number, batch.position) == (2, {"n": 3})
-    asking.close()
+    (batch,) = sample.read(client)
+    assert (client.number, batch.position) == (2, {"n": 3})
+    client.close()

@@ -149,7 +149,7 @@ def test_intervals_belong_to_a_pack_or_table_and_a_table_is_queried_once(tmp_pat
     assert [(m.line, m.where) for m in found] == [(9, "sources[0].intervals.disks")]
     found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, ./mine.yaml]"), tmp_path)
     assert isinstance(found, list)
-    assert "asks for NRG_INFO, as `db2_mirror` does" in found[0].what
+    assert "queries NRG_INFO, as `db2_mirror` does" in found[0].what
 
 
 def test_check_config_reports_what_is_queried_and_finds_a_missing_password(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ ODD = 'it\'s "A"'
 
 
 def metrics(system: str, state: str, ends_s: float) -> str:
-    """What the exporter exports of one entity, in part."""
+    """Return part of the metrics that the exporter exports of one entity."""
     family = prometheus_client.CollectorRegistry()
     of = {"rule": "roce_cap", "system": system, "entity_type": "nrg", "entity": "G"}
     states = prometheus_client.Gauge("counterflow_verdict_state", "", [*of, "state"], registry=family)
@@ -265,13 +265,13 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     system.table("QSYS2", "RECORD_LOCK_INFO", held)
     waits = {**lock, "LOCK_STATUS": "WAITING", "JOB_NAME": "000002/JOE/WEB"}
     system.add("QSYS2", "RECORD_LOCK_INFO", held, waits, {**held, "SYSTEM_TABLE_NAME": "ALONE"})
-    thing = {
+    locked = {
         "SYSTEM_OBJECT_SCHEMA": "APP",
         "SYSTEM_OBJECT_NAME": "AREA",
         "OBJECT_TYPE": "*DTAARA",
         "LOCK_STATE": "*EXCL",
     }
-    system.table("QSYS2", "OBJECT_LOCK_INFO", {**thing, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"})
+    system.table("QSYS2", "OBJECT_LOCK_INFO", {**locked, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"})
     job = {"JOB_NAME": "000001/ANN/BATCH", "CPU_TIME": 5, "TOTAL_DISK_IO_COUNT": 7, "SQL_STATEMENT_STATUS": "ACTIVE"}
     system.table("QSYS2", "ACTIVE_JOB_INFO()", {**job, "SQL_STATEMENT_TEXT": "UPDATE T SET A = 'it''s'" + 2000 * " x"})
     ends = {"SOURCE_ADDRESS": "10.0.0.1", "SOURCE_PORT": 1, "TARGET_ADDRESS": "10.0.0.2", "TARGET_PORT": 2}
@@ -316,7 +316,7 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     assert texts["RDMA_CONNECTION_JOBS", "10.0.0.1 1 10.0.0.2 2", "JOB_NAME"] == "000001/ANN/BATCH"
 
 
-def test_a_pack_that_waits_for_a_verdict_needs_to_know_where_they_are(tmp_path: Path) -> None:
+def test_a_pack_that_waits_for_a_verdict_needs_the_address_of_verdicts(tmp_path: Path) -> None:
     found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, culprit]"), tmp_path)
     assert isinstance(found, list)
     assert [(m.where, "is needed by culprit" in m.what) for m in found] == [("sources[0].verdicts", True)]
@@ -343,7 +343,7 @@ def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(syste
     assert lacking.interval_s == 3600
     assert list(lacking.read(session)) == []
     again = Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
-    assert list(again.read(session)) == []  # reported before the agent was started anew
+    assert list(again.read(session)) == []  # reported before the agent was restarted
     system.nrg(1)
     (found,) = again.read(session)
     assert (len(found.rows), found.position, again.interval_s) == (1, {"n": 2}, 15)
@@ -394,7 +394,7 @@ def test_a_library_is_read_member_by_member_and_the_active_one_when_intervals_ar
     def look() -> list[tuple[str, int]]:
         return [(b.origin[-11:-1], b.rows[0][0]) for b in with_rows(files.read(session))]
 
-    # What comes after an interval that may not be whole is of a later time, so it waits too.
+    # Rows after an interval that may not be whole are later, so they wait too.
     assert look() == [("Q322000000", n) for n in (1, 2, 3)] + [("Q323000000", n) for n in (1, 2)]
     assert look() == [("Q323000000", 3), ("Q324000000", 1), ("Q324000000", 2)]
     assert look() == [("Q324000000", 3)]
@@ -427,7 +427,7 @@ def _queried(member: str) -> bool:
     return any(f"({member})" in sql for sql in ibmi_database.executed)
 
 
-def test_an_interval_that_became_more_after_it_was_taken_is_taken_again(system: System) -> None:
+def test_an_interval_that_grew_after_it_was_read_is_read_again(system: System) -> None:
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 2))
     system.active("Q324000000")
     session, files = session_of(system), follow()
@@ -591,7 +591,7 @@ def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
 
 
 class Quick:
-    """A question that is due again at once."""
+    """A task that is due again at once."""
 
     interval_s = 0.05
 
@@ -632,11 +632,11 @@ def test_a_lost_connection_is_made_again(
     system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
 ) -> None:
     system.nrg(1)
-    asking, events, session = reader()
-    assert until(asking.next_batch).position == {"n": 1}
+    polling, events, session = reader()
+    assert until(polling.next_batch).position == {"n": 1}
     ibmi_database.opened[-1].close()
     until(lambda: session.number == 2)
-    numbers = [until(asking.next_batch).position["n"] for _ in range(6)]
+    numbers = [until(polling.next_batch).position["n"] for _ in range(6)]
     assert numbers == list(range(2, 8))
     assert events == ["connected", "lost", "connected"]
 
@@ -646,10 +646,10 @@ def test_a_system_that_is_down_is_tried_again(
 ) -> None:
     system.nrg(1)
     (system.folder / "down").touch()
-    asking, events, _ = reader()
+    polling, events, _ = reader()
     until(lambda: "lost" in events)
     (system.folder / "down").unlink()
-    until(asking.next_batch)
+    until(polling.next_batch)
     assert events == ["lost", "connected"]
     printed = "".join(capsys.readouterr())
     assert "connection refused" in printed
@@ -683,10 +683,10 @@ def test_a_long_back_fill_holds_up_no_sample(
     system.nrg(1)
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
     system.active("Q324000000")
-    asking, _, _ = reader(follow())
+    polling, _, _ = reader(follow())
     tables = []
     for _ in range(130):
-        batch = until(asking.next_batch)
+        batch = until(polling.next_batch)
         tables += [] if batch.trouble else [batch.table]
         time.sleep(0.005)
     first, last = tables.index("QAPMPOOLB"), len(tables) - tables[::-1].index("QAPMPOOLB")
@@ -705,8 +705,8 @@ def test_a_defect_stops_one_question_and_is_reported_without_the_password(
             yield
 
     system.nrg(1)
-    asking, events, _ = reader(Broken())
-    assert [until(asking.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
+    polling, events, _ = reader(Broken())
+    assert [until(polling.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
     assert "broken" in events
     printed = "".join(capsys.readouterr())
     assert "half-way ***" in printed
@@ -723,9 +723,9 @@ def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         CONFIG.replace("driver: mapepire", f"driver: sqlite, {properties}") + "    intervals: {NRG_INFO: 0.1}\n"
     )
     (tmp_path / "password").write_text(PASSWORD)
-    asking = Live(load(tmp_path / "agent.yaml").systems, Metrics())
-    yield asking
-    asking.stop()
+    source = Live(load(tmp_path / "agent.yaml").systems, Metrics())
+    yield source
+    source.stop()
 
 
 def answers(live: Live) -> list[Batch]:
@@ -766,8 +766,8 @@ def test_nothing_more_is_queried_while_no_answer_is_taken(
     system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
 ) -> None:
     system.nrg(1)
-    asking, _, _ = reader()
+    polling, _, _ = reader()
     until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5)
     time.sleep(0.3)
     assert sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5
-    assert [until(asking.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]
+    assert [until(polling.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]

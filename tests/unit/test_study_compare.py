@@ -193,7 +193,7 @@ def test_drivers_side_by_side_add_up() -> None:
 
 
 def completions(*ends: float, since: float = 0, system: str = "A") -> list[dict[str, Any]]:
-    """Return a row a query: the time since the one before."""
+    """Return one row a query, with the time since the query before."""
     begins = [since, *ends]
     return [row("work", end, end - begins[at], system, units=1) for at, end in enumerate(ends)]
 

@@ -48,7 +48,7 @@ def test_an_error_of_a_document_shows_what_it_prints_and_what_its_numbers_give()
 
 
 def changed(check: Check, **to: Any) -> list[str]:
-    """Return what fails when a check is changed."""
+    """Return the failures when a check is changed."""
     [document] = [d for d in documents() if check in d.checks]
     checks = tuple(c.model_copy(update=to) if c is check else c for c in document.checks)
     failed: list[str] = totals(outcomes([Document(document=document.document, checks=checks)]))["failed"]
@@ -57,7 +57,7 @@ def changed(check: Check, **to: Any) -> list[str]:
 
 @pytest.mark.parametrize("check", PRINTED, ids=lambda check: check.id)
 def test_another_expectation_fails(check: Check) -> None:
-    """Of an error of the document: what its own numbers give is no error."""
+    """A check of an error in the document fails where the document prints what its own numbers give."""
     first = next(o for o in outcomes(documents()) if o.id.split("/")[0] == check.id)
     assert first.computed is not None
     wrong = first.computed if check.expect in ("source_error", "counter_check") else first.computed * 1.5 + 3

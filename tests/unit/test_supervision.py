@@ -125,7 +125,7 @@ def test_parts_outlive_their_supervisor_and_the_next_one_takes_them_over(supervi
     assert supervision.processes(supervised) == []
 
 
-def test_a_supervisor_that_is_ending_hinders_no_stop_of_the_stack(supervised: StackSettings) -> None:
+def test_a_supervisor_that_is_ending_does_not_keep_the_stack_from_stopping(supervised: StackSettings) -> None:
     started(supervised, "stubborn")
     supervisor = psutil.Process(state(supervised, "supervisor").pid)
     supervisor.terminate()

@@ -20,7 +20,7 @@ PHYSICAL = ("phys_out_bytes_s", "phys_in_bytes_s")
 
 
 def row(number: int, *, own: float, physical: float | None = 11.0e9, n: int = 3, **columns: Any) -> dict[str, Any]:
-    """An interval of a link with 3 % of 100 Gb/s; own and physical bytes/s each way."""
+    """Return an interval of a link with 3 % of 100 Gb/s; own and physical bytes/s each way."""
     moment = BEGIN + number * timedelta(seconds=15)
     figures: dict[str, Any] = {"own_out_bytes_s": own, "own_in_bytes_s": own, "own_msgs_s": own / 130}
     figures |= dict.fromkeys(PHYSICAL, physical)
@@ -30,7 +30,7 @@ def row(number: int, *, own: float, physical: float | None = 11.0e9, n: int = 3,
 
 
 def series(seed: int = 1) -> list[dict[str, Any]]:
-    """Twelve intervals uncapped, six capped, eight uncapped, some missing or without a verdict in between."""
+    """Return twelve intervals uncapped, six capped, eight uncapped, some missing or without a verdict in between."""
     chance = random.Random(seed)
     levels = [(6.0e8, 10.9e9)] * 12 + [(2.4e8, 11.1e9)] * 6 + [(6.0e8, 10.9e9)] * 8
     rows = [
@@ -43,7 +43,7 @@ def series(seed: int = 1) -> list[dict[str, Any]]:
 
 
 def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, bool, str]]:
-    """State, signal and so on by ts: the rule and nothing else."""
+    """Return state, signal and so on by ts, computed by the rule and nothing else."""
     state, plain = State(), {}
     for one in sorted(rows, key=lambda row: row["ts"]):
         state, verdict = RULE.judge(Parameters(), state, RULE.interval(one))
@@ -52,7 +52,7 @@ def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, 
 
 
 def judged(pieces: Iterable[Iterable[dict[str, Any]]]) -> tuple[dict[str, tuple[Any, ...]], list[dict[str, Any]], int]:
-    """The newest verdict by ts, all verdicts, and how many rows were history."""
+    """Return the newest verdict by ts, all verdicts, and how many rows were history."""
     remembered, newest, every, history = verdicts.Series(), {}, [], 0
     for piece in pieces:
         remembered, outcome = verdicts.judge(RULE, Parameters(), remembered, piece)

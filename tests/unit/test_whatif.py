@@ -35,7 +35,7 @@ def whatif(tmp_path: Path, rows: list[dict[str, Any]], *options: str) -> list[di
 
 
 def changing(rows_per_s: float) -> dict[str, Any]:
-    """A partition that reads each row for update and updates it, as case study 5 does."""
+    """Return a partition that reads each row for update and updates it, as case study 5 does."""
     count = rows_per_s * 900
     return {"reads": count, "read_for_update": count, "inserts": 0, "other": count, "commits": 0, "rollbacks": 0}
 
@@ -102,7 +102,7 @@ def test_a_prediction_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "options", "reason"),
     [
-        ({"read_for_update": None}, (*WORK, "--like", "sql"), "reads for update are not told apart"),
+        ({"read_for_update": None}, (*WORK, "--like", "sql"), "reads for update are not counted separately"),
         ({}, WORK, "not given: --like"),
         ({}, (*WORK[:-1], "4", "--like", "sql"), "more units at a time than --jobs"),
     ],

@@ -52,7 +52,7 @@ WRAPPED: dict[str, Callable[[bytes], bytes]] = {
     "tar": lambda content: tar(("a.nmon", content)),
 }
 DRESSED = WRAPPED | {"utf-16": lambda content: content.decode().encode("utf-16")}
-"""What a file may be in; text in UTF-16 holds no archive."""
+"""The dresses in which a file may come; text in UTF-16 holds no archive."""
 COMPRESSED = ("gzip", "bzip2", "xz", "zstd")
 
 

@@ -1,5 +1,5 @@
 -- mirrored: The system has network redundancy groups; `link` of the types nrg and nrg_link.
--- resync_links_shared: Links of MIRROR_RESYNC that MIRROR_DATABASE has too; `link.group`, `link.peer`.
+-- resync_links_shared: Links of MIRROR_RESYNC that MIRROR_DATABASE also has; `link.group`, `link.peer`.
 SELECT
   system,
   CAST(count() > 0 AS Bool) AS mirrored,

@@ -1,4 +1,4 @@
--- What a unit of work cost in captured processor time, and the batch it is part of, an interval a row.
+-- The captured processor time of a unit of work, and the batch that it is part of, a row per interval.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

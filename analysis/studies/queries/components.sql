@@ -1,4 +1,4 @@
--- What each command used, an interval a row; where it is absent it used nothing.
+-- The use of each command, a row per interval; where a command is absent, it used nothing.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

@@ -1,4 +1,4 @@
--- All leaf disks of each system together, an interval a row.
+-- All leaf disks of each system together, a row per interval.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

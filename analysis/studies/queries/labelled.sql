@@ -1,5 +1,5 @@
--- The intervals whose records carry the label of a run. The label is no key: it is looked for first without FINAL, so that
--- only the days of the run are read with it.
+-- The intervals whose records carry the label of a run. The label is no key: it is first searched without FINAL, so that
+-- only the days of the run are read with FINAL.
 WITH
   (
     SELECT (min(ts), max(ts))

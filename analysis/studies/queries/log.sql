@@ -1,4 +1,4 @@
--- The log of each Db2 subsystem, an interval a row.
+-- The log of each Db2 subsystem, a row per interval.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

@@ -1,4 +1,4 @@
--- What Q Replication, MQ, Db2 and all else used, an interval a row; where one is absent it used nothing.
+-- The use of Q Replication, MQ, Db2 and all else, a row per interval; where one is absent, it used nothing.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

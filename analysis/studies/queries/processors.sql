@@ -1,4 +1,4 @@
--- The processors of each system and kind, an interval a row.
+-- The processors of each system and kind, a row per interval.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

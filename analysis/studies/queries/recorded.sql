@@ -1,4 +1,4 @@
--- The intervals whose processes were recorded, one with no process among them.
+-- The intervals whose processes were recorded, including those without any process.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   max(interval_s) AS seconds,

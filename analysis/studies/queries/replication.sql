@@ -1,4 +1,4 @@
--- What each receive queue applied and how late, and how far Capture was behind the log, a monitor interval a row.
+-- What each receive queue applied and how late, and how far Capture was behind the log, a row per monitor interval.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   interval_s AS seconds,

@@ -1,4 +1,4 @@
--- Transactions that jobs of IBM i count themselves, all jobs of a system together, an interval a row as of `work`.
+-- Transactions that jobs of IBM i count themselves, all jobs of a system together, a row per interval as in `work`.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   max(interval_s) AS seconds,

@@ -1,4 +1,4 @@
--- What each workload did, an interval a row; a closing summary of a whole run is `final`.
+-- The work of each workload, a row per interval; a closing summary of a whole run is `final`.
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   if(prev_ts IS NULL, interval_s, end_s - toUnixTimestamp64Milli(assumeNotNull(prev_ts)) / 1000) AS seconds,

@@ -12,7 +12,7 @@ from counterflow.collectors.text import xml_trees
 from counterflow.collectors.text.documents import Documents, read_items
 from counterflow.collectors.text.lines import BOM
 
-_ROOT = rb'<(feed|entry)\s[^<>]{0,160}xmlns="http://www\.w3\.org/2005/Atom"'  # an entry within a feed has no such name
+_ROOT = rb'<(feed|entry)\s[^<>]{0,160}xmlns="http://www\.w3\.org/2005/Atom"'  # an entry within a feed has no xmlns
 _BEHIND = rb"(?<!\?>)(?<!\?>\n)(?<!\?>\r\n)(?<!\?> )"  # what follows a declaration belongs to it
 _START = re.compile(rb"<\?xml\b|" + _BEHIND + _ROOT)
 _NAME = re.compile(_ROOT.decode())
@@ -30,7 +30,7 @@ class HmcFeed:
     name = "hmc_feed"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a feed or an entry begins `head` that holds managed objects, not links to metrics."""
+        """Return whether `head` begins with a feed or an entry of managed objects, not of links to metrics."""
         head = head.removeprefix(BOM).lstrip()
         root = re.search(_ROOT, head[:1024]) if head.startswith(b"<") else None
         return root is not None and any(mark in head for mark in _MANAGED)

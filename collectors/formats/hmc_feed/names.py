@@ -1,6 +1,6 @@
-"""Which elements of managed objects are read: the one place where their names stand.
+"""The elements of managed objects that are read: the one place that holds their names.
 
-They are those of answers of an HMC and of NovaLink in the tests of pypowervm (github.com/powervm/pypowervm), and of its
+They come from answers of an HMC and of NovaLink in the tests of pypowervm (github.com/powervm/pypowervm), and from its
 wrappers `iocard`, `logical_partition`, `base_partition` and `managed_system`.
 """
 
@@ -43,7 +43,7 @@ SETTINGS = {
         "CurrentAvailableSystemMemory",
     ),
 }
-"""By section of `config`; an element is looked for at any depth, and its first occurrence counts."""
+"""By section of `config`; elements are searched at any depth, and the first occurrence counts."""
 
 LOGICAL_PORT = r"SRIOV\w*LogicalPort"
 PHYSICAL_PORTS, PHYSICAL_PORT = r"\w*PhysicalPorts", r"\w*PhysicalPort"

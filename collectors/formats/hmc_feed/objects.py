@@ -1,7 +1,7 @@
 """One document as a tree, and the records of the managed objects in it.
 
-Every element of the tree is a list; see `xml_trees`. A port does not say whose it is: the address of its feed has the
-UUID of the partition, whose name the feed of partitions gives.
+Every element of the tree is a list; see `xml_trees`. A port does not name its owner: the address of its feed has
+the UUID of the partition, whose name the feed of partitions gives.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Object = Mapping[str, Any]
 
 @dataclass
 class FeedState:
-    """What is needed of the documents before: JSON values, written with every commit.
+    """State carried over from earlier documents: JSON values, written with every commit.
 
-    `names` are those of partitions by UUID, `config` what was published last of each object.
+    `names` holds the names of partitions by UUID, `config` the settings published last for each object.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class FeedState:
 
 
 def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
-    """Yield the records of a document and what is wrong in it; `state` is updated.
+    """Yield the records and rejects of a document; `state` is updated.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def items(tree: Any, state: FeedState, context: Context) -> Iterator[Item]:
 
 
 class _Document:
-    """The objects of one document, of one instant."""
+    """The objects of one document, all of one instant."""
 
     def __init__(self, ts: str, feed: Object, state: FeedState, context: Context) -> None:
         self._ts, self._feed, self._state, self._context = ts, feed, state, context
@@ -84,7 +84,7 @@ class _Document:
             else:
                 others[kind] += 1
         for kind, count in others.items():
-            detail = f"`{kind:.60}` ({count}): of objects SR-IOV ports, partitions and managed systems are read"
+            detail = f"`{kind:.60}` ({count}): only SR-IOV ports, partitions and managed systems are read"
             yield Reject(Reason.UNKNOWN_LINE, detail, "none", ts=self._ts)
         for system, count in self._rows.items():
             yield Record("manifest", {**self._envelope(system), "counted": "link", "row_count": count})
@@ -187,7 +187,7 @@ def _text(holder: Object, name: str) -> str | None:
 
 
 def _within(holder: Any, name: str) -> Iterator[Any]:
-    """Yield what stands under a name at any depth, from the top."""
+    """Yield the values under a name at any depth, from the top."""
     waiting: list[Any] = [holder]
     while waiting:
         one = waiting.pop(0)

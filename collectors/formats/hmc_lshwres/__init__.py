@@ -1,7 +1,7 @@
 """`lshwres` and `lssyscfg` of an HMC: ports and partitions, as CSV with a header or as lists of name=value.
 
-The command writes no time, so each listing stands behind a line with one, `2026-11-21T18:50:00Z`, and, if wanted, the
-name of the managed system.
+The commands write no time, so a line before each listing states it, `2026-11-21T18:50:00Z`, and, if wanted, the name of
+the managed system.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _IN_COLUMNS = {*names.SYSTEM, *names.LOGICAL_PORT, *names.STATE, *names.CAPACITY
 
 @dataclass
 class LshwresState:
-    """What is needed of the listings before: the attributes published last of each port. JSON values."""
+    """State carried over from earlier listings: the attributes published last for each port. JSON values."""
 
     config: dict[str, Attributes] = field(default_factory=dict)
 
 
 @dataclass
 class Listing:
-    """The lines behind one time; `managed` is the managed system that the line of the time names."""
+    """The lines behind one time; `managed` is the managed system that the time's line names."""
 
     first: Line
     ts: str | None = None
@@ -67,7 +67,7 @@ class HmcLshwres:
         return False
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the ports of every listing; the last is whole where the data is complete."""
+        """Yield the ports of every listing; the last one only where the data is complete."""
         state = LshwresState(**position.state) if position else LshwresState()
         offset, number = (position.byte_offset, position.line) if position else (0, 0)
         listing: Listing | None = None
@@ -135,7 +135,7 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
 
 
 def _port(found: Attributes, system: str, ts: str, managed: str | None, state: LshwresState) -> Iterator[Item]:
-    """Yield the records of one port, and what is no number in it."""
+    """Yield the records of one port, and a reject for each value that is no number or out of range."""
     envelope: Fields = {"ts": ts, "system": system, "source": "hmc_lshwres"}
     logical = _first(found, names.LOGICAL_PORT)
     location = _first(found, names.LOGICAL_LOCATION if logical else names.PHYSICAL_LOCATION)
@@ -176,7 +176,7 @@ def _config(found: Attributes, envelope: Fields, section: str, item: str, state:
 
 
 def _attributes(row: Sequence[str], header: Sequence[str] | None) -> Attributes | Reject:
-    """Return the attributes of a port or a partition by name, those that are set."""
+    """Return the attributes of a port or a partition that are set, by name."""
     found = attributes(row, header)
     if isinstance(found, Reject):
         return found

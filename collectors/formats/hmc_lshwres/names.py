@@ -1,7 +1,7 @@
-"""Which attribute of `lshwres` and `lssyscfg` fills which column: the one place where their names stand.
+"""The attributes of `lshwres` and `lssyscfg` that fill columns: the one place that holds their names.
 
-Of several names the first that the listing has counts. Names marked *used* were read on an HMC V10R3 by public code
-(hmcpctl) or by Linux' own SR-IOV tests (op-test, avocado); the others are unverified.
+Where several names are given, the first that the listing has counts. Names marked *used* were read on an HMC V10R3 by
+public code (hmcpctl) or by Linux' own SR-IOV tests (op-test, avocado); the others are unverified.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One document as a tree, and the link records of its samples.
 
 Source: IBM's JSON specification of processed metrics (logical partition, managed system) and documents of real HMCs in
-the tests of github.com/mnellemann/hmci. There 30 times every figure is a whole number and `transferredBytes` the sum of
-both directions: the figures are averages per second of the 30 s sample.
+the tests of github.com/mnellemann/hmci. There, every figure times 30 is a whole number and `transferredBytes` is the
+sum of both directions: the figures are averages per second of the 30 s sample.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PER_SECOND = {
     "out_dropped": "droppedSentPackets",
     "in_dropped": "droppedReceivedPackets",
 }
-"""Columns of `link` that are these figures times the length of the interval."""
+"""Columns of `link`: these figures times the length of the interval."""
 BYTES_PER_SECOND = {"out_kb": "sentBytes", "in_kb": "receivedBytes"}
 COUNTED = {"droppedPackets": "packets/s", "transferredBytes": "bytes/s"}
 """Figures of both directions together, which no column of `link` holds."""
@@ -39,10 +39,10 @@ _TOO_LARGE = 2.0**63
 
 @dataclass
 class PcmState:
-    """What is needed of the documents before: JSON values, written with every commit.
+    """State carried over from earlier documents: JSON values, written with every commit.
 
-    `seen` is the time of the last sample by partition or managed system: documents may overlap. `config` holds what was
-    published last of each port.
+    `seen` is the time of the last sample by partition or managed system: documents may overlap. `config` holds the
+    texts published last for each port.
     """
 
     seen: dict[str, str] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class PcmState:
 
 
 def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
-    """Yield the records of a document and what is wrong in it; `state` is updated.
+    """Yield the records and rejects of a document; `state` is updated.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _sample(
     state: PcmState,
     context: Context,
 ) -> Generator[Item, None, int]:
-    """Yield the records of a sample; return how many systems of it are not later than an earlier sample."""
+    """Yield the records of a sample; return the number of its systems that have a sample of this time or later."""
     repeated = 0
     for key, system, links in _systems(sample, info, context):
         if system is None:
@@ -146,7 +146,7 @@ def _systems(
 
 
 def _logical(port: Mapping[str, Any], info: Mapping[str, Any]) -> Fields:
-    """Return what names a logical port: its DRC index as the HMC's commands write it, in eight hexadecimal digits."""
+    """Return a logical port's naming fields: the DRC index as the HMC's commands write it, eight hexadecimal digits."""
     index, location = str(port.get("drcIndex") or ""), str(port.get("physicalLocation") or "")
     link = f"{int(index):08X}" if index.isdecimal() else index or location
     port_location = _LOGICAL_PORT.sub("", location)

@@ -1,6 +1,6 @@
 """Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL.
 
-`read_rows` turns rows into tables; what is here reads them from exports. See docs/formats/ibmi_tables.md.
+`read_rows` turns rows into tables; this module reads the rows from exports. See docs/formats/ibmi_tables.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from counterflow.collectors.text.lines import Line, read_head, read_lines
 
 __all__ = ["FORMAT", "read_alone", "read_rows"]
 
-_TOLD_BY = {
+_NEEDED_BY = {
     "QAPMDISK": ("QAPMCONF",),
     "QAPMDISKRB": ("QAPMCONF",),
     "QAPMISUM": ("QAPMJOBWTD",),
@@ -37,13 +37,13 @@ _TOLD_BY = {
     "QAPMJOBWTG": ("QAPMJOBWTD",),
     "QAPMJOBWTD": ("QAPMCONF",),
 }
-"""What a table needs from another of its collection, read first from the file beside it."""
+"""The tables of the same collection that a table needs, read first from the files beside it."""
 
 _WITH_TIME = ("QAPMSYSTEM", "QAPMISUM")
-"""Tables with one row an interval, from which the end of an interval is known by its number."""
+"""Tables with one row per interval, which give the end of an interval by its number."""
 
 Cells = list[str] | tuple[Any, ...]
-"""Values of a line as text, or with their types."""
+"""Values of a line, as text or typed."""
 
 _LEARNT = ("boundaries", "waits", "began")
 
@@ -58,10 +58,10 @@ class IbmiTables:
         return recognise(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield what every row holds; a row that cannot be read becomes a reject, and the next is read.
+        """Yield the content of every row; a row that cannot be read becomes a reject, and the next is read.
 
-        There is a position between two intervals. Memory is that of one interval, and where QAPMJOBOS is read together
-        with QAPMJOBMI that of both.
+        A position follows every interval. Memory holds one interval, or one of each file where QAPMJOBOS is read
+        together with QAPMJOBMI.
         """
         reading = _Reading(stream, context, position or Position(0, 0))
         held: list[Item] = []
@@ -111,7 +111,7 @@ class _Reading:
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
-            if "beside" in self.state:  # what came later is read by itself
+            if "beside" in self.state:  # a file that came later is read by itself
                 self._open_beside()
         for line, cells in self._rows():
             if isinstance(cells, Reject):
@@ -146,7 +146,7 @@ class _Reading:
         yield self._position(end, number)
 
     def _rows(self) -> Iterator[tuple[Line, Cells | Reject]]:
-        """Yield the cells of every line that is not blank, or why it has none."""
+        """Yield the cells of every line that is not blank, or its reject."""
         for line in self._lines:
             if line.fault is Reason.CUT_LINE and not self._context.complete:
                 return
@@ -164,14 +164,14 @@ class _Reading:
                     yield line, Reject(Reason.UNKNOWN_LINE, f"not a row of a CSV file: {error}", "none")
 
     def _typed(self, line: Line) -> tuple[Any, ...] | None:
-        """Return the cells of a line with their types, None where they are not to be had so or it may be a header."""
+        """Return the typed cells of a line, None where they need a closer look or the line may be a header."""
         if self.reader is None or self._between != "," or line.fault is not None:
             return None
         cells = self.reader.layout.typed(line.data)
         return None if cells is None or (isinstance(cells[0], str) and cells[0].strip()[:1].isalpha()) else cells
 
     def _row(self, reader: Reader, cells: Cells, line: Line) -> Iterable[Item]:
-        """Return the content of a row; a list, for it is done a million times a day."""
+        """Return the items of a row, as a list: this runs a million times a day."""
         cut = line.fault is Reason.CUT_LINE
         if cut and len(cells) != len(reader.layout.columns):
             return [self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)]
@@ -189,11 +189,11 @@ class _Reading:
     # headers
 
     def _header(self, cells: list[str], line: Line) -> tuple[str, list[str], list[list[str]]] | None:
-        """Return table, columns and the rows that are read already where a table begins with the line.
+        """Return table, columns and the rows already read, where the line begins a table.
 
         Raises
         ------
-        Unusable : the file begins, and not with a table.
+        Unusable : the file does not begin with a table.
         """
         text = decode(line.data)
         between = separator(text)
@@ -211,7 +211,7 @@ class _Reading:
         return table.table, [*table.time, *table.fields], [names]
 
     def _begin(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
-        """Begin a table; without a reader afterwards, the file has been read.
+        """Begin a table; where no reader is set afterwards, the file has been read.
 
         Raises
         ------
@@ -239,8 +239,8 @@ class _Reading:
     # files beside it
 
     def _learn(self, table: str) -> None:
-        """Read what the table needs from another of its collection."""
-        for other in _TOLD_BY.get(table, ()):
+        """Read the facts that the table needs from others of its collection."""
+        for other in _NEEDED_BY.get(table, ()):
             neighbour = self._context.beside(table, other) if self._context.beside else None
             if neighbour is None:
                 continue
@@ -251,7 +251,7 @@ class _Reading:
             self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
 
     def _learn_order(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
-        """Learn the order of dates from all of them, where nothing gives it and they do not say it themselves."""
+        """Infer the order of dates from all of them, where no setting gives it and single dates leave it open."""
         self.state.pop("order", None)
         if self._context.date_order or not self._context.complete:
             return
@@ -269,7 +269,7 @@ class _Reading:
             yield replace(inferred(order), section=table, system=self._context.system)
 
     def _learn_ends(self, reader: Reader) -> None:
-        """Read when intervals ended from another file of the collection, where this one has their numbers alone."""
+        """Read the ends of intervals from another file of the collection, where this one has only their numbers."""
         table = reader.layout.table.table
         if reader.layout.time_names != ("INTNUM",) or self._context.beside is None:
             return
@@ -298,7 +298,7 @@ class _Reading:
         self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
 
     def _has_first(self) -> bool:
-        """Return whether there is a QAPMJOBMI beside this QAPMJOBOS that can be read."""
+        """Return whether a readable QAPMJOBMI stands beside this QAPMJOBOS."""
         neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
         if neighbour is None:
             return False
@@ -337,20 +337,20 @@ class _Reading:
         return self._context.beside("QAPMJOBOS", other) if self._context.beside else None
 
     def _context_beside(self, table: str, *, complete: bool) -> Context:
-        """Return what a file beside this one is to be told; its own neighbours are those of this file."""
+        """Return the context of a file beside this one; its neighbours are those of this file."""
         beside = self._context.beside
         neighbours = beside and (lambda _, other: beside(table, other))
         return replace(self._context, file=f"{self._context.file} (beside it)", complete=complete, beside=neighbours)
 
     def _joined(self, items: Items) -> Iterable[Item]:
-        """Return items of this file, jobs with their figures from QAPMJOBOS."""
+        """Return the items with the figures of QAPMJOBOS added to their jobs."""
         if self._join is None:
             return self._begin_join(items)
         self._join.complete(items)
         return items
 
     def _begin_join(self, items: Items) -> Iterator[Item]:
-        """Yield what QAPMJOBOS has before the interval of the items, and them, completed."""
+        """Yield the items of QAPMJOBOS before the interval of `items`, then the completed `items`."""
         assert self._beside is not None  # noqa: S101 - there is a file beside it
         ts = interval_of(items)
         if ts is not None:

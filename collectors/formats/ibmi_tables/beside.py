@@ -1,7 +1,7 @@
 """QAPMJOBOS read together with QAPMJOBMI: rows of the same task in the same interval become one.
 
-Both files have their intervals in the same order, so one interval of QAPMJOBOS is all that is held. Its rows are read
-by the same parser; what it said of an interval is taken when QAPMJOBMI comes to that interval.
+Both files have their intervals in the same order, so only one interval of QAPMJOBOS is held. The same parser reads its
+rows; the items of an interval are taken when QAPMJOBMI reaches that interval.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Unfinished(Exception):  # noqa: N818 - not an error of the program
 
 
 class Unclosed:
-    """A stream that belongs to somebody else, who closes it."""
+    """A stream that its owner closes."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """Wrap the stream."""
@@ -32,12 +32,12 @@ class Unclosed:
 
 
 class Beside:
-    """What another file holds, interval by interval."""
+    """The items of another file, interval by interval."""
 
     def __init__(self, items: Iterator[Item], position: dict[str, Any] | None, *, complete: bool) -> None:
-        """Take what the parser of the other file yields from `position` on.
+        """Take the items that the parser of the other file yields from `position` on.
 
-        `complete` means that its end is the end.
+        `complete` means that nothing will follow its end.
         """
         self._items = items
         self._complete = complete
@@ -45,24 +45,24 @@ class Beside:
         self._ts: str | None = None
         self._behind = position
         self.position = position
-        """Where the other file is to be resumed, as JSON: before the interval that was not taken yet."""
+        """Where to resume the other file, as JSON: before the first interval that was not taken yet."""
 
     def before(self, ts: str) -> Iterator[Record | Table | Reject]:
-        """Yield what intervals before `ts` hold: this file has no rows of them.
+        """Yield the items of intervals before `ts`, of which this file has no rows.
 
         Raises
         ------
-        Unfinished : the other file ends before `ts` and is still written.
+        Unfinished : the other file ends before `ts` and is still being written.
         """
         while self._read() and (self._ts is None or self._ts < ts):
             yield from self._take()
 
     def of(self, ts: str) -> Items:
-        """Return what the interval `ts` holds, after `before(ts)`."""
+        """Return the items of the interval `ts`, after `before(ts)`."""
         return self._take() if self._read() and self._ts == ts else []
 
     def rest(self) -> Iterator[Record | Table | Reject]:
-        """Yield what is left."""
+        """Yield the remaining items."""
         while self._read():
             yield from self._take()
 
@@ -93,7 +93,7 @@ class Beside:
 
 
 class Join:
-    """One interval of the other file while the rows of this one come."""
+    """One interval of the other file, joined as the rows of this one arrive."""
 
     def __init__(self, items: Items) -> None:
         """Keep the jobs of the interval by task, and the rest as it is."""
@@ -112,7 +112,7 @@ class Join:
                 items[at] = self._completed(item)
 
     def rest(self) -> Iterator[Record | Table | Reject]:
-        """Yield the jobs that this file has no row of, and everything else."""
+        """Yield the jobs of which this file has no row, and all other items."""
         left, begin = sorted(self._places.values()), 0
         for table in self._tables:
             end = begin + table.rows

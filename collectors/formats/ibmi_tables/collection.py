@@ -24,7 +24,7 @@ _BOUNDARIES = {
     "QAPMDISK": ([f"B{n}" for n in "12345"], 1000.0),
     "QAPMDISKRB": ([f"G{n}" for n in "123456789A"], 1.0),
 }
-"""Keys of QAPMCONF that hold the boundaries of a table, and how many µs their unit is."""
+"""Keys of QAPMCONF that hold the boundaries of a table, and the µs in their unit."""
 
 
 def read_collection(

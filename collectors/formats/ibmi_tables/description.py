@@ -1,6 +1,6 @@
-"""What is known of each table: `tables/<TABLE>.yaml` read into types.
+"""The description of each table: `tables/<TABLE>.yaml` as typed models.
 
-A description is the only place that says which fields a table has, their IBM type, unit and kind, and which column of
+A description is the only place that states which fields a table has, their IBM type, unit and kind, and which column of
 which dataset they fill. Readers of files, readers of SQL and the generator of test data all take it from here.
 """
 
@@ -58,9 +58,9 @@ class Described(_Strict):
 
     `number` and `text` are types that the source does not specify further.
 
-    `overflow` is the value that stands for one that does not fit; it is read as null. `signed` means that a value below
-    0 is meant. `also` are other names of the same column. `once` marks what every path of a multipath unit repeats:
-    it is kept for the initial path alone. `ignore` says why the field is not kept.
+    `overflow` is the value that stands for a figure that does not fit; it is read as null. `signed` means that values
+    below 0 are valid. `also` are other names of the same column. `once` marks a figure that every path of a multipath
+    unit repeats: it is kept for the initial path alone. `ignore` is the reason why the field is not kept.
     """
 
     type: str
@@ -87,7 +87,7 @@ class Filled(_Strict):
     `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
     for each number of the range, written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left
     out. Columns in `previous` are running counts, sent with their value at the preceding sample (`prev_…`); columns in
-    `difference` are sent less their preceding value. Both need a table with one row an instance and sample.
+    `difference` are sent as the difference from it. Both need a table with one row per instance and sample.
     """
 
     dataset: str
@@ -103,11 +103,11 @@ class Description(_Strict):
 
     `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the
     rows of an interval and names the instance of what goes to `counter`. `time` lists its columns that
-    place a row in time.
-    `complete` means that `time` and `fields` are all columns in their order, so that data without a header can be read.
+    place a row in time. `complete` means that `time` and `fields` are all columns in their order, so that data without
+    a header can be read.
     `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
-    tables with a row a job. `fields` may be empty: then every column is introspected. `joins` names tables whose fields
-    and records it has, besides its own.
+    tables with one row per job. `fields` may be empty: then every column is introspected. `joins` names tables whose
+    fields and records it has, besides its own.
     """
 
     table: str
@@ -125,16 +125,16 @@ class Description(_Strict):
 
     @property
     def names(self) -> dict[str, str]:
-        """The name of a field by each of its names; in a view without a time, also what queries call the local time."""
+        """The field behind each of its names; in a view without a time, also behind the names of local time."""
         local = {} if self.time else _LOCAL_TIME
         return local | {also: name for name, field in self.fields.items() for also in (*field.also, name)}
 
     def named(self, heading: str) -> str | None:
-        """Return the field that a heading names: by a name, or by the label that exports have instead of it."""
+        """Return the field that a heading names: by one of its names, or by the label that exports show instead."""
         return _by_heading(self.table).get(label(heading)) or self.names.get(heading.strip().upper())
 
     def is_headed_by(self, labels: Set[str]) -> bool:
-        """Return whether headings, as `label` returns them, name what the table is recognised by."""
+        """Return whether headings, as `label` returns them, name the columns that identify the table."""
         return bool(self.recognised_by) and all(not labels.isdisjoint(found) for found in _recognised_by(self.table))
 
 
@@ -149,13 +149,13 @@ def _recognised_by(table: str) -> list[frozenset[str]]:
 
 
 def label(heading: str) -> str:
-    """Return what decides of a heading: upper case, one underscore between words."""
+    """Return a heading for comparison: upper case, one underscore between words."""
     return _SEPARATORS.sub("_", heading.upper()).strip("_")
 
 
 @cache
 def _by_heading(table: str) -> dict[str, str]:
-    """Return the fields of a table by their labels, where one label is of one field; names count before labels."""
+    """Return the fields of a table by their labels, where a label belongs to one field; names take precedence."""
     known = tables().get(table)
     if known is None:
         return TIME_LABELS
@@ -195,7 +195,7 @@ def _load(path: Path) -> Description:
 
 
 def _joined(table: Description) -> Description:
-    """Return the table with what those it joins have; of two that fill a column the first counts."""
+    """Return the table with the fields and records of those it joins; of two that fill a column the first counts."""
     parts = [table, *(_load(FOLDER / f"{name}.yaml") for name in table.joins)]
     fields = {name: field for part in reversed(parts) for name, field in part.fields.items()}
     filled = [record for part in reversed(parts) for record in part.records]

@@ -1,7 +1,7 @@
-"""Rows written as exports of IBM i have them: what generators of test data and simulations write files with.
+"""Writes rows as exports of IBM i have them, for generators of test data and simulations.
 
-The layout of a table is its description's; a real record has its fields in an order that was not published for most
-tables, and more of them. No real export is public, so this is what the documentation of CPYTOIMPF says.
+The layout of a table is that of its description; a real record has more fields, in an order that was not published for
+most tables. No real export is public, so the form follows the documentation of CPYTOIMPF.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Expressions over the fields of a table, translated into Python once a file instead of evaluated once a value.
+"""Expressions over the fields of a table, translated into Python once per file instead of evaluated once per value.
 
 `DSRDS`, `DSBLKR * SECTOR / 1024`, `DSSRVT / (DSRDS + DSWRTS)`, `POSIZB or POSIZ`, `task(JBTDE)`, `'all'`. A figure is
-null where a field of it is missing or null, or it would be divided by 0; `a or b` is the first that is not null;
+null where one of its fields is missing or null, or a divisor is 0; `a or b` is the first that is not null;
 `a == b` is true or false. Functions are those of `functions`. Anything else is refused when the description is read.
 """
 
@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 _OPERATORS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS: dict[type[ast.AST], str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Gt: ">"}
 DECIMALS = 6
-"""Computed figures are rounded to so many decimals: below, there is only what binary fractions add."""
+"""Computed figures are rounded to this many decimals: further ones only reflect binary fractions."""
 
 
 @dataclass
 class Translation:
     """Python for the expressions of one table with certain columns.
 
-    `variable` gives the Python name of a field, or None where the file has no such column. `statements` are to be run
-    before the values are used. `used` are the fields met. With `remember`, a call that stands in several expressions is
-    made once.
+    `variable` gives the Python name of a field, or None where the file has no such column. `statements` must run
+    before the values are used. `used` are the fields that occur. With `remember`, a call that several expressions share
+    is made once.
     """
 
     variable: Callable[[str], str | None]
@@ -45,7 +45,7 @@ class Translation:
         return self._whole(tree)
 
     def _whole(self, node: ast.expr) -> str | None:
-        """Return Python that is null in itself where a field is."""
+        """Return Python that is None where a field is null."""
         if isinstance(node, ast.BoolOp | ast.Call | ast.Name):
             return self._plain(node)
         part = self._part(node)
@@ -82,7 +82,7 @@ class Translation:
         raise ValueError(f"not an expression over fields: {ast.unparse(node)}")
 
     def _part(self, node: ast.expr) -> tuple[str, list[str]] | None:
-        """Return Python and what must hold for it to have a value."""
+        """Return Python and the conditions under which it has a value."""
         if isinstance(node, ast.Constant):
             return repr(node.value), []
         if isinstance(node, ast.Name):

@@ -30,7 +30,7 @@ _BEGINNING = re.compile(
 )
 
 NAMES = "ADDCOLNAM(*SQL) of CPYTOIMPF, or `with column names` in ACS"
-"""How exports get the names of columns as headings."""
+"""The export options that write the names of columns as headings."""
 
 _UNNAMED = "name the file after its table, as QAPMTCP.csv; of a chart of iDoctor export the members behind it"
 _MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
@@ -81,7 +81,7 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
 
 
 def table_in(file: str) -> str | None:
-    """Return the table that the name of a file has in it."""
+    """Return the table that the name of a file contains."""
     name = file.replace("\\", "/").rsplit("/", 1)[-1].upper()
     for table in sorted(tables(), key=len, reverse=True):
         at = name.find(table)
@@ -104,7 +104,7 @@ def recognise(head: bytes) -> bool:
 
 
 def _is_header(cells: Sequence[str], least: int = 2) -> bool:
-    """Return whether cells are column names, `least` of which place rows in time; in summaries (SM…) it is one."""
+    """Return whether cells are column names, `least` of which place rows in time; in summaries (SM…) one is enough."""
     names = {TIME_LABELS.get(label(cell)) or cell.strip().upper() for cell in cells}
     least = 1 if "SAMPLE_TIME" in names or any(name.startswith("SM") for name in names) else least
     return len(names & set(TIME_FIELDS)) >= least

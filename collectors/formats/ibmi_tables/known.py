@@ -1,4 +1,4 @@
-"""What a row means beyond its own fields: codes spelled out, and facts from other tables of the collection."""
+"""The meaning of a row beyond its own fields: codes spelled out, and facts from other tables of the collection."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Known:
     """
 
     def __init__(self, state: dict[str, Any]) -> None:
-        """Look things up in `state`."""
+        """Take boundaries and names from `state`."""
         self.state = state
 
     def functions(self) -> dict[str, Callable[..., object]]:
@@ -123,7 +123,7 @@ class Known:
         return boundaries[bucket - 1] if bucket <= len(boundaries) else None
 
     def bucket_name(self, bucket_set: float | None, bucket: float | None) -> str:
-        """Return what is waited for in a bucket: from QAPMJOBWTD of the collection, else from the default map."""
+        """Return the name of a wait bucket: from QAPMJOBWTD of the collection, else from the default map."""
         if bucket is None:
             return ""
         names: dict[str, str] = self.state.get("waits", {}).get(whole(bucket_set), {})
@@ -131,17 +131,17 @@ class Known:
 
 
 def whole(number: float | None) -> str | None:
-    """Return a number that is a name, without decimals."""
+    """Return a number that serves as a name, without decimals."""
     return None if number is None else f"{number:.0f}"
 
 
 def integer(number: float | None) -> int | None:
-    """Return a number that counts or numbers things."""
+    """Return a count or an ordinal number."""
     return None if number is None else int(number)
 
 
 def positive(number: float | None) -> float | None:
-    """Return a number that is not known where it is 0."""
+    """Return a number, None for 0, which stands for an unknown one."""
     return number or None
 
 
@@ -167,7 +167,7 @@ def job(
 ) -> str | None:
     """Return the identity of a job's row within its interval.
 
-    A rerouted job has two rows in one interval, one that ends and one that starts: the event makes them two.
+    A rerouted job has two rows in one interval, one that ends and one that starts: the event distinguishes them.
     """
     identity = f"{number or ''}/{user or ''}/{name or ''}".strip("/")
     for part in (count, None if happened == "running" else happened, sum_of):
@@ -184,7 +184,7 @@ def summary(tasks: float | None, name: str | None, pool: str | None, priority: s
 
 
 def job_cpu(milliseconds: float | None, thread: float | None) -> float | None:
-    """Return the CPU time of the whole job on the row of its first thread, where alone it counts."""
+    """Return the CPU time of the whole job on the row of its first thread, the only one where it counts."""
     return None if thread == 1 else milliseconds
 
 
@@ -204,7 +204,7 @@ def sector(size: float | None) -> float:
 
 
 def per(total: float | None, count: float | None, available: float | None = 1) -> float | None:
-    """Return the mean of what `count` operations took together; a total of 0 over some means that none was measured."""
+    """Return the mean over `count` operations; a total of 0 over some operations means that none was measured."""
     if total is None or not count or not available or (not total and available == 1):
         return None
     return round(total / count, 6)
@@ -221,7 +221,7 @@ def wait_group(bucket: float) -> str:
 
 
 def pair(one: str | None, other: str | None) -> str | None:
-    """Return two ends in one order, whichever is nearer: both nodes name what is between them alike."""
+    """Return two ends in a fixed order, so that both nodes give their connection the same name."""
     return " ".join(sorted((one, other))) if one and other else None
 
 

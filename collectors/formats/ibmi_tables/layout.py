@@ -1,9 +1,9 @@
-"""A table with the columns that one file or query really has, ready to turn its rows into records at speed.
+"""A table with the actual columns of one file or query, ready to turn its rows into records at speed.
 
-Releases append columns, so the same table comes with different ones: what is described and absent is left out, what is
-there and not described goes to `counter`. Most rows of an export are JSON but for the brackets, and are read as that,
-with the types of exactly these columns. The values of a record are put together by a function that is generated for
-these columns (`Layout.bind`): a day of a busy system has 1.4 million rows.
+Releases append columns, so the same table comes with different ones: a described column that is absent is left out, one
+that is present and not described goes to `counter`, or to `config` if it holds text. Most rows of an export are JSON
+but for the brackets, and are decoded as such, with the types of exactly these columns. A function generated for these
+columns builds the values of a record (`Layout.bind`): a day of a busy system has 1.4 million rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COUNTER = ("section", "instance", "counter", "value", "unit", "kind")
 
 
 class Columns(NamedTuple):
-    """The columns of a dataset that a table fills, in the order of its values, and those that no row may lack."""
+    """The columns of a dataset that a table fills, in the order of its values, and those that every row needs."""
 
     names: tuple[str, ...]
     required: tuple[str, ...]
@@ -48,7 +48,7 @@ class Columns(NamedTuple):
 
 
 class Leftover(NamedTuple):
-    """What no dataset models, and its place in the row."""
+    """A column that no dataset models, and its place in the row."""
 
     place: int
     name: str
@@ -58,7 +58,7 @@ class Leftover(NamedTuple):
 class Layout:
     """One table with certain columns.
 
-    `time` and `numbers` pick the values of a row; `number_places` and `text_places` are the places of such values.
+    `time` and `numbers` pick the values of a row; `number_places` and `text_places` are those of numbers and texts.
     `settings` are texts that no dataset models, `unknown` columns that are not described, `used` fields that fill a
     column of a dataset. `filled` are the columns by dataset. `path` picks the flags of a multipath unit (DSMU, DSIP),
     `ended` is the place of JBSTSF and `seconds` that of INTSEC in the row. `decode` reads the values of a row from a
@@ -85,9 +85,9 @@ class Layout:
     code: CodeType
 
     def typed(self, line: bytes) -> tuple[Any, ...] | None:
-        """Return the values of a line, its numbers converted and in range; None where it is to be looked at closely.
+        """Return the values of a line, its numbers converted and in range; None where the line needs a closer look.
 
-        So is every line that JSON would read otherwise than CSV does, or not at all.
+        A line that JSON would read differently from CSV, or not at all, needs one.
         """
         if b"\\" in line or not line.isascii():
             return None
@@ -98,10 +98,10 @@ class Layout:
             return None if led == line else self.typed(led)
 
     def bind(self, known: Known) -> Convert:
-        """Return the function from a row to its instance, its values by dataset, and those for `counter` in one list.
+        """Return the function from a row to its instance, its values by dataset, and one list of those for `counter`.
 
-        It takes a row whose numbers are converted, the seconds of its interval, and whether it is of a further path of
-        a multipath unit.
+        It takes a row whose numbers are converted, the seconds of its interval, and whether the row is of a
+        further path of a multipath unit.
         """
         namespace: dict[str, Any] = known.functions()
         # No text of the input is in `code`: its variables are named by the place of their column.
@@ -111,7 +111,7 @@ class Layout:
 
 
 def canonical(table: Description, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the columns as the description writes them; a name that stands twice gets `#2`."""
+    """Return the names of the columns as the description writes them; a repeated name gets `#2`."""
     found: dict[str, None] = {}
     for column in columns:
         name = table.named(column) or column.strip().upper() or "_"
@@ -209,7 +209,7 @@ def _body(table: Description, translation: Translation, sites: Mapping[str, str]
     before = list(translation.statements)
     translation.statements.clear()
     if instance is None:
-        raise Unusable(f"expected the columns of {table.instance}, which tell the rows of {table.table} apart")
+        raise Unusable(f"expected the columns of {table.instance}, which distinguish the rows of {table.table}")
     translation.remembered[ast.unparse(ast.parse(table.instance.strip(), mode="eval").body)] = "instance"
     records = [
         (filled.dataset, *record)
@@ -240,7 +240,7 @@ def _required(dataset: str) -> tuple[str, ...]:
 def _record(
     filled: Filled, n: int, translation: Translation, sites: Mapping[str, str]
 ) -> tuple[dict[str, str], str] | None:
-    """Return Python for each column and for the condition; None where a column that no row may lack is not there."""
+    """Return Python for each column and for the condition; None where a column that every row needs is absent."""
     translation.remember = filled.repeat is None
     columns = {name: _numbered(str(expression), n) for name, expression in filled.columns.items()}
     values = {name: translation.value(expression) for name, expression in columns.items()}
@@ -271,7 +271,7 @@ def _led_by_zeros(line: bytes) -> bytes:
 
 
 def _range(field: Described) -> Any:
-    """Return the type of the numbers that a field holds as they are."""
+    """Return the type of a field's numbers that need no repair."""
     return Annotated[float, msgspec.Meta(ge=None if field.signed else 0, lt=field.overflow)]
 
 

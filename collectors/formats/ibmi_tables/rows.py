@@ -1,4 +1,4 @@
-"""Rows of a table into tables of datasets: the engine behind files and SQL alike."""
+"""Converts rows of a table into tables of datasets: the engine behind files and SQL alike."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from counterflow.collectors.text.numbers import Ambiguous, number_of, numbers_of
 from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
-"""An instance whose running counts were not seen for so long begins anew."""
+"""An instance whose running counts were not seen for this long begins anew."""
 _SHOWN = 20
 _MOST_VALUES = 2_000_000
-"""Values that wait for the end of their interval: more would take memory."""
+"""Values that may wait for the end of their interval: more would take too much memory."""
 FOR_UPDATE = "logical_reads_for_update"
 BROUGHT_BY = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) bring it"
 """Db2 Mirror for i: Performance Considerations, 2.2; it names no PTF for other releases, and no name of the column."""
@@ -38,10 +38,10 @@ def read_rows(
     state: dict[str, Any],
     sampled_at: datetime | None = None,
 ) -> Iterator[Record | Table | Reject]:
-    """Yield what the rows of `table` hold; columns are matched by name, values may be text or of any Python type.
+    """Yield the content of the rows of `table`; columns are matched by name, values may be text or of any Python type.
 
     `state` is JSON; it keeps what the next call needs: the preceding sample of running counts, names and boundaries
-    that QAPMJOBWTD and QAPMCONF told, the configuration sent last. `sampled_at` is the time of rows that carry none.
+    from QAPMJOBWTD and QAPMCONF, the configuration sent last. `sampled_at` is the time of rows that carry none.
     The rows of an interval stand together, and the last interval is whole: a `manifest` is written for each.
     """
     try:
@@ -68,9 +68,9 @@ class _Interval(NamedTuple):
 
 
 class _Alike(NamedTuple):
-    """What rows of the open interval with the same length of it have in common, and their values by dataset.
+    """What rows of the open interval that state the same length have in common, and their values by dataset.
 
-    The values of all rows stand in one list: a tuple a row would be one object more for the garbage collector to visit.
+    The values of all rows stand in one list: a tuple per row would give the garbage collector one more object to visit.
     """
 
     envelope: Fields
@@ -80,7 +80,7 @@ class _Alike(NamedTuple):
 class Reader:
     """Turns rows into tables, interval by interval; call `begins` before `row`, and `end` when it returns true.
 
-    Records are of datasets with running counts, whose rows may each be of another length of time, and of `config`.
+    Datasets with running counts, whose rows may differ in their length of time, and `config` become records.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Reader:
         self._stamps: dict[tuple[Any, ...], Stamp | None] = {}
         self._interval: _Interval | None = None
         self._seconds: float | None = None
-        self._last: tuple[Any, ...] | None = None  # what places the rows of the interval in time, as written
+        self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, object, bool]] = []
         self._held_number: str | None = None
         self._alike: dict[float | None, _Alike] = {}
@@ -123,15 +123,15 @@ class Reader:
         self._seen: set[str] = set()
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
-        """When each interval that was read ended, by its number, with its length."""
+        """The end and length of each interval that was read, by its number."""
         self._at: object = None
         self.rejected: list[tuple[Reject, object]] = []
-        """What was returned, with the `place` its row was given; whoever knows what that means clears the list."""
+        """Rejects that were returned, each with the `place` of its row; the caller clears the list."""
 
     # intervals
 
     def begins(self, row: Row) -> bool:
-        """Return whether `row` is of another interval than the rows before it."""
+        """Return whether `row` belongs to another interval than the rows before it."""
         if (self._interval is None and not self._held) or len(row) != len(self.layout.columns):
             return False
         if self.layout.time(row) == self._last:
@@ -146,7 +146,7 @@ class Reader:
         return number != self._interval.number or found.instant != self._interval.instant
 
     def end(self) -> Items:
-        """Return what is left of the interval, now that it is whole, and what was counted in it."""
+        """Return the remaining items of the interval, which is now complete, and its row counts."""
         items: Items = []
         if self._held:
             stamps = [found.instant for row, *_ in self._held if (found := self._place(row)[1])]
@@ -172,9 +172,9 @@ class Reader:
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
-        """Take one row and return what does not wait for the end of its interval.
+        """Take one row and return the items that do not wait for the end of its interval.
 
-        What is wrong in it becomes a reject, and `rejected` adds its `place`.
+        A fault becomes a reject, which `rejected` holds with the row's `place`.
 
         `typed` means that its numbers are converted already, as `Layout.typed` does.
         """
@@ -209,7 +209,7 @@ class Reader:
         return items + self._records(row, typed)
 
     def _is_late(self, number: str | None, found: Stamp, *, ended: bool) -> bool:
-        """Return whether a row is of the interval that was ended last; a job ends before its interval does."""
+        """Return whether a row belongs to the interval that was ended last; a job ends before its interval does."""
         before = self._state.get("ts", {}).get(self.layout.table.table)
         if before is None:
             return False
@@ -229,9 +229,9 @@ class Reader:
         if found.ambiguous:
             detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
-        said: list[str] = self._state.setdefault("without", []) if self._without else []
-        if self._without and self.layout.table.table not in said:
-            said.append(self.layout.table.table)
+        noted: list[str] = self._state.setdefault("without", []) if self._without else []
+        if self._without and self.layout.table.table not in noted:
+            noted.append(self.layout.table.table)
             items.append(self._reject(Reason.COLUMN_MISSING, self._without, "all"))
         held, self._held, self._held_number = self._held, [], None
         for row, self._at, typed in held:
@@ -265,7 +265,7 @@ class Reader:
         return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None
 
     def _envelope(self, seconds: float | None) -> Fields:
-        """Return what every row of the interval carries, or every row of one that lasted so long."""
+        """Return the fields that every row of the interval with this length carries."""
         assert self._interval is not None  # noqa: S101 - open while rows are read
         envelope: Fields = {"ts": self._interval.ts, "system": self._system, "source": SOURCE}
         if seconds is not None and seconds > 0:
@@ -338,7 +338,7 @@ class Reader:
         return items
 
     def _tables(self) -> list[Table]:
-        """Return what waits of the open interval."""
+        """Return the waiting values of the open interval as tables."""
         tables = []
         for envelope, waiting in self._alike.values():
             for dataset, values in waiting.items():
@@ -364,7 +364,7 @@ class Reader:
         return numbers, texts
 
     def _typed(self, row: Row) -> tuple[Row, Mapping[Reason, list[str]]]:
-        """Return the row with its numbers converted and its texts as text, and what was refused of it."""
+        """Return the row with its numbers converted and its texts as text, and the refused fields by reason."""
         layout = self.layout
         refused: dict[Reason, list[str]] = {}
         numbers: Sequence[float | None]
@@ -380,7 +380,7 @@ class Reader:
         return typed, refused
 
     def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
-        """Return the numbers of a row of which some need care: null, a decimal comma, what cannot be kept."""
+        """Return the numbers of a row, some of which need care: null, a decimal comma, a value that is refused."""
         layout = self.layout
         found: list[float | None] = []
         for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
@@ -400,7 +400,7 @@ class Reader:
         return found
 
     def _since_before(self, instance: str, dataset: str, columns: Fields) -> list[Reject]:
-        """Complete a record of running counts with what they were in the preceding sample of the instance."""
+        """Complete a record of running counts with those of the instance's preceding sample."""
         assert self._interval is not None  # noqa: S101 - open while rows are read
         filled = self._filled[dataset]
         now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
@@ -445,7 +445,7 @@ class Reader:
 
 
 def _seconds(written: object) -> float | None:
-    """Return INTSEC as a number, None where it is none."""
+    """Return INTSEC as a number, None where it is not one."""
     try:
         return number_of(written)
     except ValueError:
@@ -465,7 +465,7 @@ def _for_update(table: str, columns: Sequence[str]) -> list[str]:
 
 
 def _without(layout: Layout, named: str | None, found: Sequence[str]) -> str | None:
-    """Return why reads for update are not known beside logical reads, or None where they are."""
+    """Return why reads for update are unknown beside logical reads, or None where they are known."""
     sources = {filled.columns.get("logical_reads") for filled in layout.table.records}
     if sources.isdisjoint(layout.columns) or (named is not None and named.strip().upper() in layout.columns):
         return None

@@ -19,9 +19,9 @@ _PIVOT = 70
 
 
 class Stamp(NamedTuple):
-    """The end of an interval, and its length where that is known from elsewhere than its rows.
+    """The end of an interval, and its length where another source than its rows gives it.
 
-    `ambiguous` means that it is one of two instants that nothing decides between: the hour that clocks repeat.
+    `ambiguous` means that the time lies in the hour that clocks repeat, and nothing decides between its two instants.
     """
 
     instant: datetime
@@ -32,7 +32,7 @@ class Stamp(NamedTuple):
 def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None, order: str | None = None) -> Stamp | None:
     """Return the time that the columns of a row state, None where they state none; `after` is the interval before.
 
-    `order` is that of dates which do not say it themselves.
+    `order` is that of dates which leave it open.
 
     Raises
     ------
@@ -45,14 +45,14 @@ def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None, or
         return Stamp(*to_utc(local_time(local, order).replace(microsecond=0), zone, after))
     if local := values.get("DTETIM"):
         century = str(values.get("DTECEN") or values.get("DTCEN") or "").strip()
-        of_label = not str(local).strip().isdecimal()  # a heading `Date-Time` does not tell which of the two it is
+        of_label = not str(local).strip().isdecimal()  # the heading `Date-Time` may stand for either
         found = local_time(local, order).replace(microsecond=0) if of_label else _dtetim(str(local), century)
         return Stamp(*to_utc(found, zone, after))
     return None
 
 
 def _dtetim(text: str, century: str) -> datetime:
-    text = text.strip().zfill(12)  # a spreadsheet takes leading zeros for nothing
+    text = text.strip().zfill(12)  # a spreadsheet drops leading zeros
     if not (len(text) == 12 and text.isascii() and text.isdigit()):
         raise ValueError(f"expected DTETIM as yymmddhhmmss, found {text[:40]!r}")
     parts = [int(text[at : at + 2]) for at in range(0, 12, 2)]

@@ -8,7 +8,7 @@ SOURCE = "ibmi_tables"
 
 
 class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """Nothing of the table can be read with what is known, for `reason`."""
+    """Nothing of the table can be read with the facts at hand, for `reason`."""
 
     def __init__(self, detail: str, reason: Reason = Reason.BAD_HEADER) -> None:
         """Keep the reason."""
@@ -29,7 +29,7 @@ def system(context: Context) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text without the blanks it is padded with, bytes in hexadecimal, None for none."""
+    """Return a text without its padding blanks, bytes in hexadecimal, None for no value."""
     if value is None or isinstance(value, str):
         return value.strip() if value else None
     if isinstance(value, bytes | bytearray | memoryview):

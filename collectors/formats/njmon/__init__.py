@@ -1,4 +1,4 @@
-"""njmon: one JSON object a sample, in an array (v25) or one a line (newer), or the lines of nimon; whole or growing."""
+"""njmon: one JSON object per sample, in an array (v25) or one per line (newer), or nimon's lines; whole or growing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Njmon:
         return is_njmon(head) or is_nimon(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every whole sample; what is damaged becomes a reject, and the next sample is read."""
+        """Yield the records of every whole sample; a damaged one becomes a reject, and the next is read."""
         state = NjmonState(**position.state) if position else NjmonState()
         offset, line = (position.byte_offset, position.line) if position else (0, 1)
         if is_nimon(read_head(stream)):

@@ -1,9 +1,9 @@
 """What nimon writes: the sections of njmon as lines of InfluxDB, gathered to samples.
 
-A section is a measurement (`cpu_total,host=a user=1.5`), and each thing within a section has a line of its own with
-its name as a tag (`disks,host=a,disk_name=sda busy=2.1`; the measurement without its `s`, and `_name`).
-A sample ends where one of its lines comes again. Its time is that of its section `timestamp`, else the one at the end
-of a line (ns since 1970), else the one that the reader is told.
+A section is a measurement (`cpu_total,host=a user=1.5`). Each object within a section has a line of its own, with its
+name in a tag (`disks,host=a,disk_name=sda busy=2.1`; the measurement without its `s`, and `_name`).
+A sample ends where one of its series repeats. Its time is that of its section `timestamp`, else the one at the end
+of a line (ns since 1970), else the one that the caller gives.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BOOLEANS = {"t": True, "true": True, "f": False, "false": False}
 
 
 class Written(NamedTuple):
-    """The lines of one sample as one object, as njmon writes it, and those that are not understood."""
+    """The lines of one sample as one object, as njmon writes it, and the lines that cannot be read."""
 
     tree: dict[str, Any]
     first: Line
@@ -47,8 +47,8 @@ def is_nimon(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-def samples(stream: BinaryIO, offset: int, line: int, told: datetime | None) -> Iterator[Written]:
-    """Yield sample by sample from `offset`, which stands in line `line`; `told` is the time of one that has none."""
+def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) -> Iterator[Written]:
+    """Yield each sample from `offset`, which stands in line `line`; `given` is the time of a sample without one."""
     tree: dict[str, Any] = {}
     seen: set[str] = set()
     refused: list[tuple[Line, Reason]] = []
@@ -57,7 +57,7 @@ def samples(stream: BinaryIO, offset: int, line: int, told: datetime | None) -> 
         found = _LINE.fullmatch(read.data.decode(errors="replace")) if read.data.strip() else None
         series = found["series"] if found else ""
         if first and last and (series in seen or read.end - first.offset > MAX_SAMPLE):
-            yield Written(_timed(tree, told), first, last, refused, False)
+            yield Written(_timed(tree, given), first, last, refused, False)
             tree, refused, first = {}, [], None
             seen.clear()
         first, last = first or read, read
@@ -67,11 +67,11 @@ def samples(stream: BinaryIO, offset: int, line: int, told: datetime | None) -> 
             fault = read.fault if read.fault is Reason.LINE_TOO_LONG else Reason.UNKNOWN_LINE
             refused.append((read, fault or Reason.UNKNOWN_LINE))
     if first and last:
-        yield Written(_timed(tree, told), first, last, refused, True)
+        yield Written(_timed(tree, given), first, last, refused, True)
 
 
 def _add(tree: dict[str, Any], line: re.Match[str]) -> bool:
-    """Put a line in its place; return False where a value is none of InfluxDB's."""
+    """Add a line to the tree; return False where a value is not one of InfluxDB's."""
     fields = {_plain(name): _value(value) for name, value in _FIELD.findall(line["fields"])}
     if None in fields.values():
         return False
@@ -88,15 +88,15 @@ def _add(tree: dict[str, Any], line: re.Match[str]) -> bool:
     return True
 
 
-def _timed(tree: dict[str, Any], told: datetime | None) -> dict[str, Any]:
+def _timed(tree: dict[str, Any], given: datetime | None) -> dict[str, Any]:
     stamp = tree.setdefault("timestamp", {})
-    if told and not stamp.get("UTC") and not stamp.get("datetime"):
-        stamp["UTC"] = told.isoformat()
+    if given and not stamp.get("UTC") and not stamp.get("datetime"):
+        stamp["UTC"] = given.isoformat()
     return tree
 
 
 def _value(text: str) -> Any:
-    """Return the value of a field, None where it is none."""
+    """Return the value of a field, None where the text is not one."""
     if text.startswith('"'):
         return _plain(text[1:-1])
     if text.lower() in _BOOLEANS:

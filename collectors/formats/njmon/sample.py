@@ -30,10 +30,10 @@ _REBOOT_S = 60
 
 @dataclass
 class NjmonState:
-    """What a sample's records need of the samples before it: JSON values, written with every commit.
+    """State carried over from earlier samples: JSON values, written with every commit.
 
     `counted` are the cumulative counters of the preceding sample, `config` a digest of each section's configuration
-    as it was published last, `open` means that the file stands inside its array of samples.
+    as it was published last, `open` means that the array of samples has not been closed yet.
     """
 
     system: str | None = None
@@ -67,10 +67,10 @@ class UnusableSampleError(ValueError):
 
 
 def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
-    """Return the sample, and by reason what had to be repaired in it.
+    """Return the sample, and the repairs to it by reason.
 
-    A key that stands twice, as the recorder writes it for two mounts of a device or two processes of a command, is
-    kept a second time as `key#2`. What C prints for a quotient of zeros (`nan`, `inf`) is read as null.
+    A repeated key, as the recorder writes it for two mounts of a device or two processes of a command, is kept as
+    `key#2`. `nan` and `inf`, as C prints a quotient of zeros, are read as null.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> Tree:
 
 
 def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> Iterator[Item]:
-    """Yield the records of a sample and what is wrong in it; `state` is that of the sample before and is updated.
+    """Yield the records and rejects of a sample; `state` comes from the sample before and is updated.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def _instant(stamp: Mapping[str, Any], zone: tzinfo) -> datetime:
 def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None) -> float | None:
     """Return the length of the interval that the rates of a sample cover.
 
-    Newer versions write it. Else it is the time since the sample before, if that is in the file; the recorder waits
+    Newer versions write it. Otherwise it is the time since the sample before, if the file has that; the recorder waits
     its interval, at most a minute, before its first sample.
     """
     elapsed, wait = _number(stamp.get("elapsed")), _number(stamp.get("snapshot_seconds"))
@@ -247,7 +247,7 @@ def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
     return envelope
 
 
-# what does not change often
+# configuration
 
 
 def _config(leaves: Mapping[str, list[Leaf]], state: NjmonState, envelope: Fields) -> Iterator[Record]:
@@ -289,7 +289,7 @@ def _leaves(node: Any, within: str | None = None) -> list[Leaf]:
     return found
 
 
-# what is measured
+# measurements
 
 
 def _measured(
@@ -299,7 +299,7 @@ def _measured(
     preceding: Mapping[str, float],
     refused: Refused,
 ) -> Iterator[tuple[str, Fields | None]]:
-    """Yield dataset and columns of every row; no columns for a section that is there and empty."""
+    """Yield dataset and columns of every row; None as columns registers a dataset whose section may be empty."""
     used: dict[str, set[str]] = {}
     if "cpu_total" in tree or "cpus" in tree:
         used["cpu_total"] = used["cpus"] = {name for names in key.CPU.values() if len(names) == 1 for name in names}
@@ -439,7 +439,7 @@ def _amounts(
 
 
 def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bool = False) -> float | None:
-    """Return a number that can be kept; note why another cannot. What is no number at all is no figure."""
+    """Return a number that can be kept; note why any other is refused. A value of another type is no figure."""
     number = _number(value)
     if number is None:
         if type(value) in (int, float):

@@ -40,14 +40,14 @@ class Piece(NamedTuple):
 
 
 def is_njmon(head: bytes) -> bool:
-    """Return whether a sample begins in `head`; those of sadf look alike, and are within another object."""
+    """Return whether a sample begins in `head`; those of sadf look alike, but lie within another object."""
     return _START.search(head) is not None and not _OF_SADF.match(head)
 
 
 def pieces(stream: BinaryIO, offset: int = 0, line: int = 1, *, complete: bool = True) -> Iterator[Piece]:
     """Yield the file from `offset`, which stands in line `line`, piece by piece without a gap.
 
-    Where it is not `complete`, a string that does not end yet may hold any braces.
+    Unless the file is `complete`, a string without an end may still hold any braces.
     """
     stream.seek(offset)
     window = _Window(stream, offset, line, complete)
@@ -97,7 +97,7 @@ def _sample(window: _Window) -> Piece:
 
 
 class _Window:
-    """The part of the file that is being looked at; `data` begins at `offset` in line `line`."""
+    """The part of the file under examination; `data` begins at `offset` in line `line`."""
 
     def __init__(self, stream: BinaryIO, offset: int, line: int, complete: bool) -> None:
         self.stream, self.offset, self.line, self.complete = stream, offset, line, complete

@@ -17,28 +17,28 @@ SECTION = re.compile(rb"[A-Za-z][A-Za-z0-9_+-]*")
 
 
 _HELD_ITEMS = 20_000
-"""So many items are held until a position covers them; of data that is read to its end, more are yielded before."""
+"""Items that are held until a position covers them; where data is read to its end, more are yielded earlier."""
 
 
 class Account:
-    """Items in the order in which they were found; a reject has the place, system and snapshot it was met in.
+    """Items in the order in which they were found; a reject has the place, system and snapshot of its fault.
 
-    Items are held until a position covers them: a reader who stops anywhere has nothing that would come again.
+    Items are held until a position covers them: a reader that stops anywhere has received none that would be repeated.
     """
 
     def __init__(self, complete: bool) -> None:
         """Begin without items; `complete` data is read to its end."""
         self.whole: list[Item] = []
-        """What may be yielded."""
+        """Items that may be yielded."""
         self.items: list[Item] = []
-        """What no position covers yet."""
+        """Items that no position covers yet."""
         self._complete = complete
         self.system: str | None = None
         self.snapshot = Snapshot(0, "", None, None)
         self.noted: set[str] = set()
 
     def cover(self, position: Position) -> None:
-        """Let go what is before `position`."""
+        """Release the items before `position`."""
         self.whole += self.items
         self.whole.append(position)
         self.items = []
@@ -53,7 +53,7 @@ class Account:
         section: str | None = "",
         snapshot: bytes | None = None,
     ) -> None:
-        """Report what is wrong with a line; its bytes go along unless all of it is kept."""
+        """Report what is wrong with a line; its bytes are attached unless all of it is kept."""
         if section == "":
             first = line.data.partition(b",")[0]
             section = text(first) if SECTION.fullmatch(first) else None
@@ -78,7 +78,7 @@ class Account:
         )
 
     def once(self, key: str, line: Line, reason: Reason, detail: str) -> None:
-        """Report what is true of every such line of the recording where it is met first."""
+        """Report a fault that all such lines of the recording share, only at the first of them."""
         if key not in self.noted:
             self.noted.add(key)
             self.reject(line, reason, detail, "all")
@@ -93,7 +93,7 @@ class Account:
             self.reject(line, Reason.CUT_LINE, "the data ends within this line")
 
     def encoding(self, line: Line) -> None:
-        """Say so where the text of a line is not UTF-8."""
+        """Report a line whose text is not UTF-8."""
         try:
             line.data.decode()
         except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Columns of `disk` from the sections of disks and disk groups, each of whose rows is a column already."""
+"""Columns of `disk` from the sections of disks and disk groups, whose rows are columns already."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _below(batches: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> di
 
 
 def _merged(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """Return one row a device where sections list the same devices in different orders; the last value stands."""
+    """Return one row per device where sections list the same devices in different orders; the last value stands."""
     places: dict[str, list[int]] = {}
     for at, name in enumerate(columns["disk"]):
         places.setdefault(name, []).insert(0, at)

@@ -1,4 +1,4 @@
-"""Facts of a whole recording: the AAA facts and the header of every section, and what they make of each column."""
+"""Facts of a whole recording: the AAA facts and the header of every section, and the meaning they give each column."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Layout:
 
 
 class ProcessLayout(NamedTuple):
-    """How a TOP row is read: so many fields `before` and `after` its command, and what they are.
+    """How a TOP row is read: the number of fields `before` and `after` its command, and their meaning.
 
     `numeric_after` and `text` name fields after the command by position; `names` and `measures` are those of all
-    numeric fields in order; `unmeasured` are those that no column of `job` holds.
+    numeric fields in order; `unmeasured` are the fields that no column of `job` holds.
     """
 
     before: int
@@ -107,7 +107,7 @@ class Facts:
 
     @property
     def os(self) -> str:
-        """Whose meaning the sections have: AIX (VIOS too) or Linux."""
+        """The system that defines the sections: AIX (VIOS too) or Linux."""
         values = self.values
         aix = (
             "AIX" in values or "VIOS" in values or values.get("build") == "AIX" or "topas" in values.get("progname", "")
@@ -157,7 +157,7 @@ class Header:
 
 
 class Headers:
-    """The headers in force, with their layouts; a header that comes again replaces the former."""
+    """The headers in force, with their layouts; a repeated header replaces the former."""
 
     def __init__(self, facts: Facts, table: Mapping[str, Header] | None = None) -> None:
         """Hold the headers of the recording that `facts` describe."""
@@ -191,7 +191,7 @@ class Headers:
 
     @cached_property
     def topology(self) -> dict[str, topology.Device]:
-        """What the devices of all DISK sections stand for."""
+        """What each device of the DISK sections is."""
         names = {
             name
             for section, header in self.table.items()
@@ -218,7 +218,7 @@ class Headers:
         known = self.topology
         if layout.is_group:
             return [(f"group:{name}" if name in known else name, "group", False) for name in layout.names]
-        if not known.keys() >= set(layout.names):  # the header of a row that was read was replaced since
+        if not known.keys() >= set(layout.names):  # the header of an earlier row was replaced since
             known = topology.devices({*known, *layout.names}, self.system)
         return [(name, known[name].device_type, known[name].leaf) for name in layout.names]
 
@@ -230,7 +230,7 @@ class Headers:
     def base(self, section: str) -> str:
         """Return the section without the number of a continuation.
 
-        It is one where the section without digits has the same title: DISKREAD1, but not CPU001 or NFSCLIV2.
+        A section is a continuation where the one without digits has the same title: DISKREAD1, not CPU001 or NFSCLIV2.
         """
         match = _CONTINUED.fullmatch(section)
         if match is None:
@@ -251,7 +251,7 @@ class Headers:
             base in semantics.GROUP_TIMES and self.group_times_per_second is None
         )
         if (is_disk or is_group) and len(set(names)) == len(names) and all(names):
-            # a group may have the name of a disk: their lists are never one
+            # a group may have the name of a disk: their lists stay apart
             group = self._groups.setdefault((*names, "DG"[: 2 * is_group]), len(self._groups))
             return Layout(base, names, group=group, is_group=is_group)
         if base in semantics.LINKS:
@@ -307,7 +307,7 @@ class Headers:
 
 
 def _unique(cells: list[Cell]) -> tuple[Cell | None, ...]:
-    """Leave out the columns without a name, and those that name what a column before them named."""
+    """Leave out the columns without a name, and those that repeat the place of an earlier column."""
     seen: set[tuple[str, tuple[str, ...], str]] = set()
     kept: list[Cell | None] = []
     for cell in cells:

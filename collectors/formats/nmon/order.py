@@ -1,7 +1,7 @@
 """Files in the order of the recorder, and files that were sorted (nmon reference: 1.1, 1.5 item 7).
 
-The recorder's own advice is to sort a recording before it goes into a spreadsheet. Then all stamps come last. Such a
-file is read through an index of its rows, snapshot by snapshot, and gives the records of the file it was made from.
+The recorder's own advice is to sort a recording before it goes into a spreadsheet. Then all stamps come last. A sorted
+file is read through an index of its rows, snapshot by snapshot, and yields the records of the file it was made from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from counterflow.collectors.text.lines import BOM, Line, read_head, read_lines, 
 Lines = Callable[..., Iterator[Line]]
 
 _ROW_BYTES = 4096
-"""Read at a time where rows are fetched one by one: most are shorter."""
+"""Bytes read at a time where rows are fetched one by one: most rows are shorter."""
 
 
 def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
@@ -27,7 +27,7 @@ def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iter
     lines = with_commas if _has_semicolons(stream) else read_lines
     in_order = "sorted" not in state if position else is_in_order(lines(stream))
     if not in_order and not context.complete:
-        return  # a growing file is in order: this one is not all there, or has only begun
+        return  # a growing file is in order: this one is incomplete, or has only begun
     if in_order is False:
         yield from _sorted(stream, lines, context, state)
         return
@@ -92,7 +92,7 @@ def _sorted(stream: BinaryIO, lines: Lines, context: Context, state: dict[str, A
             continue
         for line in _rows(stream, lines, stamps.get(number), index.get(number)):
             if line.fault is Reason.REPEATED_BLOCK:
-                parser.refuse(line, line.fault, "two recordings were sorted together: whose row is it?", number)
+                parser.refuse(line, line.fault, "two recordings were sorted together: either may own this row", number)
             else:
                 parser.feed(line)
         if parser.settle():
@@ -104,7 +104,7 @@ def _sorted(stream: BinaryIO, lines: Lines, context: Context, state: dict[str, A
 
 
 def _without_positions(items: list[Item]) -> Iterator[Item]:
-    """Yield the items without the places in the order of the recorder, which are none in a sorted file."""
+    """Yield the items without the parser's positions, which do not apply to a sorted file."""
     return (item for item in items if not isinstance(item, Position))
 
 

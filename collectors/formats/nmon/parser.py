@@ -26,14 +26,14 @@ _STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?),(\d{1,2}-[^
 _TRAILERS = (b"AVM-IN-MB", b"NO-PBUF-COUNT", b"NO-PSBUF-COUNT", b"NO-JFS2-FSBUF-COUNT")
 _AAA_TABLES = ("x86", "ARM", "POWER")
 _OF_A_HEADER = ("command", "version", "build", "AIX", "VIOS", "OS", "host", "user", "runname", "interval", "snapshots")
-"""What a recorder writes once, before its first snapshot: later it is of another recording."""
+"""Keys that a recorder writes once, before its first snapshot: a later one is of another recording."""
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\(none\)|\(null\)|hostname|localhost(?:\.localdomain)?", re.IGNORECASE)
-"""What stands where the name of a system was taken out, or never given."""
+"""Texts that replace the name of a system that was taken out, or never given."""
 
 _HELD_CONFIG = 2000
-"""So many configuration lines are held before the first snapshot; then they are yielded."""
+"""Configuration lines that are held before the first snapshot; beyond this they are yielded."""
 _HELD_SNAPSHOTS = 3
-"""So many snapshots without a stamp wait for the next stamp; older ones are refused."""
+"""Snapshots without a stamp that wait for the next stamp; older ones are refused."""
 _LINUX_FIRST_S = 1.0
 """The first snapshot of Linux nmon covers the second for which it sleeps before its first row."""
 
@@ -57,7 +57,7 @@ class CutStamp:
 
 
 class Parser:
-    """State of one parse: `feed` takes lines, `finish` ends the last snapshot, `take` gives what may be yielded."""
+    """State of one parse: `feed` takes lines, `finish` ends the last snapshot, `pop_whole` returns whole items."""
 
     def __init__(self, context: Context, state: dict[str, Any] | None = None) -> None:
         """Begin a recording, or go on from the state of a position."""
@@ -143,13 +143,13 @@ class Parser:
         self._account.reject(line, reason, detail, snapshot=b"T%04d" % number)
 
     def pop_whole(self) -> list[Item]:
-        """Return what is whole since the last call."""
+        """Return the items completed since the last call."""
         items = self.whole.copy()
         self.whole.clear()
         return items
 
     def settle(self) -> bool:
-        """End the open snapshot where no other line belongs to it; not while one waits for the next stamp."""
+        """End the open snapshot, to which no line belongs any more; return False while another waits for a stamp."""
         if self._unstamped:
             return False
         self._end(0, 0)
@@ -168,7 +168,7 @@ class Parser:
         self._end(end, number)
 
     def _no_data(self, place: Line) -> None:
-        """Report a recording that ends at `place` and has a header alone."""
+        """Report a recording that ends at `place` and has only a header."""
         if self._facts.values and not self._refused and not self._account.noted & {"cut", "rows"}:
             self._account.noted.add("cut")
             planned = f" of {self._facts.snapshots} planned" if self._facts.snapshots is not None else ""
@@ -205,14 +205,14 @@ class Parser:
 
     def _host(self, line: Line, name: str) -> None:
         """Take the name of the system that the recording states."""
-        told = self._context.system
+        configured = self._context.system
         self._first_host = self._first_host or name
         self._account.system = self._system
-        if told is None and _PLACEHOLDER.fullmatch(name):
+        if configured is None and _PLACEHOLDER.fullmatch(name):
             detail = f"`{name}` is no name of one system: others may have it too; name it (system)"
             self._account.reject(line, Reason.BAD_HEADER, detail, "all", section="AAA")
-        if told is not None and name != self._first_host:
-            detail = f"`{told}` names {self._first_host}; {name} is another system, kept under its own name"
+        if configured is not None and name != self._first_host:
+            detail = f"`{configured}` names {self._first_host}; {name} is another system, kept under its own name"
             self._account.reject(line, Reason.RESTARTED, detail, "all", section="AAA")
 
     def _bbb(self, line: Line, section: bytes, rest: bytes) -> None:
@@ -247,7 +247,7 @@ class Parser:
             return
         self._reader.use(Headers(self._facts, self._reader.headers.table))
         run_id = self._facts.boot_id()
-        if run_id is None or run_id != self._run_id:  # else the same recording once more: its snapshots are known
+        if run_id is None or run_id != self._run_id:  # else it is the same recording again, whose snapshots are known
             self._number, self._instant = 0, None
         self._run_id = run_id
         if (start := self._facts.start()) is not None and self._instant is None:
@@ -286,8 +286,9 @@ class Parser:
 
     @property
     def _system(self) -> str | None:
-        told, host = self._context.system, self._facts.values.get("host")
-        return host if told and host and self._first_host not in (None, host) else told or self._facts.system
+        configured, host = self._context.system, self._facts.values.get("host")
+        is_another = configured and host and self._first_host not in (None, host)
+        return host if is_another else configured or self._facts.system
 
     # stamps
 
@@ -314,7 +315,7 @@ class Parser:
         return (instant - self._snapshot.instant).total_seconds()
 
     def _open(self, line: Line, tag: bytes, local: datetime) -> None:
-        """Begin the snapshot `tag`; what was open before is whole."""
+        """Begin the snapshot `tag`; the one before it is complete."""
         self._begin()
         if self._refused:
             return
@@ -352,18 +353,18 @@ class Parser:
             return _LINUX_FIRST_S if number == 1 and self._facts.os == "Linux" else nominal
         length = stamps.interval(self._instant, instant, number - self._number, nominal)
         if length.note is not None:
-            said = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
-            self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {said}", "all")
+            shown = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
+            self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {shown}", "all")
         return length.seconds
 
     def _finish_snapshot(self, line: Line, *, lent: bool = False) -> None:
-        """Yield what is open; the data goes on with `line`, whose own time it has where that is `lent`."""
+        """Release the open snapshot, before `line`; `lent` means that it has its time from that line."""
         self._close(line.offset, line.number - 1, lent=lent)
 
     def _close(self, end: int, number: int, *, lent: bool = False) -> None:
-        """Yield what is open; the data goes on at `end`, after line `number`."""
+        """Release the open snapshot; the data goes on at `end`, after line `number`."""
         self._end_snapshot()
-        if lent:  # the line would come after itself, when it is read again from here
+        if lent:  # else the line would follow itself when it is read again from here
             self._snapshot.instant = None
         self._account.cover(Position(end, number, self.state()))
 
@@ -387,7 +388,7 @@ class Parser:
     # snapshots without a stamp
 
     def _belongs(self, line: Line, tag: bytes) -> bool:
-        """Return whether a row is one of the open snapshot; else deal with it."""
+        """Return whether a row belongs to the open snapshot; otherwise hold it for another or reject it."""
         if tag == self._tag:
             return True
         self._account.noted.add("rows")
@@ -414,7 +415,7 @@ class Parser:
         return False
 
     def _reopen_by_cut_stamp(self, tag: bytes, number: int) -> bool:
-        """Begin the snapshot by the rest of its ZZZZ line, where that certainly is one."""
+        """Begin the snapshot from the rest of its ZZZZ line, where it certainly is one, and return whether it is."""
         cut, self._cut = self._cut, None
         if cut is None:
             return False
@@ -433,16 +434,16 @@ class Parser:
                 detail = f"the ZZZZ line of {tag.decode()} lost its beginning; its time is whole and fits the interval"
                 self._account.reject(cut.line, Reason.STAMP_MISSING, detail, "all", section="ZZZZ")
                 return True
-        self._account.reject(cut.line, Reason.LOST_TAG, "a stamp without the snapshot it is of")
+        self._account.reject(cut.line, Reason.LOST_TAG, "a stamp without its snapshot")
         return False
 
     def _drop_cut(self) -> None:
         if self._cut is not None:
             line, self._cut = self._cut.line, None
-            self._account.reject(line, Reason.LOST_TAG, "a stamp without the snapshot it is of")
+            self._account.reject(line, Reason.LOST_TAG, "a stamp without its snapshot")
 
     def _place_lost(self, line: Line, number: int, instant: datetime) -> None:
-        """Give the snapshots that wait the stamps between their neighbours, or refuse them."""
+        """Give the waiting snapshots stamps between those of their neighbours, or refuse them."""
         lost, self._unstamped = self._unstamped, []
         if lost:
             self._end_snapshot()
@@ -462,7 +463,7 @@ class Parser:
             for row in one.lines:
                 self.feed(row)
             self._end_snapshot()
-        if lost:  # lines after theirs were read already, so nothing before them all is a place to resume at
+        if lost:  # lines after theirs were read already, so only the place behind them all can be resumed at
             self._account.cover(Position(line.offset, line.number - 1, self.state()))
 
     def _refuse_unstamped(self, *which: Unstamped) -> None:
@@ -498,7 +499,7 @@ class Parser:
             self._join(line)
         self._reader.set_header(text(section), text(title), names(rest))
 
-    # rows that name their snapshot in ways of their own
+    # rows that name their snapshot in their own ways
 
     def _top(self, line: Line, rest: bytes) -> None:
         pid, _, more = rest.partition(b",")
@@ -530,7 +531,7 @@ class Parser:
     # state of a position
 
     def state(self) -> dict[str, Any]:
-        """Return what `__init__` needs to go on after everything that was finished."""
+        """Return the state from which `__init__` goes on after everything that was finished."""
         headers = self._reader.headers
         version = headers, headers.changes, len(self._facts.values)
         if version != self._packed_version:

@@ -1,8 +1,8 @@
-"""Which rows of LPAR hold what they claim (nmon reference: 1.3, 1.5 item 1).
+"""Checks whether rows of LPAR hold what their columns name (nmon reference: 1.3, 1.5 item 1).
 
 Recorders on AIX lose a value of this row now and then, and every value after it moves under the name of its neighbour.
 nmon on Linux divides the growth of counters by the interval. Where it has not read them before its first snapshot, that
-growth is all since boot.
+growth covers all the time since boot.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _ROUNDING_PCT = 0.1
 _CLOCK = 1.05
 """Clock and counters are read one after the other: 50 ms of the second that a first snapshot covers."""
 _ABOVE_BUSY = 0.1
-"""What each virtual processor may consume while its threads count as idle."""
+"""Cores that each virtual processor may consume while its threads count as idle."""
 
 Row = Mapping[str, float | None]
 
@@ -29,10 +29,10 @@ def is_in_place(row: Row) -> bool:
 
 
 def beyond(row: Row, cpu: Row) -> str | None:
-    """Return why a partition of Linux cannot have consumed PhysicalCPU in a snapshot, or None where it can have.
+    """Return why a partition of Linux cannot have consumed PhysicalCPU in a snapshot, or None where it can.
 
-    It can have its virtual processors; its entitlement, if capped; and what its logical processors were not idle by
-    `cpu`, the row of CPU_ALL in the same snapshot. What is not recorded sets no limit.
+    The limits are its virtual processors; its entitlement, if capped; and the busy share of its logical processors by
+    `cpu`, the row of CPU_ALL in the same snapshot. A figure that is not recorded sets no limit.
     """
     consumed, virtual = row.get("PhysicalCPU"), row.get("partition_active_processors")
     if consumed is None or not virtual:
@@ -50,7 +50,7 @@ def beyond(row: Row, cpu: Row) -> str | None:
 
 
 def _proved(row: Row) -> bool | None:
-    """Return whether a row keeps what was found true of every real one, or None where it cannot be decided.
+    """Return whether a row keeps the sums that every real row was found to keep, or None where that is undecidable.
 
     VP_* add up to PhysicalCPU / virtualCPUs, and usedPoolCPU% is PhysicalCPU / poolCPUs.
     """

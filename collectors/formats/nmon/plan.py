@@ -1,4 +1,4 @@
-"""Which value of a snapshot fills which row of which column: worked out once for the sections that it has."""
+"""The row and column that each value of a snapshot fills: worked out once for the sections that it has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS = {
     "pool": ("pool",),
     "link": ("link_type", "link"),
 }
-"""What the key of a cell fills, by dataset; a counter has a row of its own."""
+"""The columns that the key of a cell fills, by dataset; a counter has a row of its own."""
 
 
 class Measured(NamedTuple):
@@ -33,7 +33,7 @@ class Plan:
     """Where the values of rows with these layouts go; `values` are those that `flat` returns of the rows."""
 
     def __init__(self, layouts: Sequence[Layout]) -> None:
-        """Work it out."""
+        """Work out the plan."""
         self.layouts = layouts
         rows: dict[str, dict[tuple[str, ...], int]] = {dataset: {} for dataset in KEYS}
         places: dict[str, dict[tuple[str, float, bool, int], dict[int, int]]] = {dataset: {} for dataset in KEYS}
@@ -45,7 +45,7 @@ class Plan:
                 counters.append((cell, at))
                 continue
             row = rows[cell.dataset].setdefault(cell.key, len(rows[cell.dataset]))
-            again = 0  # a second figure for the same place stands where it is there
+            again = 0  # a second figure for the same place replaces the first where it is present
             while row in places[cell.dataset].setdefault((cell.column, cell.factor, cell.rate, again), {}):
                 again += 1
             places[cell.dataset][cell.column, cell.factor, cell.rate, again][row] = at
@@ -88,10 +88,10 @@ class Plan:
 
 
 class Plans:
-    """The plan of the last snapshot: those of a recording mostly have the same sections."""
+    """The plan of the last snapshot: the snapshots of a recording mostly have the same sections."""
 
     def __init__(self) -> None:
-        """Begin with a plan of nothing."""
+        """Begin with an empty plan."""
         self._last = Plan([])
 
     def of(self, layouts: Sequence[Layout]) -> Plan:
@@ -103,7 +103,7 @@ class Plans:
 
 
 def _counter_keys(cells: Iterable[Cell]) -> Columns:
-    """Return what stands beside the values of counters."""
+    """Return the columns beside the values of counters."""
     names = "section", "instance", "counter", "unit", "kind"
     return _columns(names, [(*cell.key, cell.column, *cell.unit) for cell in cells])
 

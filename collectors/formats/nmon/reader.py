@@ -20,14 +20,14 @@ _UTILISATION = re.compile(rb"CPUUTIL(\d+)")
 
 
 class Reader:
-    """Reads rows into `snapshot` by `headers`; what is wrong with them goes to the account."""
+    """Reads rows into `snapshot` by `headers`; their faults go to the account."""
 
     def __init__(self, headers: Headers, account: Account) -> None:
         """Read by `headers`."""
         self.headers = headers
         self.snapshot = Snapshot(0, "", None, None)
         self.layouts: dict[bytes, Layout] = {}
-        """Layouts of the sections that had a row, by their bytes."""
+        """Layouts of the sections that had a row, by the bytes of their names."""
         self.shifted = False
         """Whether rows of CPUUTIL count from 000 and their headers from 001."""
         self._account = account
@@ -89,7 +89,7 @@ class Reader:
             rows[section] = row
 
     def _checked(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row | None:
-        """Return the row without the values that cannot be, or None where that is all of it."""
+        """Return the row without its impossible values, or None where no value can be trusted."""
         if layout.percentages and not any(numbers[:5]):
             detail = "all zero: the recorder's own check of its counters failed"
             self._account.reject(line, Reason.NEGATIVE_DELTA, detail, "part")
@@ -109,7 +109,7 @@ class Reader:
         return Row(layout, numbers, gaps)
 
     def _since_start(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row:
-        """Return the first row of LPAR on Linux, without what must be since boot."""
+        """Return the first row of LPAR on Linux, without the figures that must cover the time since boot."""
         cpu = self.snapshot.rows.get(b"CPU_ALL")
         of_cpu = dict(zip(cpu.layout.names, cpu.values, strict=False)) if cpu else {}
         row = dict(zip(layout.names, numbers, strict=True))
@@ -157,7 +157,7 @@ class Reader:
             self._account.reject(line, reason, "; ".join(details[:5]) + more, "part")
 
     def finish(self) -> None:
-        """Read what had to wait for the other rows of the snapshot.
+        """Read the rows of CPUUTIL, which had to wait for the other rows of the snapshot.
 
         nmon 16n numbers the headers of CPUUTILnnn from 001 and the rows from 000.
         """
@@ -186,7 +186,7 @@ class Reader:
                 self._account.reject(line, Reason.NO_HEADER, "TOP has no header that names its columns")
                 return
             layout = self._processes = process_layout(header.names, self.headers.system)
-        # what is around the command is not text, so a command may hold commas
+        # the fields around the command hold no commas, so the command may
         before = fields.split(b",", layout.before)
         after = before.pop().rsplit(b",", layout.after) if len(before) > layout.before else []
         if len(after) != layout.after + 1:

@@ -1,4 +1,4 @@
-"""A numeric row once it was read, and the amounts made of its values."""
+"""A numeric row after it was read, and the amounts computed from its values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from counterflow.collectors.formats.nmon.headers import Layout
 Values = Sequence[float | None]
 
 _DECIMALS = 1000.0
-"""Amounts are kept to three decimals: no figure of a recording has more, times its interval."""
+"""Amounts are kept to three decimals: no figure of a recording has more when multiplied by its interval."""
 
 
 class Row(NamedTuple):
@@ -22,9 +22,9 @@ class Row(NamedTuple):
 
 
 def amounts(values: Values, factor: float, *, gaps: bool = True) -> Values:
-    """Return values times `factor`, rounded; without `gaps` none is missing. Neither is negative.
+    """Return values times `factor`, rounded; without `gaps` none is missing. Values and factor are not negative.
 
-    Beside 1.5 * 2^52 a float has no fraction, so to add that and take it away again rounds; round() would take four
+    Beside 1.5 * 2^52 a float has no fraction, so adding it and subtracting it again rounds; round() would take four
     times as long. It rounds halves to even, but a figure of two decimals times seconds leaves none.
     """
     scale, whole = factor * _DECIMALS, 1.5 * 2**52

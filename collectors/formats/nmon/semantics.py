@@ -32,7 +32,7 @@ class Family(NamedTuple):
 
     `counter` names the counter where every column is an instance (a disk, a file system). Where a column holds
     instance and counter (`fcs0_read-KB/s`), `split` parts them. Else columns are counters of the section as a whole.
-    `signed` figures may be negative; a figure that is `ceiling` stands for anything from there on.
+    `signed` figures may be negative; a figure equal to `ceiling` stands for any value from there on.
     """
 
     units: dict[str, Unit] = {}  # noqa: RUF012 - a constant
@@ -67,7 +67,7 @@ KB_PER_S = Unit("KB of 1,024 bytes/s", "rate")
 BYTES_PER_S = Unit("bytes/s", "rate")
 KB = Unit("KB of 1,024 bytes", "gauge")
 
-# disk: one row a device, from the DISK sections (AIX and Linux name them alike; each has some of them)
+# disk: one row per device, from the DISK sections (AIX and Linux name them alike; each has some of them)
 
 DISK = {
     "DISKBUSY": Measure("busy_pct"),
@@ -87,7 +87,7 @@ DISK = {
     "DISKWAIT": Measure("wait_ms"),
 }
 READS_AGAIN = "DISKRXFER"
-"""Reads a second once more: fills `reads` without DISKRIO; beside it only what differs is kept, as a counter."""
+"""Reads per second, repeated: fills `reads` without DISKRIO; beside it, only differing figures become a counter."""
 
 GROUP = {
     "DGBUSY": Measure("busy_pct"),
@@ -109,7 +109,7 @@ GROUP_TIMES = ("DGREADSERV", "DGWRITESERV", "DGBACKLOG")
 
 
 def group_times_per_second(release: str) -> bool | None:
-    """Return whether a release of Linux nmon writes the times of disk groups per second, or None where nobody knows.
+    """Return whether a release of Linux nmon writes the times of disk groups per second, or None where that is unknown.
 
     Up to 16f they are sums of the interval (its source); 16n writes them per second (a recording at 5 s beside
     /proc/diskstats).
@@ -126,9 +126,9 @@ MEANS_OF = {
     "reads": ("read_service_ms", "kb_per_read"),
     "writes": ("write_service_ms", "kb_per_write"),
 }
-"""A mean of nothing is missing: null where it is 0 and so is the number of what it is the mean of."""
+"""A mean of nothing is missing: null where both the mean and the number of its operations are 0."""
 
-# system_cpu: one row a logical processor, and one for all
+# system_cpu: one row per logical processor, and one for all
 
 _PERCENTAGES = {
     "User%": Measure("user_pct"),
@@ -244,7 +244,7 @@ FIELDS: dict[tuple[str, str], tuple[str, dict[str, Measure]]] = {
     ),
 }
 
-# link: names hold `-` and `_`, so name and figure part at the last one
+# link: names hold `-` and `_`, so the last one separates name and figure
 
 _LAST_DASH = re.compile(r"(.+)-((?:reads?|writes?)(?:/s|-KB/s)|readsize|writesize|ierrs|oerrs|collisions?)")
 _PHYSICAL_PORT = re.compile(
@@ -286,7 +286,7 @@ LINKS = {
     "FCXFEROUT": Links("fc", each=rate("out_packets")),
 }
 
-# job: one row a process, from TOP
+# job: one row per process, from TOP
 
 TOP = {
     "AIX": {

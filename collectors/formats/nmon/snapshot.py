@@ -20,7 +20,7 @@ _MODES = ("user", "sys", "wait", "idle")
 
 @dataclass(slots=True)
 class Process:
-    """One row of TOP: its text, and its values beside what they measure."""
+    """One row of TOP: its texts, and its values with their measures."""
 
     text: dict[str, str]
     measures: Sequence[semantics.Measure | None]
@@ -39,7 +39,7 @@ class ConfigItem:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The rows of one snapshot; number 0 is what comes before the first."""
+    """The rows of one snapshot; number 0 holds the lines before the first."""
 
     number: int
     tag: str
@@ -78,7 +78,7 @@ class Run:
 def items(
     snapshot: Snapshot, headers: Headers, plans: Plans, run: Run, *, processes_recorded: bool
 ) -> list[Record | Table]:
-    """Return what a snapshot holds, and the manifest rows that count it by dataset."""
+    """Return the content of a snapshot, and the manifest rows that count it by dataset."""
     if snapshot.instant is None:
         return []
     envelope = run.envelope(snapshot.instant, snapshot.seconds)
@@ -95,7 +95,7 @@ def items(
     for table in tables:
         rows[table.dataset] += table.rows
     if processes_recorded and snapshot.number > 1:
-        rows.setdefault("job", 0)  # a snapshot without a process: that is known, not missing
+        rows.setdefault("job", 0)  # a snapshot without a process is a known fact, not a gap
     manifests = [Record("manifest", {**envelope, "counted": d, "row_count": count}) for d, count in rows.items()]
     return [*out, *tables, *manifests]
 
@@ -106,7 +106,7 @@ def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tu
     rows: list[Row] = []
     disks: dict[int, dict[str, Row]] = {}
     if (partition := snapshot.rows.pop(b"LPAR", None)) is not None:
-        snapshot.rows[b"LPAR"] = partition  # last, so that its figures stand, in whatever order the rows came
+        snapshot.rows[b"LPAR"] = partition  # last, so that its figures take precedence, whatever the order of the rows
     for row in snapshot.rows.values():
         layout = row.layout
         if layout.group < 0:
@@ -127,7 +127,7 @@ def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tu
 
 
 def _finish_engines(engines: Columns, headers: Headers) -> Iterator[tuple[Cell, float]]:
-    """Set the base of the percentages, and what processors consumed where LPAR does not; yield what is no claim."""
+    """Set the base of percentages, and the cores consumed where LPAR has none; yield a PoolIdle of 0 as counter."""
     if not engines:
         return
     names = engines["engine"]
@@ -144,13 +144,13 @@ def _finish_engines(engines: Columns, headers: Headers) -> Iterator[tuple[Cell, 
     engines |= {"cpu_base": bases, "physical_consumed_cores": sums}
     idle = engines.get("pool_idle_cores")
     if headers.system == "AIX" and idle is not None and 0 in idle:
-        # also written where the partition may not see its pool: the figure is kept, the claim is not made
+        # 0 is also written where the partition may not see its pool: the counter keeps it, the column is null
         engines["pool_idle_cores"] = [figure or None for figure in idle]
         yield Cell("counter", ("LPAR", ""), "PoolIdle", unit=semantics.CORES), idle[idle.index(0)]
 
 
 def _jobs(processes: Mapping[str, Process], system: str, seconds: float | None) -> Iterator[Columns]:
-    """Yield the columns of processes, those whose rows have the same header together."""
+    """Yield the columns of processes, grouped by the header of their rows."""
     by_header: dict[int, dict[str, Process]] = {}
     for job, process in processes.items():
         by_header.setdefault(id(process.measures), {})[job] = process

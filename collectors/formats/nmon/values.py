@@ -63,7 +63,7 @@ def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, P
         if value == 0.0:
             return 0.0, None
         if not signed:
-            return None, Problem(Reason.NEGATIVE_DELTA, f"{shown} cannot be: the counter went back")
+            return None, Problem(Reason.NEGATIVE_DELTA, f"{shown} is impossible: the counter went back")
     if abs(value) >= _TOO_LARGE:
         return None, Problem(Reason.OUT_OF_RANGE, f"{shown} is beyond any counter")
     return value, None

@@ -1,7 +1,7 @@
-"""JSON Lines of OMEGAMON Data Provider: one flat object a line, a row of an attribute group of one monitor.
+"""JSON Lines of OMEGAMON Data Provider: one flat object per line, a row of one monitor's attribute group.
 
-Every number goes to `counter`, every text that names nothing to `config`; `system_cpu` is filled by what RMF found, and
-datasets where the site says which field fills which column. See docs/formats/omegamon_jsonl.md.
+Every number goes to `counter`, every text that names nothing to `config`. RMF's figures fill `system_cpu`, and fields
+fill other datasets where they are mapped to a column. See docs/formats/omegamon_jsonl.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from counterflow.collectors.text.running_counts import Sample
 from counterflow.collectors.text.stamps import iso
 
 STEP = 1000
-"""Lines from one position to the next: each holds a copy of what is remembered."""
+"""Lines from one position to the next: each position holds a copy of the state."""
 MAX_TEXTS = 1000
 """Texts whose last value is remembered; a forgotten one is published again."""
 NAME_CHARS = 64
@@ -38,14 +38,14 @@ _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 @dataclass
 class OmegamonState:
-    """What lines need of those before: the last published texts, samples of running counts.
+    """State carried over from earlier lines: JSON values.
 
-    Reported mistakes. JSON values.
+    `texts` are those published last, `samples` those of running counts, `reported` the mistakes that were reported.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
 
 
 class OmegamonJsonl:
@@ -65,7 +65,7 @@ class OmegamonJsonl:
         return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every line; the last counts without a line end only where the data is complete."""
+        """Yield the records of every line; a last line without a line end is read only where the data is complete."""
         begun = position or Position(0, 0)
         reading = _Reading(context, OmegamonState(**deepcopy(begun.state)))
         if position is None:
@@ -148,20 +148,20 @@ class _Reading:
         mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
         for item in records(section, mapped, values, envelope, instant, self.state.samples):
             if isinstance(item, Reject):
-                if item.reason is Reason.INVALID_ENTRY:  # every line of the table has it
-                    if item.detail in self.state.told:
+                if item.reason is Reason.INVALID_ENTRY:  # every line of the table repeats it
+                    if item.detail in self.state.reported:
                         continue
-                    self.state.told.append(item.detail)
+                    self.state.reported.append(item.detail)
                 item.section, item.system, item.ts = section, system, envelope["ts"]
                 if item.kept == "none":
                     item.kept = "part"  # its numbers are counters all the same
             yield item
 
     def _rows(self, section: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
-        """Yield a counter a number; a text that is neither time nor name is a setting, published when it differs."""
+        """Yield a counter per number; a text that is neither time nor name is a setting, published when it changes."""
         names = known.INSTANCE.get(section)
         if names is None:
-            names = tuple(sorted(name for name, value in values.items() if _tells_apart(name, value)))
+            names = tuple(sorted(name for name, value in values.items() if _is_identifying(name, value)))
         instance = "/".join(written(values[name]) if name in values else "" for name in names)
         of = {**envelope, "section": section}
         for name, value in values.items():
@@ -178,17 +178,17 @@ class _Reading:
                 if self._differs(f"{envelope['system']} {section} {item} {name}", value):
                     yield Record("config", {**of, "item": item, "name": name, "value": value})
 
-    def _differs(self, what: str, value: str) -> bool:
+    def _differs(self, key: str, value: str) -> bool:
         texts = self.state.texts
-        before = texts.pop(what, None)
-        texts[what] = value
+        before = texts.pop(key, None)
+        texts[key] = value
         if len(texts) > MAX_TEXTS:
             del texts[next(iter(texts))]
         return before != value
 
 
 def _value(section: str, name: str, value: Any) -> Value | Reject | None:
-    """Return a number as float and a text without blanks around it; None where there is none."""
+    """Return a number as float and a text without blanks around it; None where there is neither."""
     match value:
         case None:
             return None
@@ -199,26 +199,26 @@ def _value(section: str, name: str, value: Any) -> Value | Reject | None:
                 return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a finite number", "part", section=section)
             return None if known.is_unavailable(name, number) else number
         case str():
-            said = value.strip()
+            text = value.strip()
             if section in known.LONG and name in known.LONG_NUMBERS:
-                return None if said in known.NO_NUMBER else _number(name, said)
-            return said or None
+                return None if text in known.NO_NUMBER else _number(name, text)
+            return text or None
         case _:
             detail = f"{name}: expected a number or a text, found {type(value).__name__}"
             return Reject(Reason.NOT_A_NUMBER, detail, "part", section=section)
 
 
-def _number(name: str, said: str) -> float | Reject:
+def _number(name: str, text: str) -> float | Reject:
     try:
-        number = float(said)
+        number = float(text)
     except ValueError:
         number = math.nan
     if math.isfinite(number):
         return number
-    return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found `{said:.60}`", "part")
+    return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found `{text:.60}`", "part")
 
 
-def _tells_apart(name: str, value: Value) -> bool:
+def _is_identifying(name: str, value: Value) -> bool:
     is_text = isinstance(value, str) and len(value) <= NAME_CHARS and not _TIME.fullmatch(value)
     return is_text and name not in (*known.PLACE, *known.OF_SUBSYSTEM)
 
@@ -232,7 +232,7 @@ def _system(values: dict[str, Value]) -> str | None:
 
 
 def _instant(written: Any) -> datetime | None:
-    """Return the UTC time, cut to the millisecond; None where it is none."""
+    """Return the UTC time, cut to the millisecond; None where the value is not a time."""
     if not isinstance(written, str) or not _TIME.fullmatch(written):
         return None
     try:

@@ -1,7 +1,7 @@
-"""What public sources show of the tables of OMEGAMON Data Provider, and what is made of them: the one place for it.
+"""The tables of OMEGAMON Data Provider as public sources show them, and their use here: the one place for both.
 
 Names of fields are those of the filters that its makers publish for their starter dashboards (z-open-data.github.io,
-OMEGAMON for z/OS and for Db2). That a field tells the rows of a table apart is read from its name alone.
+OMEGAMON for z/OS and for Db2). That a field identifies the rows of a table is inferred from its name alone.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ INTRODUCED = (PRODUCT, TABLE, WRITTEN, INTERVAL_S)
 """Fields that OMEGAMON Data Connect introduces. The last was read in a configuration of its makers, not in a manual."""
 
 SYSTEM = ("smf_id", "mvs_system")
-"""What names the system: in tables of km5, in tables of kd5."""
+"""Fields that name the system: in tables of km5, in tables of kd5."""
 NODE = "managed_system"
-"""What names it otherwise: `MYPLEX01:MY01:MVSSYS`."""
+"""The field that names it otherwise: `MYPLEX01:MY01:MVSSYS`."""
 PLACE = (*SYSTEM, NODE, "originnode", "sysplex_name")
 """Fields that name the origin of the whole line."""
 
 SUBSYSTEM, MEMBER = "db2_subsystem", "member_name"
 OF_SUBSYSTEM = (MEMBER, "data_sharing_group", "db2_version")
-"""Texts that describe the subsystem, whatever the row is of."""
+"""Texts that describe the subsystem, whatever else the row describes."""
 JOB = ("job_name", "jesjobid", "asid")
 VOLUME = "volume"
 _LONG = (SUBSYSTEM, "fieldname")
@@ -65,19 +65,19 @@ COLUMNS = {
     "service_class": "km5.ascpuutil.svcclass",
     "used_pct": "ks3.dasdspac.percent_free_space",
 }
-"""The fields that fill a column of a dataset where the site names no others. Of `rmf_lpar_cpu_percent` the name states
-that it is RMF's utilisation of the partition; no captured line was at hand."""
+"""The fields that fill a column of a dataset where the site names no others. The name of `rmf_lpar_cpu_percent`
+states that it is RMF's utilisation of the partition; no captured line was at hand."""
 
 SHARES = {
     "km5.ascpuutil": ("cpu_percent", "tcb_percent", "srb_percent", "ziip_percent", "ziip_on_cp_percent"),
 }
-"""Shares of one processor: IBM's help of OMEGAMON for z/OS 5.5 has "can exceed 100%, the maximum value is n00%, where n
-is the number of processors" of these figures of an address space."""
+"""Shares of one processor: of these figures of an address space, IBM's help of OMEGAMON for z/OS 5.5 has "can exceed
+100%, the maximum value is n00%, where n is the number of processors"."""
 FREE = {"ks3.dasdspac": ("percent_free_space",)}
-"""Shares that are free, where a column wants those in use."""
+"""Shares that are free, for columns that hold the share in use."""
 
 LONG = {table for table, fields in INSTANCE.items() if fields == _LONG}
-"""Tables with a row a counter; `value`, `delta` and `rate` may be texts there."""
+"""Tables with one row per counter; `value`, `delta` and `rate` may be texts there."""
 LONG_NUMBERS = ("value", "delta", "rate", "sequence")
 NO_NUMBER = ("N/A", "N/C", "N/P")
 

@@ -1,8 +1,8 @@
-"""Which field of which table fills a column of a dataset, where the site maps it: `columns` of its source.
+"""The site's mapping of table fields to columns of datasets: `columns` of its source.
 
 `active_threads: kd5.real2252.active_threads` fills `db_log` of the subsystem that a line names, `gcp_ms: TABLE.FIELD`
-fills `job` of its address space, `used_pct: TABLE.FIELD` fills `disk` of its volume. A type of engines before it fills
-`system_cpu`, and several may stand behind each other: `busy_pct: gcp:TABLE.FIELD ziip:TABLE.FIELD`.
+fills `job` of its address space, `used_pct: TABLE.FIELD` fills `disk` of its volume. A type of engines before the table
+fills `system_cpu`, and several fields may stand behind each other: `busy_pct: gcp:TABLE.FIELD ziip:TABLE.FIELD`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Value = str | float
 
 
 class Filling(NamedTuple):
-    """A field of `table` (`product.table` or the table alone) that fills a column; with an engine of `system_cpu`."""
+    """A field of `table` (`product.table` or the table alone) that fills a column; `engine` is set for `system_cpu`."""
 
     column: str
     table: str
@@ -32,13 +32,13 @@ class Filling(NamedTuple):
 
 
 def fillings(columns: Mapping[str, str]) -> Iterator[Filling | Reject]:
-    """Yield the records of a site, and what of it cannot be understood."""
-    for column, said in columns.items():
-        for one in said.split():
-            if match := _FILLING.fullmatch(one):
+    """Yield the mapping of a site, and a reject for each part that cannot be read."""
+    for column, sources in columns.items():
+        for source in sources.split():
+            if match := _FILLING.fullmatch(source):
                 yield Filling(column, match["table"], match["field"], match["engine"])
             else:
-                detail = f"columns: {column}: expected TABLE.FIELD or ENGINE:TABLE.FIELD, found `{one:.60}`"
+                detail = f"columns: {column}: expected TABLE.FIELD or ENGINE:TABLE.FIELD, found `{source:.60}`"
                 yield Reject(Reason.INVALID_ENTRY, detail, "none")
 
 
@@ -83,19 +83,19 @@ def records(
             if counts:
                 try:
                     of = f"{envelope['system']} {line[SUBSYSTEM]} {section}"
-                    told = beside(samples.get(of), instant, counts)
+                    compared = beside(samples.get(of), instant, counts)
                 except NotLaterError as error:
                     yield Reject(error.reason, f"{line[SUBSYSTEM]}: {error}", "none")
                     continue
-                samples[of] = told.sample
-                fields |= told.fields
-                if told.reason and told.detail:
-                    yield Reject(told.reason, f"{line[SUBSYSTEM]}: {told.detail}", "all")
+                samples[of] = compared.sample
+                fields |= compared.fields
+                if compared.reason and compared.detail:
+                    yield Reject(compared.reason, f"{line[SUBSYSTEM]}: {compared.detail}", "all")
         yield Record(dataset, fields)
 
 
 def _converted(value: Value, unit: str | None, section: str, field: str, seconds: float | None) -> Value | None:
-    """Return a value in the unit of its column; None where that takes the length of the interval, and none is known."""
+    """Return a value in the unit of its column; None where that needs the interval's length and it is unknown."""
     if not isinstance(value, float):
         return value
     if unit == "ms" and field in SHARES.get(section, ()):

@@ -33,10 +33,10 @@ MAX_LINE_CHARACTERS = 1000
 
 @dataclass
 class LogActivityState:
-    """What is needed of the report so far: JSON values.
+    """State carried over from the report so far: JSON values.
 
-    `pages` is what stands around the blocks; `samples` the last record of each subsystem, `seen` the end of its last
-    interval.
+    `pages` holds the headings around the blocks, `samples` the last record of each subsystem, `seen` the end of its
+    last interval.
     """
 
     pages: dict[str, Any] = field(default_factory=dict)
@@ -54,14 +54,14 @@ class OmegamonLogActivity:
         return is_log(text(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every block of the log; the rest of the report is read over."""
+        """Yield the records of every block of the log; the rest of the report is skipped."""
         position = position or Position(0, 0)
         state = LogActivityState(**position.state)
         pages = Pages(**state.pages)
         opened: Columnar | Dotted | None = None
         in_log = position.byte_offset > 0  # there is no position before the first block of the log
         last: Line | None = None
-        strays: list[Reject] = []  # until a position follows them: a parse that goes on there yields none twice
+        strays: list[Reject] = []  # held until a position follows them, so that a resumed parse repeats none
         for line in read_lines(stream, position.byte_offset, position.line):
             if line.fault is Reason.CUT_LINE and not context.complete:
                 return  # the rest of it is still to be written

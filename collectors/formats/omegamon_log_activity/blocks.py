@@ -29,7 +29,7 @@ COUNTS = {
     "TOTAL ZHYPERLINKLOG WRITE FAILED SYNC": "zhl_log_write_fail_sync",
 }
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-"""Figures that do not fit are rounded, with the letter of their magnitude."""
+"""Figures too long for their place are rounded, and a letter gives their magnitude."""
 
 _VALUE = r"-?\d[\d,]*(?:\.\d+)?[KMGTPE]?|N/[ACP]"
 _HEADING = re.compile(r"\bLOG ACTIVITY\s+QUANTITY\s+/SECOND(?:\s+/THREAD)?(?:\s+/COMMIT)?")
@@ -40,7 +40,7 @@ _DOTTED = re.compile(rf"(?P<label>[A-Z](?:[^.:]*[^.:\s])?)[\s.]*:\s*(?P<value>{_
 _DOTS = re.compile(r"\.{3,}\s*:")
 
 OFF = 3
-"""Columns that labels and figures may stand off their headings."""
+"""Print columns by which labels and figures may be off their headings."""
 PRINT_CHARACTERS = 133
 MAX_ROWS = 500
 """Lines of one block."""
@@ -52,7 +52,7 @@ _CANONICAL = {re.sub(r"\s", "", label): label for label in (*DELTAS, RATE, *COUN
 
 @dataclass
 class Block:
-    """The figures of one block by label; of the columnar layout QUANTITY, and /SECOND by column in `rates`."""
+    """The figures of one block by label; of the columnar layout those of QUANTITY, and in `rates` those of /SECOND."""
 
     first: Line
     cumulative: bool
@@ -63,18 +63,18 @@ class Block:
 
 
 class Columnar:
-    """Reads the block LOG ACTIVITY below its heading; beside it may stand another.
+    """Reads the block LOG ACTIVITY below its heading; another block may stand beside it.
 
-    Labels and figures may stand some columns off their headings: what lies in the gap to another block belongs to the
+    Labels and figures may stand some columns off their headings: text in the gap between two blocks belongs to the
     nearer one.
     """
 
     def __init__(self, match: re.Match[str], line: Line) -> None:
-        """Take the places of its columns from the heading, and those of its neighbours from what else is there."""
+        """Take the places of its columns from the heading, and those of its neighbours from the rest of the line."""
         self.block = Block(line, cumulative=False, raw=[line.raw])
         self._begin, end = match.span()
         before, behind = match.string[: self._begin].rstrip(), match.string[end:]
-        # what stands in the first column of a print may be a control character
+        # the first column of a print may hold a control character
         self._left = (len(before) + self._begin + 1) // 2 if before else max(min(1, self._begin), self._begin - OFF)
         self._right = end + (len(behind) - len(behind.lstrip())) // 2 if behind.strip() else None
         self._ends = {self._begin + found.end(): found[0] for found in _COLUMN.finditer(match[0])}
@@ -93,7 +93,7 @@ class Columnar:
         self.block.raw.append(line.raw)
         label = _label(match["label"])
         values = [(self._left + match.start("values") + v.end(), v[0]) for v in re.finditer(r"\S+", match["values"])]
-        cut = line.fault is Reason.CUT_LINE and len(values) < len(self._ends)  # the last figure may be
+        cut = line.fault is Reason.CUT_LINE and len(values) < len(self._ends)  # the last figure may be cut
         by_name = None if cut else self._placed(values)
         if by_name is None:
             detail = f"{label}: {len(values)} figures that do not stand below the {len(self._ends)} columns"
@@ -106,7 +106,7 @@ class Columnar:
         return True
 
     def _placed(self, values: list[tuple[int, str]]) -> dict[str, str] | None:
-        """Return figures by their columns: in order where there is one for each, else below the nearest heading."""
+        """Return figures by their columns: in order where each column has one, else by the nearest heading."""
         if len(values) == len(self._ends):
             return dict(zip(self._ends.values(), (value for _, value in values), strict=True))
         found: dict[str, str] = {}
@@ -119,7 +119,7 @@ class Columnar:
 
 
 class Dotted:
-    """Reads lines of `LABEL ....: figure`, two of them on a line; a line without any ends them."""
+    """Reads pairs of `LABEL ....: figure`, two on a line; a line without any ends the block."""
 
     def __init__(self, line: Line) -> None:
         """Begin at a line."""
@@ -176,7 +176,7 @@ def is_log(head: str) -> bool:
 def _keep(block: Block, label: str, value: str, line: Line) -> None:
     number = _number(value)
     if number is not None and number < 0:
-        block.rejects.append(_reject(line, Reason.OUT_OF_RANGE, f"{label}: {value} cannot be", "part"))
+        block.rejects.append(_reject(line, Reason.OUT_OF_RANGE, f"{label}: {value} is impossible", "part"))
         number = None
     if label in block.figures:
         block.rejects.append(_reject(line, Reason.DUPLICATE_ROW, f"the block has a row {label} already", "none"))
@@ -193,7 +193,7 @@ def _number(value: str) -> float | None:
 
 
 def _label(written: str) -> str:
-    """Return the label as it is known, whatever blanks stand in it, else with single ones."""
+    """Return the known label, however many blanks it was written with, else the label with single blanks."""
     return _CANONICAL.get(re.sub(r"\s", "", written), " ".join(written.split()))
 
 

@@ -1,4 +1,4 @@
-"""What stands on the pages of a report around the blocks: which subsystem, and which interval or moment.
+"""The headings of a report around the blocks: the subsystem, and the interval or moment.
 
 Source: IBM OMEGAMON for Db2 Performance Expert 5.4 to 6.1, the headers of its reports, Statistics - Highlights, Record
 Headers, DATEFORMAT, and "Output from OMEGAMON AI for Db2 reports".
@@ -29,7 +29,7 @@ _NOT_SHOWN = ("N/A", "N/P", "'BLANK'")
 
 
 class Moment(NamedTuple):
-    """A time, whether it is one of two that nothing decides between, and the length of the interval that it ends."""
+    """A time, whether a repeated hour leaves it ambiguous, and the length of the interval that it ends."""
 
     instant: datetime
     ambiguous: bool = False
@@ -38,23 +38,23 @@ class Moment(NamedTuple):
 
 @dataclass
 class Pages:
-    """What was read last of each heading: JSON values.
+    """The last content of each heading: JSON values.
 
     `names` are LOCATION, MEMBER, SUBSYSTEM and PAGE DATE; `page` is the interval in the header of the page,
-    `highlights` that of the block HIGHLIGHTS, which counts first; `record` is the time of the record of IFCID 1 that a
-    trace shows; `told` is what a SAMPLE_TIME line said.
+    `highlights` that of the block HIGHLIGHTS, which takes precedence; `record` is the time of the record of IFCID 1
+    that a trace shows; `sample_line` is the content of a SAMPLE_TIME line.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     page: dict[str, str] = field(default_factory=dict)
     highlights: dict[str, str] = field(default_factory=dict)
     record: str | None = None
-    told: list[Any] = field(default_factory=list)
+    sample_line: list[Any] = field(default_factory=list)
 
     def read(self, written: str) -> None:
-        """Take in a line outside of any block."""
+        """Read a line outside of any block."""
         if (place := sample_line(written)) is not None:
-            self.told, self.names, self.page, self.highlights, self.record = list(place), {}, {}, {}, None
+            self.sample_line, self.names, self.page, self.highlights, self.record = list(place), {}, {}, {}, None
             return
         for name, value in _NAMES.findall(written):
             if name == "LOCATION":
@@ -84,11 +84,11 @@ class Pages:
         ------
         UnplacedError : nothing names one.
         """
-        told = Place(*self.told).subsystem or self.names.get("SUBSYSTEM")
-        if told is None or told in _NOT_SHOWN:
+        name = Place(*self.sample_line).subsystem or self.names.get("SUBSYSTEM")
+        if name is None or name in _NOT_SHOWN:
             detail = "nothing names the subsystem: expected SUBSYSTEM: in the header, or SUBSYSTEM= behind SAMPLE_TIME"
             raise UnplacedError(Reason.BAD_HEADER, detail)
-        return told
+        return name
 
     def system(self, context: Context) -> str:
         """Return the system, which no report names.
@@ -97,7 +97,7 @@ class Pages:
         ------
         UnplacedError : the context and the SAMPLE_TIME line do not name it either.
         """
-        system = context.system or Place(*self.told).system
+        system = context.system or Place(*self.sample_line).system
         if system is None:
             detail = "no report names the system: set `system` of the source, --system, or SYSTEM= behind SAMPLE_TIME"
             raise UnplacedError(Reason.BAD_HEADER, detail)
@@ -112,7 +112,7 @@ class Pages:
         """
         found = self.highlights if len(self.highlights) == 2 else self.page
         if len(found) < 2:
-            return self._told(context, "INTERVAL START and END, or INTERVAL FROM and TO")
+            return self._from_sample_line(context, "INTERVAL START and END, or INTERVAL FROM and TO")
         begin = _instant(found["START"], context, after - timedelta(seconds=1) if after else None)
         end = _instant(found["END"], context, begin.instant)
         if end.instant <= begin.instant:
@@ -129,18 +129,18 @@ class Pages:
         UnplacedError : the trace has no time, or an impossible one.
         """
         if self.record is None or "PAGE DATE" not in self.names:
-            return self._told(context, "the RECORD TIME of IFCID 1 and a PAGE DATE")
+            return self._from_sample_line(context, "the RECORD TIME of IFCID 1 and a PAGE DATE")
         return _instant(f"{self.names['PAGE DATE']} {self.record}", context, after)
 
-    def _told(self, context: Context, expected: str) -> Moment:
+    def _from_sample_line(self, context: Context, expected: str) -> Moment:
         """Return the time of the SAMPLE_TIME line instead of what was `expected`."""
-        if not self.told and context.given_at is not None:
+        if not self.sample_line and context.given_at is not None:
             return Moment(context.given_at)
-        if not self.told:
+        if not self.sample_line:
             line = "a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
             detail = f"no time: expected {expected} in the headings, {line}, or --at"
             raise UnplacedError(Reason.STAMP_MISSING, detail)
-        return Moment(located(Place(*self.told), context, None)[1])
+        return Moment(located(Place(*self.sample_line), context, None)[1])
 
 
 def _instant(written: str, context: Context, after: datetime | None) -> Moment:

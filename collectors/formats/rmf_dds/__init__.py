@@ -1,4 +1,4 @@
-"""Reports of RMF Monitor III as the Distributed Data Server (DDS) answers them, in JSON or XML: one or several."""
+"""Reports of RMF Monitor III as the Distributed Data Server (DDS) returns them, in JSON or XML: one or several."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from counterflow.collectors.text.lines import read_head
 
 __all__ = ["FORMAT", "Newest", "newest"]
 
-# A response begins with any of its keys; inside it only a report may begin with one of them, `message`, and that of a
-# report is not a list.
+# A response begins with any of its keys. Inside it, only a report may begin with one of them, `message`, and a report's
+# `message` is not a list.
 _KEYS = (
     rb"attributeList|containedResourcesList|filterInstancesList|metricList|postprocessor|report|server|workscopeList"
 )
@@ -35,7 +35,7 @@ class RmfDds:
     name = "rmf_dds"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a response begins in `head` that names a resource of RMF, or its server."""
+        """Return whether `head` holds the begin of a response that names a resource of RMF, or its server."""
         if is_xml(head):
             return b"<ddsml" in head[:4096] and b"<postprocessor" not in head
         return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)

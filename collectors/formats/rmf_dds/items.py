@@ -1,4 +1,4 @@
-"""From the reports of one response to records: SYSINFO to `system_cpu`, PROCU to `job`, the rest to `counter`."""
+"""Converts the reports of one response to records: SYSINFO to `system_cpu`, PROCU to `job`, the rest to `counter`."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from counterflow.collectors.text.settings import changes
 
 @dataclass
 class RmfState:
-    """What is needed of the responses before: JSON values, written with every commit.
+    """State carried over from earlier responses: JSON values, written with every commit.
 
-    `seen` is the end of the last interval that was read, by report and system; `config` holds what was published last
-    of each item.
+    `seen` is the end of the last interval that was read, by report and system; `config` holds the texts published last
+    for each item.
     """
 
     seen: dict[str, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class RmfState:
 
 
 def items(tree: Any, state: RmfState, context: Context) -> Iterator[Item]:
-    """Yield the records of a response and what is wrong in it; `state` is updated.
+    """Yield the records and rejects of a response; `state` is updated.
 
     Raises
     ------
@@ -51,9 +51,9 @@ def items(tree: Any, state: RmfState, context: Context) -> Iterator[Item]:
     """
     response = mapping(tree)
     reports, messages = mappings(response.get("report")), mappings(response.get("message"))
-    for said in map(message_of, messages):
-        if said is not None:
-            yield Reject(Reason.RECORDER_MESSAGE, said.text, said.kept, system=context.system)
+    for message in map(message_of, messages):
+        if message is not None:
+            yield Reject(Reason.RECORDER_MESSAGE, message.text, message.kept, system=context.system)
     if not reports and not messages:
         raise Unusable(Reason.EMPTY_SNAPSHOT, "expected a report in the response")
     for report in reports:
@@ -65,7 +65,7 @@ def items(tree: Any, state: RmfState, context: Context) -> Iterator[Item]:
 
 
 def _place(report: Mapping[str, Any], state: RmfState, context: Context) -> tuple[str | None, str | None, str | None]:
-    """Return report, system and time of what is wrong in a report, where they are known."""
+    """Return name, system and time of a report, for its rejects, where they are known."""
     try:
         found = header_of(report, context, state.seen)
     except Unusable:
@@ -74,13 +74,13 @@ def _place(report: Mapping[str, Any], state: RmfState, context: Context) -> tupl
 
 
 def _report(report: Mapping[str, Any], state: RmfState, context: Context) -> Iterator[Item]:
-    content, said = body_of(report), message_of(report.get("message"))
-    if said is not None:
-        refused = not said.acceptable and not content.is_empty
-        yield Reject(Reason.RECORDER_MESSAGE, said.text, said.kept, raw=_raw(report) if refused else b"")
+    content, message = body_of(report), message_of(report.get("message"))
+    if message is not None:
+        refused = not message.acceptable and not content.is_empty
+        yield Reject(Reason.RECORDER_MESSAGE, message.text, message.kept, raw=_raw(report) if refused else b"")
     elif content.is_empty:
         yield Reject(Reason.EMPTY_SNAPSHOT, "the report has neither variables nor rows", "none")
-    if content.is_empty or (said is not None and not said.acceptable):
+    if content.is_empty or (message is not None and not message.acceptable):
         return
     try:
         found = header_of(report, context, state.seen)
@@ -100,14 +100,14 @@ def _raw(report: Mapping[str, Any]) -> bytes:
 
 
 class _Reading:
-    """One report that is read: what its records have in common, and the figures that were refused."""
+    """The reading of one report: the fields that its records share, and the figures that were refused."""
 
     def __init__(self, found: Header, content: Body, state: RmfState) -> None:
         """Keep the parts.
 
         Raises
         ------
-        Unusable : it was read before, or a later one was.
+        Unusable : the interval was read before, or a later one was.
         """
         self.content = content
         self._found, self._state, self._refused = found, state, dict[Reason, list[str]]()
@@ -120,11 +120,11 @@ class _Reading:
                 raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
 
     def needs(self, column: str) -> None:
-        """Make sure that rows have their identifying columns, and each column once.
+        """Require the identifying column, and each column only once.
 
         Raises
         ------
-        Unusable : they do not.
+        Unusable : the rows lack `column`, or have a column twice.
         """
         found = [name for name, _ in self.content.columns]
         if column not in found:
@@ -141,7 +141,7 @@ class _Reading:
             return None
 
     def record(self, dataset: str, fields: Mapping[str, Any]) -> Record:
-        """Return a record of the interval, without what is null."""
+        """Return a record of the interval, without the fields that are null."""
         return Record(dataset, self._measured | {name: value for name, value in fields.items() if value is not None})
 
     def counter(self, section: str, instance: str, name: str, written: str, semantics: Semantics) -> Iterator[Record]:
@@ -157,7 +157,7 @@ class _Reading:
         yield from changes(published, stated, self._ts, self._found.name, item)
 
     def end(self, dataset: str | None = None, rows: int = 0) -> Iterator[Item]:
-        """Yield how many rows of a dataset there are, and what was refused; the interval was read."""
+        """Yield the row count of a dataset and a reject for each kind of refusal; mark the interval as read."""
         self._state.seen[self._found.key] = self._ts["ts"]
         if dataset is not None and rows:
             yield self.record("manifest", {"counted": dataset, "row_count": rows})
@@ -232,7 +232,7 @@ def _pcie(reading: _Reading) -> Iterator[Item]:
 
 
 def _metric(reading: _Reading, report: Mapping[str, Any]) -> Iterator[Item]:
-    """Yield one metric of `/gpm/perform`: a value, or one of each thing that it lists."""
+    """Yield one metric of `/gpm/perform`: a single value, or one per row of its list."""
     of = mapping(report.get("metric"))
     id, description = text(of.get("id")), text(of.get("description"))
     semantics = names.PERCENT if description.startswith("%") else Semantics(None, None)
@@ -256,7 +256,7 @@ _READERS: dict[str, Callable[[_Reading], Iterator[Item]]] = {"SYSINFO": _sysinfo
 
 
 def _one_more(name: str, seen: Counter[str]) -> str:
-    """Return a name for one more row, so that no two rows of an interval are one."""
+    """Return the name of one more row, numbered so that no two rows of an interval share it."""
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 

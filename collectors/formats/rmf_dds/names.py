@@ -1,4 +1,4 @@
-"""What the variables and columns are (labels: IBM/RMF, reptrans.xsl); units where they are documented."""
+"""Meaning of the variables and columns (labels: IBM/RMF, reptrans.xsl); units where they are documented."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PCIE_CPC = {
     **dict.fromkeys(("PCIERRTC", "PCIETRRC", "PCIETWRC"), _RATE),  # requests, transfer read and write
     **dict.fromkeys(("PCIEXRRC", "PCIEXWRC"), _GAUGE),  # transfer read and write ratio
 }
-"""Columns of PCIE marked `(CPC)`: of a link by all systems of the machine, so never to be held against one of them."""
+"""Columns of PCIE marked `(CPC)`: a link's use by all systems of the machine, never to be held against one of them."""
 PCIE = {
     **dict.fromkeys(("PCIESRR", "PCIEALLT", "PCIEFBSY", "PCIE1BPU"), PERCENT),
     **dict.fromkeys(("PCIERRT", "PCIELOOP", "PCIESTOP", "PCIESBOP", "PCIERFOP", "PCIEDMAR", "PCIEDMAW"), _RATE),

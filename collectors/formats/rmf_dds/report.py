@@ -1,7 +1,7 @@
-"""One report of a response: of which system, of which interval, its own state, its variables and rows.
+"""One report of a response: its system, interval, state, variables and rows.
 
 Source: github.com/IBM/RMF, grafana/rmf-app (pkg/plugin/dds/response.go, frame/frame.go), and the responses of a DDS of
-z/OS 3.2 that IBM keeps beside it (mock-dds/data). Every figure is text there, but for those of `timeData`.
+z/OS 3.2 that IBM keeps beside it (mock-dds/data). Every figure there is text, except those of `timeData`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from counterflow.collectors.text.documents import Unusable
 ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
 """Messages with which a report is still read: data missing or partial, a policy or cycle changed, an IPL, a filter."""
 NOTHING = frozenset({"", "-", "****", "*NODATA*", "DEACT", "N/A", "NAN"})
-"""What stands, in any case, where there is no figure."""
+"""Texts that stand for a missing figure, in upper or lower case."""
 
 NO_DATA = "*NoData*"
-"""Name of a row that says that there are none."""
+"""Name of a row that stands for the absence of rows."""
 _STAMP = re.compile(r"\d{14}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([Ee][-+]?\d{1,3})?", re.ASCII)
 _TOO_LARGE = 2.0**63
@@ -31,7 +31,7 @@ _LONGEST_TEXT = 500
 
 
 class Header(NamedTuple):
-    """Which report of which system, when its interval ended (UTC), and how many seconds that was, where it is known."""
+    """Report and system, the end of its interval (UTC), and the interval's length in seconds, where known."""
 
     name: str
     system: str
@@ -52,7 +52,7 @@ class Message(NamedTuple):
 
     @property
     def acceptable(self) -> bool:
-        """Return whether the report is to be read all the same."""
+        """Whether the report is read all the same."""
         return self.id in ACCEPTABLE
 
     @property
@@ -89,7 +89,7 @@ class Newest(NamedTuple):
 
 
 def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, str]) -> Header:
-    """Return how a report describes itself; `seen`, the end of the last one by key, decides a repeated local hour.
+    """Return the header of a report; `seen`, the end of the last one by key, resolves a repeated local hour.
 
     Raises
     ------
@@ -122,16 +122,16 @@ def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, st
 
 def message_of(found: Any) -> Message | None:
     """Return a message, None where there is none."""
-    said = mapping(found)
-    if not said:
+    message = mapping(found)
+    if not message:
         return None
-    severity = text(said.get("severity"))
-    id, description = text(said.get("id")), text(said.get("description"))[:_LONGEST_TEXT]
+    severity = text(message.get("severity"))
+    id, description = text(message.get("id")), text(message.get("description"))[:_LONGEST_TEXT]
     return Message(id, f"{id or 'no id'}, severity {severity or 'none'}: {description}")
 
 
 def body_of(report: Mapping[str, Any]) -> Body:
-    """Return variables and rows; rows without data are left out, those that do not fit counted."""
+    """Return variables and rows; rows without data are left out, those that fit no columns are kept as misfits."""
     caption = {
         text(var.get("name")): text(var.get("value"))
         for var in mappings(mapping(report.get("caption")).get("var"))
@@ -161,19 +161,19 @@ def newest(content: bytes) -> Newest | None:
     if len(reports) != 1:
         return None
     (report,) = reports
-    time, said = mapping(report.get("timeData")), message_of(report.get("message"))
+    time, message = mapping(report.get("timeData")), message_of(report.get("message"))
     end = text(time.get("utcEnd")) or text(time.get("localEnd"))
-    if said is not None and (not said.acceptable or body_of(report).is_empty):
-        end = f"{end} {said.text}".strip()  # the same interval may be there a moment later
+    if message is not None and (not message.acceptable or body_of(report).is_empty):
+        end = f"{end} {message.text}".strip()  # the same interval may be there a moment later
     return Newest(end, _seconds(time.get("gathererInterval"))) if end else None
 
 
 def number(written: str) -> float | None:
-    """Return a figure, None for none.
+    """Return a figure, None where the text stands for a missing one.
 
     Raises
     ------
-    Unusable : it is no number, or one that no figure can be.
+    Unusable : the text is not a number, or the number is out of range.
     """
     if written.upper() in NOTHING:
         return None
@@ -186,7 +186,7 @@ def number(written: str) -> float | None:
 
 
 def text(value: Any) -> str:
-    """Return a value as text, trimmed and Unicode; what is no scalar is empty."""
+    """Return a value as text, trimmed and Unicode; a list, an object or null is empty."""
     if value is None or isinstance(value, dict | list):
         return ""
     if isinstance(value, float) and not math.isfinite(value):
@@ -195,7 +195,7 @@ def text(value: Any) -> str:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return an object, empty where it is none."""
+    """Return the value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 

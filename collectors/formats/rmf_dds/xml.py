@@ -1,4 +1,4 @@
-"""Answers of a DDS in XML as the same tree that JSON gives.
+"""Responses of a DDS in XML as the same tree that JSON gives.
 
 The names of JSON are those of XML with capitals for dashes (`time-data` is `timeData`); what is an attribute in XML is
 a member in JSON, and the text of an element that has attributes is its `value`. The names in XML are those that the
@@ -16,13 +16,13 @@ from counterflow.collectors.text.lines import BOM
 _DASH = re.compile(r"-(\w)")
 _LISTS = frozenset({"report", "row", "col", "var"})
 _SHAPE = xml_trees.Shape(
-    several=lambda name, depth: name in _LISTS or (name == "message" and depth == 1),  # of a report there is one
+    several=lambda name, depth: name in _LISTS or (name == "message" and depth == 1),  # a report has one
     named=lambda name: _DASH.sub(lambda dash: dash[1].upper(), name),
 )
 
 
 def is_xml(head: bytes) -> bool:
-    """Return whether a file that begins with `head` is in XML: its first byte decides, so that more of it cannot."""
+    """Return whether a file that begins with `head` is in XML: its first byte decides, so later ones cannot."""
     return head.removeprefix(BOM).lstrip().startswith(b"<")
 
 

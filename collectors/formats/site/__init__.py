@@ -29,11 +29,11 @@ class Site:
         return bool(_SITE.search(head) and _LIST.search(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield every mistake and every row of the file; one that has grown since `position` is read anew."""
+        """Yield every mistake and every row of the file; a file that has grown since `position` is read anew."""
         stream.seek(0)
         data, size, lines = b"", 0, 0
         while block := stream.read(LONGEST_BYTES):
-            data += block[: LONGEST_BYTES + 1 - len(data)]  # one more than is read, which shows that there is more
+            data += block[: LONGEST_BYTES + 1 - len(data)]  # one byte above the limit shows that there is more
             size, lines = size + len(block), lines + block.count(b"\n")
         if not context.complete or (position and position.byte_offset == size):
             return
@@ -47,7 +47,7 @@ class Site:
 
 
 def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
-    """Yield what becomes rows; an entry that fits no other is refused."""
+    """Yield the settings that become rows; an entry without its counterpart is refused."""
     places = [w.entry for w in reading.entries if isinstance(w.entry, Place)]
     ceilings = [w.entry for w in reading.entries if isinstance(w.entry, Ceiling)]
     changes = [w.entry for w in reading.entries if isinstance(w.entry, Change)]
@@ -62,7 +62,7 @@ def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
             what = f"{entry.subsystem} with cec `{entry.cec}` and storage `{entry.storage}`"
             reading.refuse(f"log_ceilings: no entry of `systems` has {what}", node, section="log_ceilings")
         elif isinstance(entry, Price) and not site:
-            reading.refuse("prices: stand under the name of the site; give `site: NAME`", node, section="prices")
+            reading.refuse("prices: kept under the name of the site; give `site: NAME`", node, section="prices")
         else:
             yield from entry.settings(site or "")
 

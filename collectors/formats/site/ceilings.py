@@ -1,4 +1,4 @@
-"""Which ceiling holds for a log, when: those of each machine and storage, beside which of them is used."""
+"""The ceiling that holds for a log at each time: that of the machine and storage then in use."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Holding(NamedTuple):
 
 
 def resolve(places: Sequence[Place], ceilings: Sequence[Ceiling], changes: Sequence[Change] = ()) -> Iterator[Holding]:
-    """Yield what holds at every time that is written down for a path, in order of time.
+    """Yield the ceiling that holds at every time that is written down for a path, in order of time.
 
-    Also where nothing changed: whoever looks up the newest row before a time is then right even if another edition of
-    the file said something else for that time. A machine or storage without a ceiling of its own has none, whatever
+    Times without a change are included: a lookup of the newest row before a time is then right even if another edition
+    of the file had something else for that time. A machine or storage without a ceiling of its own has none, whatever
     the one before it had.
     """
     for system, subsystem in dict.fromkeys((p.system, name) for p in places for name in p.subsystems):

@@ -1,7 +1,7 @@
-"""What a site may write down: one model an entry, each with the time from which it holds.
+"""What a site may write down: one model per kind of entry, each with the time from which it holds.
 
-The file is read as text throughout, so a subsystem `0815` or `1E10` stays what was written; the models make numbers and
-times of it. A field's description says what is expected there, in the words that a mistake is answered with.
+The file is read as text throughout, so a subsystem `0815` or `1E10` stays as written; the models convert numbers and
+times. A field's description states what is expected there, in the words of the reject for a mistake.
 """
 
 from __future__ import annotations
@@ -64,16 +64,16 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about; of two entries about the same one is a mistake."""
+        """Yield the keys of its subjects; one of two entries with the same key is a mistake."""
         raise NotImplementedError
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield the rows that follow from this entry alone; `site` is the system of what belongs to no one system."""
+        """Yield the rows that follow from this entry alone; `site` is the system of an entry that belongs to none."""
         return iter(())
 
 
 class Timed(Entry):
-    """An entry that holds from a time on, until a later one about the same."""
+    """An entry that holds from a time on, until a later one with the same subject."""
 
     since: Instant = Field(alias="from", description=A_TIME)
 
@@ -87,7 +87,7 @@ class Place(Timed):
     storage: Name = Field(description="a name for the log storage, the same in `log_ceilings`")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         return ((self.system, subsystem, self.since) for subsystem in self.subsystems)
 
 
@@ -103,12 +103,12 @@ class Ceiling(Timed):
     )
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         yield self.subsystem, self.path, self.cec, self.storage, self.since
 
 
 class Port(Timed):
-    """Hops from a link to its port that nothing reports, or that are reported wrongly, and what the port is given."""
+    """Hops from a link to its port that nothing reports, or that are reported wrongly, and the port's capacity."""
 
     system: Name = Field(description="the system's name as it stands in records")
     link: Name = Field(
@@ -133,7 +133,7 @@ class Port(Timed):
         return self.model_dump(exclude=_ABOUT, exclude_none=True)
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         yield self.system, self.link, self.since
 
     def settings(self, site: str) -> Iterator[Setting]:
@@ -154,7 +154,7 @@ class Price(Timed):
     )
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         yield self.name, self.since
 
     def settings(self, site: str) -> Iterator[Setting]:
@@ -183,7 +183,7 @@ class Run(Entry):
         return self
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         return ((self.name, system) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
@@ -202,7 +202,7 @@ class Batch(Timed):
     units_total: Positive = Field(description="units of work, more than 0")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         return ((self.workload, system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
@@ -218,7 +218,7 @@ class Mirror(Timed):
     distance_km: Positive = Field(description="length of the line, km, more than 0")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         return ((system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
@@ -234,7 +234,7 @@ class Change(Timed):
     what: Name = Field(description="what changed, such as PTF SI12345")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield what it is about."""
+        """Yield the keys of its subjects."""
         return ((self.what, system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:

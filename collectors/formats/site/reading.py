@@ -1,4 +1,4 @@
-"""From the text of a file to its entries and its mistakes; an entry with a mistake is refused, the rest goes on."""
+"""Reads the text of a file into entries and mistakes; an entry with a mistake is refused, the rest is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.yaml_lines import dotted, mark_of, not_known, repeated
 
 LONGEST_BYTES = 2**20
-"""Of the file: that of a site of some hundred systems is a tenth of it."""
+"""The longest file that is read: that of a site of some hundred systems is a tenth of it."""
 
 
 class Written(NamedTuple):
@@ -82,11 +82,11 @@ def _unreadable(error: Exception, data: bytes) -> Reject:
 
 def _read_lists(tree: yaml.MappingNode, reading: Reading) -> None:
     lines: dict[str, int] = {}
-    said: dict[tuple[object, ...], int] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for key, node in tree.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else ""
         if name in lines:
-            reading.refuse(f"`{name}` stands already in line {lines[name]}; put them together", node, key.start_mark)
+            reading.refuse(f"`{name}` is already in line {lines[name]}; put them together", node, key.start_mark)
             continue
         lines[name] = key.start_mark.line + 1
         if name == "site":
@@ -98,12 +98,12 @@ def _read_lists(tree: yaml.MappingNode, reading: Reading) -> None:
             reading.refuse(f"{name:.60}: {not_known(name, ['site', *LISTS])}", node, key.start_mark)
         elif isinstance(node, yaml.SequenceNode):
             for at, entry in enumerate(node.value):
-                _read_entry(name, at, entry, said, reading)
+                _read_entry(name, at, entry, seen, reading)
         elif node.value:
             reading.refuse(f"{name}: expected a list: `- ` before each entry", node, key.start_mark)
 
 
-def _read_entry(name: str, at: int, node: yaml.Node, said: dict[tuple[object, ...], int], reading: Reading) -> None:
+def _read_entry(name: str, at: int, node: yaml.Node, seen: dict[tuple[object, ...], int], reading: Reading) -> None:
     mistakes = [(key.start_mark, f".{key.value}: {what}") for key, what in repeated(node)]
     try:
         content = yaml.BaseLoader("").construct_document(node)
@@ -111,27 +111,27 @@ def _read_entry(name: str, at: int, node: yaml.Node, said: dict[tuple[object, ..
     except (yaml.YAMLError, RecursionError) as error:
         mistakes.append((node.start_mark, f": {getattr(error, 'problem', None) or 'nested too deeply'}"))
     except ValidationError as error:
-        mistakes += [_mistake(node, LISTS[name], told) for told in error.errors(include_url=False)]
+        mistakes += [_mistake(node, LISTS[name], details) for details in error.errors(include_url=False)]
     else:
         keys = {(name, *key) for key in entry.about()}
-        if stands := next((said[key] for key in keys if key in said), None):
+        if stands := next((seen[key] for key in keys if key in seen), None):
             mistakes.append((node.start_mark, f": line {stands} is about the same; remove one of them"))
         elif not mistakes:
-            said |= dict.fromkeys(keys, node.start_mark.line + 1)
+            seen |= dict.fromkeys(keys, node.start_mark.line + 1)
             reading.entries.append(Written(entry, node))
     for mark, what in mistakes:
         reading.refuse(f"{name}[{at}]{what}", node, mark, section=name)
 
 
-def _mistake(node: yaml.Node, model: type[Entry], told: Any) -> tuple[yaml.Mark, str]:
-    """Return where a mistake stands and what is to be done about it."""
-    place, kind, found = told["loc"], told["type"], told["input"]
+def _mistake(node: yaml.Node, model: type[Entry], details: Any) -> tuple[yaml.Mark, str]:
+    """Return where a mistake stands, and its message."""
+    place, kind, found = details["loc"], details["type"], details["input"]
     where = f".{dotted(place)}" if place else ""
     fields = {f.alias or name: f for name, f in model.model_fields.items()}
     if kind == "extra_forbidden":
         what = not_known(str(place[-1]), list(fields))
     elif not place:
-        what = told["msg"] if kind == "entry" else f"expected {', '.join(f'`{name}`' for name in fields)}"
+        what = details["msg"] if kind == "entry" else f"expected {', '.join(f'`{name}`' for name in fields)}"
     else:
         expected = f"expected {fields[str(place[0])].description}"
         what = f"is missing; {expected}" if kind == "missing" else expected

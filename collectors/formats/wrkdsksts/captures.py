@@ -39,7 +39,7 @@ Kind = Literal["page", "screen", "elapsed", "trailer", "row", "text", "too_long"
 
 
 class Mark(NamedTuple):
-    """A line that is not blank and what it is; `written` is its text without carriage control.
+    """A line that is not blank and its kind; `written` is its text without carriage control.
 
     `begin` is the line where it begins: that of its title for a screen.
     """
@@ -63,7 +63,7 @@ class Capture:
     """One print or display: its rows, and its headings.
 
     `date` and `time` are as written, `built` is the date of the release (yymmdd) in the page header. `whole` means that
-    a print has its trailer; of a display nothing tells. `strays` are lines that are no part of it.
+    a print has its trailer; a display has no such mark. `strays` are the rejects of lines that it does not keep.
     """
 
     first: Line
@@ -79,7 +79,7 @@ class Capture:
     written: list[bytes] = field(default_factory=list)
 
     def add(self, mark: Mark) -> None:
-        """Count a line in."""
+        """Add a line."""
         if len(self.written) >= MAX_LINES:
             self.strays.append(stray(mark.line, Reason.LINE_TOO_LONG, f"the capture has more than {MAX_LINES} lines"))
             return
@@ -91,7 +91,7 @@ class Capture:
 
 
 class Found(NamedTuple):
-    """A capture, or a line outside of any; the next thing begins at offset `end`, behind `lines` lines."""
+    """A capture, or a line outside of any; the next item begins at offset `end`, behind `lines` lines."""
 
     item: Capture | Reject
     end: int
@@ -158,7 +158,7 @@ def captures(stream: BinaryIO, offset: int, number: int, *, complete: bool) -> I
 
 
 def _display(elapsed: Mark, screen: Mark | None, opened: Capture | None) -> Capture | None:
-    """Return the display that begins with this screen, or None where it goes on: the same elapsed time.
+    """Return the display that begins with this screen, or None where the open one goes on: the same elapsed time.
 
     F11 and the page keys show another part of the same sample.
     """
@@ -177,7 +177,7 @@ def _seconds(mark: Mark) -> int:
 
 
 def _marks(lines: Iterator[Line], *, complete: bool) -> Iterator[Mark]:
-    """Yield what every line that is not blank is; a line is held until it is clear that it is not a screen's title."""
+    """Yield the mark of every line that is not blank; a line is held until it is clear that it is no screen's title."""
     control = False
     held: Mark | None = None
     for line in lines:

@@ -3,7 +3,7 @@
 The order of the columns is that of JTOpenLite's ListDiskStatusesImpl: unit, type, size (M), % used, I/O requests,
 request size (K), read and write requests, read and write (K), % busy, ASP, protection type, protection status,
 compression. Numbers have one decimal, with a point or a comma, and no zero in front of it (`.5`). Where columns run
-together, the line is cut where the columns end in the lines that have them apart.
+together, the line is cut where columns end in the lines that separate them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COMPRESSIONS = re.compile(r"[A-Z*]{1,4}")
 
 
 class Unit(NamedTuple):
-    """One disk unit; what the line does not hold is None.
+    """One disk unit; a value that the line does not hold is None.
 
     `measures` are the numbers by the names of `MEASURES`, empty where the line is of the second view.
     """
@@ -72,9 +72,10 @@ def ends(line: str) -> tuple[int, ...] | None:
 
 
 def layout(lines: Iterable[str], before: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return where the columns end in the lines that have them apart: numbers are right-aligned.
+    """Return where the columns end in the lines that separate them: numbers are right-aligned.
 
-    `before` is what an earlier capture showed; it serves where no line does. Where lines differ, most of them count.
+    `before` are the ends in an earlier capture; they serve where no line shows any. Where lines differ, the majority
+    counts.
     """
     found: dict[tuple[int, ...], int] = {}
     for line in lines:
@@ -115,7 +116,7 @@ def _number(cell: str) -> float:
 
 
 def _words(rest: str) -> tuple[str | None, str | None, str | None] | Misread:
-    """Return protection, state and compression; a state may hold a blank (HDW FAIL), two blanks part columns.
+    """Return protection, state and compression; a state may hold a blank (HDW FAIL), two blanks separate columns.
 
     Any of the three may be empty, so of one or two the protection is recognised by its word, the compression by its
     length.

@@ -1,7 +1,7 @@
 """A capture as one sample of every disk unit, and the records it becomes.
 
-Rates are averages since the statistics were reset, so a print without a reset covers the time of the one before too:
-of two such prints the amounts in between are r2·t2 - r1·t1.
+Rates are averages since the statistics were reset, so a print without a reset also covers the time of the one before:
+the amounts between two such prints are r2·t2 - r1·t1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from counterflow.collectors.text.dates import ORDERS
 TOLERANCE_S = 5
 """How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""
 BUSY_ERROR_POINTS = 5.0
-"""A share of busy time whose rounding error is larger than this is not given."""
+"""A share of busy time with a larger rounding error is left out."""
 
 _TENTH = 0.05
 _KEPT = ("io", "size_kb", "reads", "writes", "read_kb", "written_kb", "busy")
@@ -38,7 +38,7 @@ class Amount(NamedTuple):
     error: float
 
     def since(self, before: Amount) -> Amount | None:
-        """Return what came after `before`; None where it is less than nothing by more than rounding explains."""
+        """Return the amount after `before`; None where it is negative by more than rounding explains."""
         value, error = self.value - before.value, self.error + before.error
         return Amount(max(value, 0.0), error) if value >= -error else None
 
@@ -53,10 +53,10 @@ class Preceding(TypedDict):
 
 @dataclass
 class WrkdskstsState:
-    """What a capture's records need of the captures before it: JSON values, written with every commit.
+    """State carried over from earlier captures: JSON values, written with every commit.
 
     `order` is the order of day, month and year that an earlier date of the file proved; `columns` are the ends of its
-    columns. `preceding` holds the last sample by system, `config` a digest of what was published of each disk.
+    columns. `preceding` holds the last sample by system, `config` a digest of the settings published for each disk.
     """
 
     order: str | None = None
@@ -85,7 +85,7 @@ class Disk:
 
 
 def items(capture: Capture, state: WrkdskstsState, context: Context) -> Iterator[Item]:
-    """Yield the records of a capture and what is wrong in it; `state` is that of the capture before and is updated."""
+    """Yield the records and rejects of a capture; `state` comes from the capture before and is updated."""
     system = context.system or capture.system
     ts: str | None = None
     try:
@@ -304,7 +304,7 @@ def _joined(one: Unit, other: Unit) -> Unit:
 
 
 def _amounts(m: Mapping[str, float], seconds: float) -> dict[str, Amount]:
-    """Return what rates and means make of `seconds`: requests, KB, seconds busy."""
+    """Return the amounts in `seconds` by rates and means: requests, KB, seconds busy."""
     if not m:
         return {}
 
@@ -355,7 +355,7 @@ def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *,
 
 
 def _config(name: str, unit: Unit, state: WrkdskstsState, system: str, envelope: Fields) -> Iterator[Record]:
-    """Yield what does not change often and no column holds, where it differs from what was published last."""
+    """Yield the settings that no column holds, where they differ from those published last."""
     entries = {"type": unit.type, "compression": unit.compression}
     found = {key: value for key, value in entries.items() if value is not None}
     digest = hashlib.blake2s(repr(sorted(found.items())).encode(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Output of YCSB: status lines, the summary and what else a database binding prints."""
+"""Output of YCSB: status lines, the summary and the messages of a database binding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterflow.collectors.text.lines import KEPT_BYTES, Line, read_lines
 from counterflow.collectors.text.stamps import iso
 
 MAX_MESSAGES = 20
-"""Messages of a file that are noted each; the others are counted."""
+"""Messages of a file that are noted singly; the others are counted."""
 MAX_FIGURES = 100_000
 """Lines of a summary that are read; buckets of histograms are the most of them."""
 
@@ -46,7 +46,7 @@ class Ycsb:
         return _YCSB.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every status line and summary; the last is whole where the data is complete."""
+        """Yield the records of every status line and summary; the last one only where the data is complete."""
         if context.system is None:
             detail = "the output does not name its system: set `system` of the source, or --system"
             yield Reject(Reason.BAD_HEADER, detail, "none")
@@ -110,13 +110,13 @@ class _Reading:
         return True
 
     def _starts(self, written: str) -> bool:
-        """Return whether a line is none that may stand within a summary."""
+        """Return whether a line cannot stand within a summary."""
         try:
             status = lines.status(written)
         except ValueError:
             return True
-        told = lines.command(written) is not None or lines.version(written) is not None
-        return status is not None or told or _STAMP.fullmatch(written) is not None
+        is_head = lines.command(written) is not None or lines.version(written) is not None
+        return status is not None or is_head or _STAMP.fullmatch(written) is not None
 
     def _add(self, block: _Block, line: Line, written: str) -> None:
         try:
@@ -164,7 +164,7 @@ class _Reading:
             yield from (_placed(item, line) for item in self._other(line, written))
 
     def _begun(self, line: Line, written: str) -> Iterator[Reject]:
-        """Take the time of a line of ours as that at which the run begins."""
+        """Take the time of a line of ours as the begin of the run."""
         try:
             found = datetime.fromisoformat(written.strip())
             found = (found if found.tzinfo else found.replace(tzinfo=self._context.zone)).astimezone(UTC)

@@ -44,14 +44,14 @@ OK = frozenset(("OK", "BATCHED_OK", "0"))
 
 
 class Kind(NamedTuple):
-    """What is measured under a name: an operation, operations of it that failed, or nothing that counts as work."""
+    """What is measured under a name: an operation, its failures, or something that does not count as work."""
 
     operation: str
     what: Literal["done", "failed", "other"]
 
 
 class Measured(NamedTuple):
-    """What a status line prints of one name, in its words; None for no number."""
+    """The figures of one name in a status line, by its own labels; None for one that is not a number."""
 
     name: str
     figures: dict[str, float | None]
@@ -77,11 +77,11 @@ class Summed(NamedTuple):
 
 
 def status(line: str) -> Status | None:
-    """Return what a status line says, None for another line.
+    """Return the content of a status line, None for another line.
 
     Raises
     ------
-    ValueError : its time is none.
+    ValueError : its time does not exist.
     """
     found = _STATUS.fullmatch(line) if " operations;" in line else None
     if found is None:
@@ -132,7 +132,7 @@ def is_summed(line: str) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return a number, None for what is none: NaN, infinity."""
+    """Return a number, None for a text that is not one, NaN and infinity included."""
     found = float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else math.nan
     return found if math.isfinite(found) else None
 
@@ -140,7 +140,7 @@ def number(text: str) -> float | None:
 def kind(name: str) -> Kind:
     """Return what is measured under a name.
 
-    With two types of measurement `Hdr` stands before the names of one, and the other measures the same again; so do
+    With two types of measurement, `Hdr` stands before the names of one, and the other measures the same again, as do
     names with `Intended-`.
     """
     name = name[3:] if name.startswith("Hdr") and name[3:4].isupper() else name
@@ -151,7 +151,7 @@ def kind(name: str) -> Kind:
 
 
 def is_raw_data(line: str) -> bool:
-    """Return whether a line is one of measurementtype=raw: a point a line."""
+    """Return whether a line is one of measurementtype=raw: one point per line."""
     return _RAW_DATA.fullmatch(line) is not None
 
 

@@ -1,4 +1,4 @@
-"""What is remembered of a run of YCSB, and the records of its status lines and of its summary."""
+"""The state of a run of YCSB, and the records of its status lines and of its summary."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def fresh(self) -> bool:
-        """Nothing of it was read but what stands before its first status line."""
+        """Whether neither a status line nor its summary was read yet."""
         return self.ts is None and not self.ended
 
     def following(self, settings: dict[str, str] | None = None) -> Run:
@@ -61,7 +61,7 @@ class Run:
         return Run(begin=begin, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
 
     def common(self, context: Context) -> Fields:
-        """Return what each record of the run carries."""
+        """Return the fields that each record of the run carries."""
         workload = self.label or self.settings.get("workload") or SOURCE
         fields: Fields = {
             "system": context.system,
@@ -80,7 +80,7 @@ class Run:
 
 
 def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | Reject]:
-    """Yield the records of a status line that follows; the run remembers it."""
+    """Yield the records of the run's next status line; the run remembers it."""
     if status.time is None:
         detail = "the status line has no time: versions of YCSB before 0.2.0 print none"
         yield Reject(Reason.STAMP_MISSING, detail, "none")
@@ -136,7 +136,7 @@ def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Recor
     figures = dict(one.figures)
     count = figures.get("Count")
     if count == 0:
-        figures = {"Count": count}  # the others are of nothing: a minimum of 2^63
+        figures = {"Count": count}  # the others describe no operation: a minimum of 2^63
     if of.what == "done":
         fields = {**kinds, "operation": of.operation}
         figures.pop("Count", None)
@@ -155,7 +155,7 @@ def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Recor
 def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record | Reject]:
     """Yield the records of the summary; the run has ended.
 
-    The summary has no time: it is as long after the begin as the run took, and after the last status line.
+    The summary prints no time: it is dated at the begin plus the run's length, and after the last status line.
     """
     run.ended = True
     overall = summary.get("OVERALL", {})
@@ -207,24 +207,24 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
 
 
 def _failed(summary: Summary) -> dict[str, float] | None:
-    """Return how many of each operation failed: by their return codes, else by what was measured of them.
+    """Return how many of each operation failed: by their return codes, else by the measurements of failures.
 
     None where neither was printed.
     """
     found: dict[str, float] = {}
-    told = False
+    printed = False
     for name, figures in summary.items():
         of = kind(name)
         returned = {m[7:]: value or 0.0 for m, value in figures.items() if m.startswith("Return=")}
         if of.what == "done" and returned:
-            told = True
+            printed = True
             found[of.operation] = sum((value for code, value in returned.items() if code not in OK), 0.0)
     for name, figures in summary.items():
         of = kind(name)
         if of.what == "failed":
-            told = True
+            printed = True
             found.setdefault(of.operation, figures.get("Operations") or 0.0)
-    return found if told else None
+    return found if printed else None
 
 
 def _column(measurement: str) -> tuple[str | None, float]:

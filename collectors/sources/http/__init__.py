@@ -1,4 +1,4 @@
-"""HTTP sources: RMF's Distributed Data Server (DDS), asked for reports over one held connection.
+"""HTTP sources: reports of RMF's Distributed Data Server (DDS), requested over one connection that is held open.
 
-Nothing here knows what a report says but when its interval ended: it is read where files of responses are read.
+Nothing here interprets a report but for its interval: the format that reads files of responses reads it.
 """

@@ -1,4 +1,4 @@
-"""One report of one system, asked for often enough that no interval is missed, each handed over once."""
+"""One report of one system, requested often enough to miss no interval; each interval is handed over once."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from counterflow.collectors.sources.polling.session import SessionError
 
 REPORTS = ("SYSINFO", "PROCU", "PCIE")
 FIRST_INTERVAL_S = 60.0
-"""The Monitor III interval until the DDS says it."""
+"""The Monitor III interval until the DDS reports it."""
 REQUESTS_PER_INTERVAL = 2
-"""How often each interval is asked for. The DDS answers with the newest one, and that is there a moment after its end:
-asked once an interval, two questions may get the same answer and the next one the one after the next."""
+"""The DDS returns the newest interval, a moment after its end. With one request per interval, two requests could return
+the same interval, and the next one could skip an interval."""
 
 
 class Report:
-    """One report; `end` of its position is that of the last interval that was handed over."""
+    """One report; `end` of its position is the end of the last interval that was handed over."""
 
     def __init__(self, report: str, system: str, interval_s: float | None, committed: Cursor | None) -> None:
-        """Go on after the position that is committed; without `interval_s` the interval is what the DDS says it is."""
+        """Go on behind the committed position; without `interval_s` the interval is that which the DDS reports."""
         self._parameters = {"report": report, "resource": f",{system},MVS_IMAGE"}
         self._stream = Stream(report, report, f"{system}:{report}", committed)
         self._configured_s = interval_s
@@ -31,13 +31,13 @@ class Report:
 
     @property
     def interval_s(self) -> float:
-        """How often it is asked for; rarely while the DDS does not have it."""
+        """Time between requests, long while the DDS does not have the report."""
         if self._stream.is_absent:
             return ABSENT_S
         return (self._configured_s or self._reported_s or FIRST_INTERVAL_S) / REQUESTS_PER_INTERVAL
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Ask and yield the answer, unless it is of the interval before."""
+        """Request the report and yield it, unless it is of the interval before."""
         began = time.monotonic()
         try:
             body = session.query(PATH, self._parameters)
@@ -47,7 +47,7 @@ class Report:
         found = newest(body)
         if found is not None and found.interval_s is not None:
             self._reported_s = found.interval_s
-        end = found.end if found is not None else hashlib.blake2s(body).hexdigest()  # the same trouble is told once
+        end = found.end if found is not None else hashlib.blake2s(body).hexdigest()  # the same trouble is reported once
         if end == self._stream.position.get("end"):
             return
         batch = self._stream.reached(began, end=end)

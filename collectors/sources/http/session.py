@@ -1,4 +1,4 @@
-"""One connection to one DDS, held as long as it lives, with every error told apart and free of secrets.
+"""One connection to one DDS, held as long as it lives, with every error classified and free of secrets.
 
 The requests are those of IBM's own client (github.com/IBM/RMF, grafana/rmf-app/pkg/plugin/dds/client.go).
 """
@@ -18,16 +18,16 @@ from counterflow.collectors.sources.polling.session import Kind, Password, Sessi
 
 PATH = "/gpm/rmfm3"
 ROOT = "/gpm/root"
-"""What is asked for to see whether the DDS is there and takes the password; it is short."""
+"""Requested to test whether the DDS is there and accepts the password; the answer is short."""
 EXTENSIONS = ("", ".xml")
-"""A DDS has its paths with or without; the one that it has is tried first from then on."""
+"""A DDS has its paths with or without; the form that it has is tried first from then on."""
 LONGEST_ANSWER = 64 * 2**20
 TIMEOUT = httpx.Timeout(60, connect=10)
 
 _REFUSED, _FORBIDDEN, _OTHER_PATH = 401, 403, (404, 406)
 _LATER = (408, 429)
 
-for _name in ("httpx", "httpcore"):  # the latter tells of headers, and the password is in one
+for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password is in one
     logging.getLogger(_name).addHandler(logging.NullHandler())
     logging.getLogger(_name).propagate = False
 
@@ -35,8 +35,8 @@ for _name in ("httpx", "httpcore"):  # the latter tells of headers, and the pass
 class Target(BaseModel):
     """A DDS and how to reach it; never the password.
 
-    `ca` is a PEM file with the authority, or the certificate itself, that the DDS is trusted by, instead of those the
-    machine trusts. Without `user` nobody logs on.
+    `ca` is a PEM file with the authority, or the certificate itself, by which the DDS is trusted, instead of those that
+    the machine trusts. Without `user` there is no logon.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -68,7 +68,7 @@ class Session:
     """The connection. Proxies and `.netrc` of the environment are not used: the password goes to the DDS alone."""
 
     def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
-        """Keep the parts; nothing is connected yet. `password` is asked at each connect, so it may be changed."""
+        """Keep the parts; nothing is connected yet. `password` is called at each connect, so it may be changed."""
         self.number = 0
         self._target = target
         self._password = Password(password or str)
@@ -107,7 +107,7 @@ class Session:
         self.number += 1
 
     def close(self) -> None:
-        """Let go of the connection, whatever state it is in."""
+        """Close the connection, whatever state it is in."""
         client, self._client = self._client, None
         if client is not None:
             client.close()
@@ -117,11 +117,11 @@ class Session:
         return self._password.text(error)
 
     def query(self, path: str, parameters: Mapping[str, str]) -> bytes:
-        """Return the JSON that the DDS answers.
+        """Return the JSON with which the DDS answers.
 
         Raises
         ------
-        SessionError : of every kind; the connection is given up for LOST and REFUSED.
+        SessionError : of every kind; the connection is closed for LOST and REFUSED.
         """
         first, second = self._extensions
         try:
@@ -141,7 +141,7 @@ class Session:
         return answer
 
     def _get(self, path: str, parameters: Mapping[str, str]) -> bytes | SessionError:
-        """Return an answer, or why the same is to be asked for under the other path.
+        """Return an answer, or the error for which the other path is to be tried.
 
         Raises
         ------
@@ -152,18 +152,18 @@ class Session:
             raise SessionError(Kind.LOST, "not connected")
         with self._client.stream("GET", path, params=dict(parameters)) as response:
             status = response.status_code
-            said = f"{path}: HTTP {status} {response.reason_phrase}".strip()
+            failure = f"{path}: HTTP {status} {response.reason_phrase}".strip()
             if status == _REFUSED:
                 self._password.refused()
-                raise SessionError(Kind.REFUSED, said)
+                raise SessionError(Kind.REFUSED, failure)
             if status in _OTHER_PATH:
-                return SessionError(Kind.ABSENT, said)
+                return SessionError(Kind.ABSENT, failure)
             if status == _FORBIDDEN:
-                raise SessionError(Kind.ABSENT, said)
+                raise SessionError(Kind.ABSENT, failure)
             if status >= 500 or status in _LATER:
-                raise SessionError(Kind.LOST, said)
+                raise SessionError(Kind.LOST, failure)
             if status != httpx.codes.OK:
-                raise SessionError(Kind.FAILED, said)
+                raise SessionError(Kind.FAILED, failure)
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             if kind != "application/json":
                 return SessionError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")

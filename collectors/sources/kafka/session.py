@@ -11,9 +11,9 @@ from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.polling.session import Kind, SessionError
 
 TIMEOUT_S = 10.0
-"""How long the cluster may take to say what it has."""
+"""How long the cluster may take to return its topics or offsets."""
 FETCHED_KB = 16_384
-"""So much is fetched ahead of what is taken."""
+"""KiB of messages that are fetched ahead."""
 
 
 class Place(NamedTuple):
@@ -24,19 +24,19 @@ class Place(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Name of it for people, and of its stream."""
+        """Its name for people, and the name of its stream."""
         return f"{self.topic}/{self.partition}"
 
 
 class Range(NamedTuple):
-    """The offsets that a partition holds: the first, and that behind the last."""
+    """The offsets that a partition holds: the first, and the one behind the last."""
 
     begin: int
     end: int
 
 
 class Session:
-    """The consumer. `number` counts those made."""
+    """The consumer. `number` counts the consumers made."""
 
     def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
         """Keep how to connect: `client` returns settings of librdkafka, secrets read anew."""
@@ -44,7 +44,7 @@ class Session:
         self.cluster = ""
         self._client = client
         self._consumer: Consumer | None = None
-        self._said = ""
+        self._last_error = ""
 
     def open(self) -> None:
         """Connect, unless connected.
@@ -55,7 +55,7 @@ class Session:
         """
         if self._consumer is not None:
             return
-        self._said = ""
+        self._last_error = ""
         try:
             settings = {
                 **self._client(),
@@ -65,7 +65,7 @@ class Session:
                 "isolation.level": "read_committed",
                 "auto.offset.reset": "error",
                 "queued.max.messages.kbytes": FETCHED_KB,
-                "error_cb": self._hear,
+                "error_cb": self._on_error,
                 "log_level": 0,
             }
             consumer = Consumer(settings)
@@ -75,12 +75,12 @@ class Session:
             metadata = consumer.list_topics(timeout=TIMEOUT_S)
         except KafkaException as error:
             consumer.close()
-            raise SessionError(Kind.LOST, self._said or self.text(error)) from None
+            raise SessionError(Kind.LOST, self._last_error or self.text(error)) from None
         self.cluster = str(metadata.cluster_id or "")
         self._consumer, self.number = consumer, self.number + 1
 
     def close(self) -> None:
-        """Let go of the consumer."""
+        """Close the consumer."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             consumer.close()
@@ -92,7 +92,7 @@ class Session:
         ------
         SessionError : LOST.
         """
-        there = self._ask(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
+        there = self._call(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
         return {t: [Place(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
 
     def range(self, place: Place) -> Range:
@@ -102,7 +102,7 @@ class Session:
         ------
         SessionError : LOST.
         """
-        found = self._ask(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
+        found = self._call(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
         return Range(*found)
 
     def assign(self, offsets: dict[Place, int]) -> None:
@@ -112,16 +112,16 @@ class Session:
         ------
         SessionError : LOST.
         """
-        self._ask(lambda consumer: consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()]))
+        self._call(lambda consumer: consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()]))
 
     def poll(self, timeout_s: float) -> Message | None:
-        """Return the next message, or what a partition has to say, or None where none comes in time.
+        """Return the next message or error of a partition, or None where none comes in time.
 
         Raises
         ------
         SessionError : LOST where the consumer is beyond repair.
         """
-        message: Message | None = self._ask(lambda consumer: consumer.poll(timeout_s))
+        message: Message | None = self._call(lambda consumer: consumer.poll(timeout_s))
         if message is not None and (error := message.error()) is not None and error.fatal():
             self.close()
             raise SessionError(Kind.LOST, error.str())
@@ -129,17 +129,17 @@ class Session:
 
     def text(self, error: BaseException) -> str:
         """Return the content of an error; librdkafka keeps secrets to itself."""
-        told = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
-        return told.str() if told else " ".join(str(error).split()) or type(error).__name__
+        cause = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
+        return cause.str() if cause else " ".join(str(error).split()) or type(error).__name__
 
-    def _ask(self, question: Callable[[Consumer], Any]) -> Any:
+    def _call(self, operation: Callable[[Consumer], Any]) -> Any:
         if self._consumer is None:
             raise SessionError(Kind.LOST, "not connected")
         try:
-            return question(self._consumer)
+            return operation(self._consumer)
         except KafkaException as error:
             self.close()
-            raise SessionError(Kind.LOST, self._said or self.text(error)) from None
+            raise SessionError(Kind.LOST, self._last_error or self.text(error)) from None
 
-    def _hear(self, error: KafkaError) -> None:
-        self._said = error.str()
+    def _on_error(self, error: KafkaError) -> None:
+        self._last_error = error.str()

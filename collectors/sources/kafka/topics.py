@@ -1,4 +1,4 @@
-"""What is new in topics: lines as they came, in order of their offsets, with the offset that is reached."""
+"""New messages of topics: their lines as they came, in order of their offsets, with the offset that they reach."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import Kind, SessionError
 
 INTERVAL_S = 0.5
-"""How often is looked for what is new, once nothing is."""
+"""Time between two looks for new messages, once there is none."""
 WAIT_S = 0.1
-"""What is new is waited for so long: what came meanwhile is published together."""
+"""How long a message is awaited: those that come meanwhile are published together."""
 REFRESH_S = 60.0
-"""How often is looked for topics and partitions that are new."""
+"""Time between two looks for new topics and partitions."""
 MOST_MESSAGES, MOST_BYTES = 2000, 4 << 20
-"""Of a batch; a message that is larger stands alone in it."""
+"""Limits of a batch; its last message may exceed that of bytes."""
 
 
 class Lines:
@@ -34,7 +34,7 @@ class Lines:
         self._began = time.monotonic()
 
     def add(self, message: Message) -> None:
-        """Take a message; one without a value says nothing."""
+        """Take a message; one without a value holds no line."""
         offset, value = message.offset() or 0, message.value() or b""
         if self._from is None:
             self._from = offset
@@ -44,7 +44,7 @@ class Lines:
             self.size += len(value)
 
     def batch(self, cluster: str) -> Batch:
-        """Return what was taken; its origin says where line 1 comes from."""
+        """Return the batch of the messages taken; its origin names the offset of line 1."""
         batch = self.stream.reached(self._began, offset=self._next, cluster=cluster)
         batch.origin = f"{self.stream.name} from offset {self._from}"
         batch.body = b"".join(line + b"\n" for line in self._lines)
@@ -52,12 +52,12 @@ class Lines:
 
 
 class Topics:
-    """The topics of one source, read behind what is committed; from their beginning where nothing is."""
+    """The topics of one source, read behind the committed positions; from their beginning where there is none."""
 
     interval_s = INTERVAL_S
 
     def __init__(self, topics: Sequence[str], committed: dict[str, Cursor]) -> None:
-        """Keep what is committed, by stream."""
+        """Keep the committed positions, by stream."""
         self._topics = topics
         self._committed = committed
         self._streams: dict[Place, Stream] = {}
@@ -66,7 +66,7 @@ class Topics:
         self._refresh_at = 0.0
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Yield what is new, until nothing comes any more.
+        """Yield batches of new messages, until no more come.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class Topics:
                 return
 
     def _assign(self, session: Session) -> Iterator[Batch]:
-        """Read every partition that there is, each from where its stream stands; say what is missing."""
+        """Assign every partition, each from where its stream stands; report what is missing."""
         if session.number == self._assigned[0] and time.monotonic() < self._refresh_at:
             return
         there = session.partitions(self._topics)
@@ -120,7 +120,7 @@ class Topics:
         self._refresh_at = time.monotonic() + REFRESH_S
 
     def _begin(self, session: Session, place: Place, position: Cursor) -> tuple[int, str | None]:
-        """Return where a partition is read on, and what is to be told of it."""
+        """Return the offset at which a partition is read on, and the trouble to report."""
         held = session.range(place)
         offset = position.get("offset")
         if offset is None:

@@ -1,4 +1,4 @@
 """Systems that are queried: one open connection each, its responses with the position that they reach, and its errors.
 
-What a connection is and what is asked of it is the part of the kind of source, `sql` or `http`.
+Each kind of source, such as `sql` or `http`, defines its connection and its queries.
 """

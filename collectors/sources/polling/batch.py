@@ -1,4 +1,4 @@
-"""What a system answered: rows of one table or a document, and the position that is reached with them."""
+"""An answer of a system: rows of one table or a document, and the position that they reach."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ Cursor = dict[str, Any]
 class Batch:
     """Rows of one table, a document (`body`), or why there are none (`trouble`), or only a position.
 
-    `stream` names the question within its source, `position` is to be committed with the rows. `origin` names system
-    and question for people, `table` is the table or report that was asked for. `sampled_at` is the UTC time of rows
-    that carry none, `seconds` how long the system took.
-    `named` are columns of datasets that were found to be filled by a column of these rows. Streams that share a `group`
-    are read with one memory: what one of their tables says explains the others.
+    `stream` names the query within its source, `position` is to be committed with the rows. `origin` names system and
+    query for people, `table` is the table or report that was queried. `sampled_at` is the UTC time of rows that carry
+    none, `seconds` how long the system took. `named` maps columns of datasets to the columns of these rows that were
+    found to fill them. Streams that share a `group` are read with one state: one of their tables explains the others.
     """
 
     stream: str
@@ -55,24 +54,24 @@ class Task(Protocol[_Polled]):
 
     @property
     def interval_s(self) -> float:
-        """How long after the beginning of one reading the next is due."""
+        """Readings are due at the multiples of this."""
         ...
 
     def read(self, session: _Polled) -> Iterator[Batch]:
-        """Ask and yield what is new.
+        """Query, and yield what is new.
 
         Raises
         ------
-        SessionError : LOST or REFUSED; the rest is in a batch.
+        SessionError : LOST or REFUSED; a batch carries any other.
         """
         ...
 
 
 class Stream:
-    """One question's place in its own history."""
+    """One query's place in its own history."""
 
     def __init__(self, name: str, table: str, origin: str, committed: Cursor | None, group: str = "") -> None:
-        """Go on after `committed`."""
+        """Go on behind `committed`."""
         self.name, self.table, self.origin, self.group = name, table, origin, group or name
         self.position: Cursor = dict(committed or {"n": 0})
         self._absent_until = 0.0
@@ -93,7 +92,7 @@ class Stream:
 
         Raises
         ------
-        SessionError : the connection is gone, which is not this question's trouble.
+        SessionError : the connection is gone, which is not this query's trouble.
         """
         if error.kind in (Kind.LOST, Kind.REFUSED):
             raise error

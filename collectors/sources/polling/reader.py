@@ -1,8 +1,8 @@
-"""What one system answers, in a thread of its own, so that a slow system holds up nobody else.
+"""Queries one system in a thread of its own, so that a slow system delays no other.
 
-A `Reader` asks what is due and lets each `Batch` wait to be taken; where there is no room it waits itself. A batch
-carries the position that it reaches, so whoever publishes it can commit both together, and a reader that begins at what
-is committed goes on exactly there.
+A `Reader` sends the queries that are due and lets each `Batch` wait to be taken; where there is no room, it waits. A
+batch carries the position that it reaches, so the publisher can commit both together, and a reader that begins at the
+committed position goes on exactly there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from counterflow.collectors.sources.polling.waiting import Few, Waiting
 log = structlog.get_logger()
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
-"""A connection that cannot be made is tried again after a time that doubles between these."""
+"""Back-off of a connection that cannot be made: it doubles between these."""
 
 OnEvent = Callable[[str], None]
 """Called with `connected`, `lost`, `refused`, `failed` or `broken`, when that happens."""
@@ -69,7 +69,7 @@ class Reader(Generic[_Polled]):
         return self._waiting.next_batch()
 
     def done(self, batch: Batch) -> None:
-        """Let go of a batch that was taken: it is committed."""
+        """Release a batch that was taken: it is committed."""
         self._waiting.done(batch)
 
     def stop(self) -> None:
@@ -77,37 +77,37 @@ class Reader(Generic[_Polled]):
         self._stop.set()
 
     def join(self, timeout_s: float) -> None:
-        """Wait for the thread to end; one that hangs in a question is left alone."""
+        """Wait for the thread to end; one that hangs in a query is left alone."""
         self._thread.join(timeout_s)
 
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
                 self._connect()
-                self._ask_what_is_due()
+                self._query_due()
             except SessionError as error:
-                self._put_off()
+                self._postpone()
                 self._on_event(error.kind.value)
                 log.warning("connection lost", source=self._name, error=str(error))
             self._stop.wait(max(0.0, min(self._due.values()) - time.time()))
         self._session.close()
 
-    def _put_off(self) -> None:
-        """Let what was being asked be due at its next interval, so that a system that hangs up is not rushed at."""
+    def _postpone(self) -> None:
+        """Postpone the due queries to their next interval, so that a system that hangs up is not rushed."""
         now = time.time()
         for task, due in self._due.items():
             if due <= now:
                 self._due[task] = (now // task.interval_s + 1) * task.interval_s
 
     def _connect(self) -> None:
-        """Connect, unless connected; tried again and again until it is, or until told to stop."""
+        """Connect, unless connected; retry until that succeeds or the reader is stopped."""
         number = self._session.number
         retrying = Retrying(
             retry=retry_if_exception_type(SessionError),
             wait=wait_exponential_jitter(FIRST_WAIT_S, LONGEST_WAIT_S),
             stop=stop_when_event_set(self._stop),
             sleep=sleep_using_event(self._stop),
-            before_sleep=self._say,
+            before_sleep=self._report,
         )
         try:
             retrying(self._session.open)
@@ -117,14 +117,14 @@ class Reader(Generic[_Polled]):
             self._on_event("connected")
             log.info("connected", source=self._name)
 
-    def _say(self, state: RetryCallState) -> None:
+    def _report(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, SessionError):
             self._on_event(error.kind.value)
             log.warning("not connected", source=self._name, why=error.kind.value, error=str(error))
 
-    def _ask_what_is_due(self) -> None:
-        """Ask until nothing is due; those that have much to say take turns, batch by batch."""
+    def _query_due(self) -> None:
+        """Query until nothing is due; queries with several batches take turns, batch by batch."""
         under_way: dict[Task[_Polled], Iterator[Batch]] = {}
         while not self._stop.is_set():
             now = time.time()
@@ -149,7 +149,7 @@ class Reader(Generic[_Polled]):
             self._on_event("broken")
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = self._session.text(error)
-            log.error("the question failed", source=self._name, error=text, file=where.filename, line=where.lineno)
+            log.error("the query failed", source=self._name, error=text, file=where.filename, line=where.lineno)
             return None
         if batch is not None and batch.trouble is not None:
             self._on_event("failed")

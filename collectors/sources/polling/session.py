@@ -1,4 +1,4 @@
-"""What a reader needs of a connection, its errors told apart, and passwords that are neither shown nor tried twice."""
+"""A reader's interface to a connection, its kinds of errors, and passwords that are neither shown nor tried twice."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _LONGEST_TEXT = 500
 
 
 class Kind(StrEnum):
-    """What an error means for what is asked next."""
+    """What an error means for the next query."""
 
     LOST = "lost"  # connect again
     REFUSED = "refused"  # another user or password is needed
     ABSENT = "absent"  # this release, or this user, does not have it
-    FAILED = "failed"  # this question failed; others may not
+    FAILED = "failed"  # this query failed; others may not
 
 
 class SessionError(Exception):
-    """The system, or the way to it, said no; the text does not hold the password."""
+    """The system, or the way to it, failed or refused; the text does not hold the password."""
 
     def __init__(self, kind: Kind, text: str) -> None:
-        """Keep what it means and what was said."""
+        """Keep what it means and its text."""
         super().__init__(text)
         self.kind = kind
 
 
 class Session(Protocol):
-    """A connection to one system. `number` counts those made."""
+    """A connection to one system. `number` counts the connections made."""
 
     number: int
 
@@ -44,7 +44,7 @@ class Session(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the connection, whatever state it is in."""
+        """Close the connection, whatever state it is in."""
         ...
 
     def text(self, error: BaseException) -> str:
@@ -62,7 +62,7 @@ class Password:
         self._refused: str | None = None
 
     def offer(self) -> str:
-        """Return it, unless it is the one that was refused: a few wrong tries disable a user.
+        """Return the password, unless it is the one that was refused: a few wrong tries disable a user.
 
         Raises
         ------
@@ -77,11 +77,11 @@ class Password:
         return self._last
 
     def refused(self) -> None:
-        """Remember that the system refused what was offered."""
+        """Remember that the system refused the offered password."""
         self._refused = self._last
 
     def accepted(self) -> None:
-        """Forget what was refused."""
+        """Forget the refused password."""
         self._refused = None
 
     def text(self, error: BaseException) -> str:

@@ -53,7 +53,7 @@ def _tagged(value: object) -> dict[str, str]:
     match value:
         case Decimal():
             return {"$decimal": str(value)}
-        case datetime():  # a date, too: it comes first
+        case datetime():  # it is a date, too, so it comes first
             return {"$datetime": value.isoformat()}
         case date():
             return {"$date": value.isoformat()}

@@ -1,7 +1,7 @@
-"""Answers between the reader that has them and the publisher who commits them: a few in memory, or a folder of them.
+"""Answers that wait between the reader and the publisher: a few in memory, or a folder of them.
 
-A folder outlives a broker that is away for long, and the agent: the systems are asked on meanwhile, and what they said
-is published later, in order.
+A folder outlives a long absence of the broker, and the agent: the systems are still queried meanwhile, and their
+answers are published later, in order.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from counterflow.collectors.sources.polling.spooled import decode, encode
 log = structlog.get_logger()
 
 WAITING_BATCHES = 4
-"""So many batches of a system wait in memory; nothing more is asked for before."""
+"""Most batches of a system that wait in memory; while they do, it is not queried."""
 _RETRY_S = 0.5
 MANY_ROWS = 2000
 """A batch with more rows waits alone: 15,000 rows of QAPMJOBMI, an interval of a mid-size system, are 50 MB."""
 
 
 class Waiting(Protocol):
-    """What waits of one system, in order; put by one thread and taken by another."""
+    """The waiting batches of one system, in order; one thread puts them and another takes them."""
 
     def put(self, batch: Batch) -> bool:
-        """Take a batch in; False where there is no room for it now."""
+        """Add a batch; return False where there is no room for it now."""
         ...
 
     def next_batch(self) -> Batch | None:
@@ -41,19 +41,19 @@ class Waiting(Protocol):
         ...
 
     def done(self, batch: Batch) -> None:
-        """Let go of a batch: it is committed."""
+        """Release a batch: it is committed."""
         ...
 
 
 class Few:
-    """A few, in memory: what is not committed when the agent ends is asked again."""
+    """A few batches in memory: those not committed when the agent ends are queried again."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self._queue: Queue[Batch] = Queue()
 
     def put(self, batch: Batch) -> bool:
-        """Take a batch in, unless a few wait."""
+        """Add a batch, unless a few wait."""
         if self._queue.qsize() >= (WAITING_BATCHES if len(batch.rows) <= MANY_ROWS else 1):
             return False
         self._queue.put(batch)
@@ -67,11 +67,11 @@ class Few:
             return None
 
     def done(self, batch: Batch) -> None:
-        """Nothing is kept of what was taken."""
+        """Do nothing: a batch that was taken is not kept."""
 
 
 class _Name(NamedTuple):
-    """The name of a file: its place in the order, which batch of which stream it is."""
+    """The name of a file: its place in the order, the number of the batch in its stream, and the stream."""
 
     number: int
     n: int
@@ -87,19 +87,19 @@ class _Name(NamedTuple):
 
 
 class Spool:
-    """A folder with a file a batch, which belongs to one source of one agent.
+    """A folder with one file per batch, which belongs to one source of one agent.
 
-    What was put behind the last commit is offered again after a restart, and `positions` say where to go on under_way.
+    Batches behind the last commit are offered again after a restart; `positions` are where querying continues.
 
     Parameters
     ----------
-    folder : made, the owner's alone.
-    most : bytes; when all files hold as many nothing is put until some are committed.
-    committed : position of each stream that is committed.
+    folder : created for its owner alone.
+    most : bytes; when all files hold as many, nothing is put until some are committed.
+    committed : the committed position of each stream.
     """
 
     def __init__(self, folder: Path, most: int, committed: Mapping[str, Cursor]) -> None:
-        """Look what an earlier agent has left."""
+        """Take over what an earlier agent has left."""
         self._folder, self._most = folder, most
         self._full, self._retry_at = False, 0.0
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ class Spool:
                 self._files[name] = path.stat().st_size
                 self.positions[name.stream] = batch.position
                 continue
-            if name.n > at:  # what comes before it is not there: all behind is asked again
+            if name.n > at:  # a batch before it is missing: all behind are queried again
                 broken.add(name.stream)
             path.unlink()
         self._untaken = list(self._files)
@@ -128,7 +128,7 @@ class Spool:
         if time.monotonic() < self._retry_at:
             return False
         if (held := sum(self._files.copy().values())) >= self._most:
-            return self._say_full(f"it holds {held:,} bytes")
+            return self._report_full(f"it holds {held:,} bytes")
         name = _Name(self._at + 1, int(batch.position["n"]), batch.stream)
         try:
             content = encode(batch)
@@ -140,7 +140,7 @@ class Spool:
             new.replace(self._folder / str(name))
         except OSError as error:
             new.unlink(missing_ok=True)
-            return self._say_full(error.strerror or str(error))
+            return self._report_full(error.strerror or str(error))
         self._at, self._full = name.number, False
         self._files[name] = len(content)
         self._untaken.append(name)
@@ -153,21 +153,21 @@ class Spool:
         return self._read(self._folder / str(self._untaken.pop(0)))
 
     def done(self, batch: Batch) -> None:
-        """Delete a batch: it is committed."""
+        """Delete the file of a batch: it is committed."""
         for name in [name for name in self._files.copy() if name[1:] == (batch.position["n"], batch.stream)]:
             (self._folder / str(name)).unlink(missing_ok=True)
             del self._files[name]
 
-    def _say_full(self, why: str) -> bool:
+    def _report_full(self, why: str) -> bool:
         self._retry_at = time.monotonic() + _RETRY_S
         if not self._full:
             self._full = True
-            log.error("the spool takes no more, nothing is asked until it does", folder=str(self._folder), why=why)
+            log.error("the spool takes no batch, no query is sent until it does", folder=str(self._folder), why=why)
         return False
 
     def _read(self, path: Path) -> Batch | None:
         try:
             return decode(path.read_bytes())
         except (OSError, ValueError) as error:
-            log.warning("not readable in the spool, asked again", file=os.fsdecode(path), error=str(error))
+            log.warning("not readable in the spool, queried again", file=os.fsdecode(path), error=str(error))
             return None

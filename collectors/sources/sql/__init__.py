@@ -1,4 +1,4 @@
-"""SQL sources: one held connection a system, questions from query packs, answers with the position they reach.
+"""SQL sources: one held connection per system, queries from packs, answers with the position that they reach.
 
-Nothing here knows what the columns mean: a table's rows are read where CSV exports of it are read.
+Nothing here knows what the columns mean: the format that reads CSV exports of a table reads its rows.
 """

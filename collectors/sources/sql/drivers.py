@@ -1,7 +1,7 @@
-"""What is asked of a database driver, and the drivers there are.
+"""The interface of database drivers, and the drivers that exist.
 
-A driver is a module with `connect` and `sqlstate`. What it connects to is the part of the Python DB-API (PEP 249) in
-`Connection` and `Cursor`, with question marks for parameters, so a third driver is one more module.
+A driver is a module with `connect` and `sqlstate`. Its connections offer the part of the Python DB-API (PEP 249)
+in `Connection` and `Cursor`, with question marks for parameters, so a third driver is one more module.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ DRIVERS = {
     "mapepire": "counterflow.collectors.sources.sql.mapepire",
     "odbc": "counterflow.collectors.sources.sql.odbc",
 }
-"""Where each driver is; every name may stand in a configuration."""
+"""The module of each driver; a configuration may hold any of the names."""
 
 REFUSED_STATE = "28000"
-"""SQLSTATE of a user or password that the system does not take."""
+"""SQLSTATE of a user or password that the system does not accept."""
 LOST_STATE = "08001"
 """SQLSTATE of a connection that cannot be made or is gone."""
 
@@ -30,8 +30,8 @@ LOST_STATE = "08001"
 class Target(BaseModel):
     """A system to connect to and how; never the password.
 
-    `ca` is a PEM file with the authority, or the certificate itself, that the system is trusted by, instead of those
-    the machine trusts. `properties` are handed to the driver as they are.
+    `ca` is a PEM file with the authority, or the certificate itself, by which the system is trusted, instead of those
+    that the machine trusts. `properties` are handed to the driver as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,7 +49,7 @@ class Cursor(Protocol):
 
     @property
     def description(self) -> Sequence[Sequence[Any]] | None:
-        """A sequence a column, the name first."""
+        """One sequence per column, the name first."""
         ...
 
     def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any:
@@ -61,7 +61,7 @@ class Cursor(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the statement."""
+        """Close the statement."""
         ...
 
 
@@ -78,7 +78,7 @@ class Connection(Protocol):
 
 
 class Driver(Protocol):
-    """How one database client connects, and how it says what went wrong."""
+    """How one database client connects, and how it reports what went wrong."""
 
     def connect(self, target: Target, password: str) -> Connection:
         """Return a connection; raises what the client raises."""

@@ -12,23 +12,23 @@ from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE
 
 PORT = 8076
 PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "transaction isolation": "none"}
-"""JDBC properties of the job that the server runs for us; those of the configuration go over them."""
+"""JDBC properties of the job that the server runs for us; those of the configuration override them."""
 
 _module = client("mapepire_python", "mapepire")
 
-for _name in ("mapepire_python", "websockets"):  # what they tell they also raise, and there it can be freed of secrets
+for _name in ("mapepire_python", "websockets"):  # what they log they also raise, and there secrets can be removed
     logging.getLogger(_name).addHandler(logging.NullHandler())
     logging.getLogger(_name).propagate = False
 
 
 def connect(target: Target, password: str) -> Connection:
-    """Return a connection. The certificate must be of an authority that `ca` holds, or else that this machine trusts.
+    """Return a connection. The certificate must come from an authority in `ca`, or else one that this machine trusts.
 
     Without a `ca` the client would trust whatever certificate the server first shows, so it is always given one.
 
     Raises
     ------
-    CounterflowError : the file of `ca` cannot be read, or this machine trusts nobody.
+    CounterflowError : the file of `ca` cannot be read, or this machine has no trusted authorities.
     """
     server = _module.DaemonServer(
         host=target.host,
@@ -42,12 +42,12 @@ def connect(target: Target, password: str) -> Connection:
 
 
 def sqlstate(error: BaseException) -> str:
-    """Return the SQLSTATE that the server told; that of a refused or broken WebSocket where it told none."""
+    """Return the SQLSTATE that the server reported, else that of a refused or broken WebSocket."""
     seen: BaseException | None = error
     while seen is not None:
-        told = seen.args[0] if seen.args else None
-        if isinstance(told, dict) and told.get("sql_state"):
-            return str(told["sql_state"])
+        reported = seen.args[0] if seen.args else None
+        if isinstance(reported, dict) and reported.get("sql_state"):
+            return str(reported["sql_state"])
         if getattr(getattr(seen, "response", None), "status_code", None) in (401, 403):
             return REFUSED_STATE
         if isinstance(seen, OSError) or type(seen).__name__.startswith("ConnectionClosed"):

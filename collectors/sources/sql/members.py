@@ -1,8 +1,8 @@
-"""Files with a member a collection (Collection Services): every member once, then the one that is written now.
+"""Files with one member per collection (Collection Services): every member once, then the one that is written now.
 
-Of a member that may still be written, an interval is taken when it is whole, which is when a later one exists or when
-two looks, one interval of the pack apart, counted the same rows. The position of a file holds for each member the last
-interval taken, so a connection that is lost in the middle of a member goes on behind the last interval handed over.
+From a member that may still be written, an interval is taken once it is whole: a later one exists, or two counts of its
+rows, one interval of the pack apart, are equal. The position of a file holds for each member the last interval taken,
+so after a connection is lost in the middle of a member, reading goes on behind the last interval handed over.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
 from counterflow.collectors.sources.sql.session import Session
 
 KEYS = ("INTNUM", "DATETIME")
-"""What numbers the intervals of a member: the first that the file has; without one a member is one interval."""
+"""Columns that number the intervals: the first that the file has is used; without one a member is one interval."""
 REMEMBERED = 200
-"""So many finished members that no listing names any more stay known; a name comes again after a year."""
+"""Most finished members that stay known when no listing names them any more; a name comes again after a year."""
 
 _NAME = re.compile(SYSTEM_NAME)
 _LABELS = ("COLUMN_NAME", "COLUMN_TEXT", "COLUMN_HEADING")
@@ -32,7 +32,7 @@ _BINARY = ("BINARY", "VARBIN", "VARBINARY", "BLOB")
 
 
 class Described(NamedTuple):
-    """What is known of a table: its columns, and those whose bytes are no text."""
+    """The description of a table: its columns, and those whose bytes are no text."""
 
     columns: frozenset[str]
     binary: frozenset[str]
@@ -46,7 +46,7 @@ class Member(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A file as it is on this system: an expression for each of its columns, and what was discovered."""
+    """A file as it is on this system: an expression for each of its columns, and the columns discovered."""
 
     file: str
     columns: dict[str, str]
@@ -60,7 +60,7 @@ class _Part(NamedTuple):
 class Follow:
     """All files of one library, and the members in them.
 
-    `described` is what is known of the tables. `library` is the one to read; left out, that of the active collection.
+    `described` holds the descriptions of tables. `library` is the one to read; left out, that of the active collection.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Follow:
         described: Mapping[str, Described],
         library: str | None = None,
     ) -> None:
-        """Go on after what is committed of each file."""
+        """Go on behind the committed position of each file."""
         self.interval_s = interval_s
         self._members = members
         self._system = system
@@ -85,7 +85,7 @@ class Follow:
         self._found: dict[tuple[int, str | None, str], list[_Part]] = {}
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Yield one batch an interval of a member, oldest first; a file that fails does not stop the others.
+        """Yield one batch per interval of a member, oldest first; a file that fails does not stop the others.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class Follow:
                         self._gone.add(place)
                 else:
                     if grows:
-                        waiting.add(stream.name)  # what follows is of a later time
+                        waiting.add(stream.name)  # later members are of a later time
 
     def _stream(self, library: str, file: File) -> Stream:
         name = f"{library}/{file.table}"
@@ -132,7 +132,7 @@ class Follow:
         return self._streams[name]
 
     def _active(self, session: Session) -> tuple[str | None, str | None]:
-        """Return library and name of the collection that is written now, as far as the system says."""
+        """Return library and name of the collection that is written now, as far as the system reports them."""
         for sql in self._members.active:
             for row in _rows(session, sql):
                 return _text(row[0]) or None, _text(row[1]) or None
@@ -149,7 +149,7 @@ class Follow:
         return listed
 
     def _parts(self, session: Session, library: str, file: File, active: str | None) -> list[_Part]:
-        """Return the files behind one of the pack; looked up once a connection and collection."""
+        """Return the files behind one of the pack, looked up once per connection and collection."""
         place = (session.number, active, file.table)
         if place not in self._found:
             found = [part for name in file.parts if (part := self._part(session, library, name))]
@@ -159,7 +159,7 @@ class Follow:
         return self._found[place]
 
     def _part(self, session: Session, library: str, file: str) -> _Part | None:
-        """Return a file as the catalog has it, None where it has none."""
+        """Return a file as the catalog describes it, None where it has no such file."""
         answer = session.query(self._members.columns, (library, file))
         rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
         known = self._described.get(file, Described(frozenset(), frozenset()))
@@ -189,7 +189,7 @@ class Follow:
         by: tuple[str, ...],
         listed: Iterable[str],
     ) -> Generator[Batch, None, bool]:
-        """Yield what is new in one member; return whether more of it is on its way."""
+        """Yield the new intervals of one member; return whether more of it is on its way."""
         done: list[str] = stream.position.get("done", [])
         if member.name in done:
             return False
@@ -221,7 +221,7 @@ class Follow:
     def _new(self, counted: dict[Any, int], at: Any, place: tuple[str, str], may_grow: bool) -> tuple[list[Any], bool]:
         """Return the whole intervals behind `at`, and whether the newest is whole.
 
-        `at` is the last interval taken and its rows: one that has become more is taken again, as it is now.
+        `at` is the last interval taken and the number of its rows: one that gained rows is taken again, as it is now.
         """
         newest = next(reversed(counted.items()), None)
         is_settled = not may_grow or newest is None or self._newest.get(place) == newest
@@ -235,8 +235,8 @@ def in_order(names: Iterable[str], active: str | None, *, is_known: bool) -> lis
     """Return members from the oldest to the active one.
 
     A name begins with the day of the year, so those behind the active one in the alphabet are of the year before. The
-    active member stays open, and the one before it, whose last interval may still be on its way; all do where the
-    system does not say which one is active.
+    active member stays open, and so does the one before it, whose last interval may still be on its way. Where the
+    system does not report which one is active, all stay open.
     """
     names = {*names, *([active] if active else [])}
     ordered = sorted(names, key=lambda name: (active is None or name <= active, name))
@@ -246,9 +246,9 @@ def in_order(names: Iterable[str], active: str | None, *, is_known: bool) -> lis
 def _counted(
     session: Session, library: str, member: str, parts: list[_Part], key: str | None, at: Any
 ) -> tuple[list[_Part], dict[Any, int]]:
-    """Return the files that have the member, and its rows by interval from the last one taken on, in order.
+    """Return the files that have the member, and the number of its rows by interval, in order.
 
-    Without a key all rows are of interval 0.
+    Intervals before the last one taken are left out. Without a key all rows are of interval 0.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a key as JSON and as the next question can name it."""
+    """Return a key as JSON and as the next query can name it."""
     if isinstance(value, datetime):
         return value.isoformat(" ")
     if isinstance(value, str):

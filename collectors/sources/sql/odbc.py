@@ -8,7 +8,7 @@ from typing import cast
 from counterflow.collectors.sources.sql.drivers import Connection, Target, client
 
 PROPERTIES = {"DRIVER": "IBM i Access ODBC Driver", "NAM": 0, "CMT": 0, "SSL": 1}
-"""Keywords of the connection: SQL naming, no commitment control, TLS; those of the configuration go over them."""
+"""Keywords of the connection: SQL naming, no commitment control, TLS; those of the configuration override them."""
 CONNECT_S = 30
 
 _SPECIAL = re.compile(r"[][{}(),;?*=!@]|^\s|\s$|^$")
@@ -17,7 +17,7 @@ _module = client("pyodbc", "odbc")
 
 
 def connect(target: Target, password: str) -> Connection:
-    """Return a connection; whom TLS trusts is the driver's own configuration."""
+    """Return a connection; the driver's own configuration decides whom TLS trusts."""
     keywords = {**PROPERTIES, **target.properties, "SYSTEM": target.host, "UID": target.user, "PWD": password}
     text = ";".join(f"{name}={_quoted(str(value))}" for name, value in keywords.items())
     return cast(Connection, _module.connect(text, autocommit=True, timeout=CONNECT_S))
@@ -29,5 +29,5 @@ def sqlstate(error: BaseException) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Return a value in braces where ODBC wants them; not every driver takes them where it does not."""
+    """Return a value in braces where ODBC requires them; not every driver accepts them elsewhere."""
     return "{" + value.replace("}", "}}") + "}" if _SPECIAL.search(value) else value

@@ -1,6 +1,6 @@
-"""Query packs: what is asked of a system and how often, as files that a site can read, copy and change.
+"""Query packs: the queries that a system is sent, and how often, as files that a site can read, copy and change.
 
-`collectors/packs/<pack>.yaml` are ours; a configuration may name files of its own beside them.
+`collectors/packs/<pack>.yaml` are built in; a configuration may name files of its own beside them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 FOLDER = Path(__file__).parents[2] / "packs"
 
 SYSTEM_NAME = r"^[A-Z$#@][A-Z0-9_$#@]{0,9}$"
-"""A name as the system has it: of a library, a file, a member."""
+"""A name on the system: of a library, a file or a member."""
 
-# Nothing in a pack may change a system; QTEMP is the session's own library and needs none of it.
+# No statement of a pack may change a system; what is made in QTEMP, the session's own library, comes from no pack.
 _QUERY = re.compile(r"\s*(SELECT|WITH|VALUES)\b", re.IGNORECASE)
 
 
 class PackError(Exception):
-    """A pack that cannot be used; the text says which, where and why."""
+    """A pack that cannot be used; the text names the pack, the place and the reason."""
 
 
 class _Strict(BaseModel):
@@ -37,12 +37,12 @@ def _all_queries(statements: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Query(_Strict):
-    """A question asked every `interval_s` (left out: that of the pack).
+    """A query sent every `interval_s` (left out: that of the pack).
 
-    `table` names the description that its rows are read by. `sql` lists statements: the first that this release knows
-    is used. `required` means that a system that has the pack's subject has this: where it is missing, it is asked for
-    again at every interval, else once an hour. `baseline` means that its figures are since the preceding call of the
-    connection: the first answer only sets the baseline and is not read.
+    `table` names the description by which its rows are read. `sql` lists statements: the first that this release knows
+    is used. `required` means that every system with the pack's subject has this table: where it is missing, it is
+    queried again at every interval, else once an hour. `baseline` means that its figures are since the preceding call
+    of the connection: the first answer only sets the baseline and is not read.
     """
 
     table: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
@@ -74,7 +74,7 @@ class File(_Strict):
 
 
 class Discovered(_Strict):
-    """A column that no publication names: the one of these files whose name, text or heading has all of these words.
+    """A column that no publication names: the one in these files whose name, text or heading has all of these words.
 
     `fills` is the column of the dataset that it is read into.
     """
@@ -85,11 +85,11 @@ class Discovered(_Strict):
 
 
 class Members(_Strict):
-    """Files with a member a collection, read member by member, interval by interval.
+    """Files with one member per collection, read member by member, interval by interval.
 
-    `active` answers with library and name of the collection that is written now. `listings` answer with member names,
-    or with file and member: what one does not know, another may; parameter marks stand for the library. `columns`
-    answers with the columns of a file, parameter marks stand for library and file. `files` are read in this order.
+    `active` returns library and name of the collection that is written now. `listings` return member names, or file and
+    member: one may know what another does not; parameter marks stand for the library. `columns` returns the columns of
+    a file; its parameter marks stand for library and file. `files` are read in this order.
     """
 
     active: tuple[str, ...] = Field(min_length=1)
@@ -111,9 +111,9 @@ class Members(_Strict):
 
 
 class Pack(_Strict):
-    """One file: questions that belong together.
+    """One file: queries that belong together.
 
-    `when: verdict` means that `queries` are asked only while a rule has raised a verdict on the system.
+    `when: verdict` means that `queries` are sent only while a rule has raised a verdict on the system.
     """
 
     pack: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -125,13 +125,13 @@ class Pack(_Strict):
 
     @property
     def tables(self) -> list[str]:
-        """Every table that it asks for."""
+        """Every table that it queries."""
         files = self.members.files if self.members else ()
         return [query.table for query in self.queries] + [part for file in files for part in file.parts]
 
 
 def names() -> list[str]:
-    """Return the names of our packs, sorted."""
+    """Return the names of the built-in packs, sorted."""
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 

@@ -1,4 +1,4 @@
-"""A query asked at every interval: its rows are the state of the system at that moment."""
+"""A query sent at every interval: its rows are the state of the system at that moment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sample:
         committed: Cursor | None,
         when: Callable[[], bool] | None = None,
     ) -> None:
-        """Go on after the position that is committed; nothing is asked while `when` says no."""
+        """Go on behind the committed position; no query is sent while `when` returns false."""
         self._when = when
         self._query = query
         self._interval_s = interval_s
@@ -32,16 +32,16 @@ class Sample:
 
     @property
     def interval_s(self) -> float:
-        """The interval, or the long one while the release does not have what is optional."""
+        """The interval, or the long one while the release lacks an optional table."""
         return ABSENT_S if self._stream.is_absent and not self._query.required else self._interval_s
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Ask; the first answer of a connection is only the baseline, where that is what figures are relative to."""
+        """Send the query; where figures are relative to a baseline, the first answer of a connection only sets it."""
         if self._when is not None and not self._when():
             return
         began = time.monotonic()
         try:
-            columns, found = self._ask(session)
+            columns, found = self._answer(session)
             rows = [tuple(row) for row in found]
         except SessionError as error:
             yield from self._stream.troubled(error)
@@ -51,8 +51,8 @@ class Sample:
             return
         yield self._stream.reached(began, columns, rows)
 
-    def _ask(self, session: Session) -> Answer:
-        """Ask with the first statement that this release knows."""
+    def _answer(self, session: Session) -> Answer:
+        """Return the answer to the first statement that this release knows."""
         while True:
             try:
                 return session.query(self._query.sql[self._statement])

@@ -1,4 +1,4 @@
-"""One connection to one system, held as long as it lives, with every error told apart and free of secrets."""
+"""One connection to one system, held as long as it lives, with every error classified and free of secrets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection
 
 FETCH_ROWS = 1000
 _ALIVE = "SELECT 1 FROM SYSIBM.SYSDUMMY1"
-# SQLSTATE messages and codes: undefined object, undefined column, no such function (42883 as others say it), no such
+# SQLSTATE messages and codes: undefined object, undefined column, no such function (42883 elsewhere), no such
 # parameter, no authority to the object or the operation.
 _ABSENT_STATES = ("42704", "42703", "42884", "42883", "4274K", "42501", "42502")
 
@@ -25,10 +25,10 @@ class Answer(NamedTuple):
 
 
 class Session:
-    """The connection. `number` counts those made: what is elapsed on the system is relative to one of them."""
+    """The connection. `number` counts the connections made: elapsed figures of the system are relative to one."""
 
     def __init__(self, driver: Driver, target: Target, password: Callable[[], str]) -> None:
-        """Keep the parts; nothing is connected yet. `password` is asked at each connect, so it may be changed."""
+        """Keep the parts; nothing is connected yet. `password` is called at each connect, so it may be changed."""
         self.number = 0
         self._driver = driver
         self._target = target
@@ -45,7 +45,7 @@ class Session:
         self._opened()
 
     def close(self) -> None:
-        """Let go of the connection, whatever state it is in."""
+        """Close the connection, whatever state it is in."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(Exception):  # it is gone either way
@@ -62,7 +62,7 @@ class Session:
             pass
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
-        """Run a query; its rows are fetched as they are taken, and another may be asked meanwhile.
+        """Run a query; its rows are fetched as they are taken, and another query may run meanwhile.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Session:
             yield from rows
 
     def _error(self, error: Exception) -> SessionError:
-        """Tell a statement that failed from a connection that is gone: only the first leaves it usable."""
+        """Return the error of a failed statement, or LOST where the connection is gone."""
         state, text = self._driver.sqlstate(error), self.text(error)
         if not self._alive():
             self.close()

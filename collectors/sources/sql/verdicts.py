@@ -1,7 +1,7 @@
 """Whether a rule has raised a verdict on a system: what a pack with `when: verdict` waits for.
 
-The metrics of `counterflow verdicts export` say so. What cannot be read is no verdict: no system is asked for more
-because something else is down.
+The metrics of `counterflow verdicts export` show it. Metrics that cannot be read are no verdict: no system is queried
+for more because something else is down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ log = structlog.get_logger()
 QUIET = {"OK", "DEMAND_LIMITED", "UNKNOWN", "STALE"}
 """States that name no trouble; every other is raised."""
 LOOK_S = 5.0
-"""The metrics are read at most so often."""
+"""The shortest time between two readings of the metrics."""
 OLD_S = 3600.0
 """A verdict whose newest interval ended longer ago is history."""
 _TIMEOUT_S = 3.0
@@ -27,7 +27,7 @@ class Verdicts:
     """The metrics at one address."""
 
     def __init__(self, url: str) -> None:
-        """Look at nothing yet."""
+        """Keep the address; nothing is read yet."""
         self._url = url
         self._raised: set[str] = set()
         self._look_at = 0.0

@@ -1,4 +1,4 @@
--- What the rules say, a row a spell of a state within the range; trouble first, the longest first.
+-- The judgements of the rules, a row per spell of a state within the range; trouble first, the longest first.
 SELECT
   rule, system, entity, state,
   concat(rule, ' / ', system, ' / ', entity_type, ' / ', entity) AS thing,

@@ -67,8 +67,8 @@ shard-{{ $n }}: https://{{ include "counterflow.fullname" $ }}-clickhouse-{{ $n 
 {{- .Values.flink.serviceAccount.name | default (printf "%s-flink" (include "counterflow.fullname" .)) -}}
 {{- end -}}
 
-{{/* Name of a job's FlinkDeployment: (dict "root" $ "job" .). What shapes its state is part of it, so that a job whose
-query has changed is another, which begins anew, and state is only ever restored by the query that made it. */}}
+{{/* Name of a job's FlinkDeployment: (dict "root" $ "job" .). It includes the fingerprint of the job's state, so that a job
+whose query has changed is another one, which begins anew, and only the query that made a state ever restores it. */}}
 {{- define "counterflow.flinkName" -}}
 {{- printf "%s-%s-%s" (include "counterflow.fullname" .root) (.job.name | replace "_" "-") (.job.fingerprint | trunc 8) -}}
 {{- end -}}
@@ -117,14 +117,14 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* Who asks a pod is outside of it; that nobody but probes and Prometheus does is for the NetworkPolicy. */}}
+{{/* Clients of the metrics are outside the pod; the NetworkPolicy admits only probes and Prometheus. */}}
 {{- define "counterflow.metricsEnv" -}}
 - {name: COUNTERFLOW_METRICS_ADDRESS, value: 0.0.0.0}
 - {name: COUNTERFLOW_METRICS_PLAIN, value: "1"}
 {{- end -}}
 
-{{/* Where a part may write, and what it reads: (dict "root" $ "own" … "kafka" (list "lander") "clickhouse" (list …));
-"claim" where its home is one of a StatefulSet. */}}
+{{/* Volumes that a part writes and reads: (dict "root" $ "own" … "kafka" (list "lander") "clickhouse" (list …));
+"claim" where its home is a claim of a StatefulSet. */}}
 {{- define "counterflow.volumes" -}}
 {{- if not .claim }}
 - name: home
@@ -167,7 +167,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* Mounts of those: (dict "root" $ "own" …). */}}
+{{/* Mounts of these volumes: (dict "root" $ "own" …). */}}
 {{- define "counterflow.volumeMounts" -}}
 - {name: home, mountPath: /run/counterflow/home}
 - {name: tmp, mountPath: /tmp}
@@ -210,7 +210,7 @@ podAntiAffinity:
         matchLabels: {{- include "counterflow.selectorLabels" . | nindent 10 }}
 {{- end -}}
 
-{{/* Whence the images of a pod come, where it runs, and before whom: (dict "root" $ "own" …). */}}
+{{/* Pull secrets, placement and priority of a pod: (dict "root" $ "own" …). */}}
 {{- define "counterflow.placement" -}}
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
@@ -224,8 +224,8 @@ automountServiceAccountToken: false
 {{- end }}
 {{- end -}}
 
-{{/* Probes of a part that answers /metrics and /healthz: (dict "port" 9465). A part that waits for Kafka is alive, and
-nothing is gained by starting it again: liveness asks no more than whether it answers. */}}
+{{/* Probes of a part that answers /metrics and /healthz: (dict "port" 9465). A part that waits for Kafka is alive, and a
+restart would gain nothing: liveness only checks that it answers. */}}
 {{- define "counterflow.probes" -}}
 startupProbe:
   httpGet: {path: /metrics, port: metrics}
@@ -247,7 +247,7 @@ readinessProbe:
 {{- and .Values.flink.enabled (eq .Values.flink.mode "session") -}}
 {{- end -}}
 
-{{/* The exporter of verdicts, which asks Flink how the jobs are: (dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
+{{/* The exporter of verdicts, which queries Flink for the state of the jobs: (dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
 {{- define "counterflow.verdictsContainer" -}}
 - name: verdicts
   image: {{ include "counterflow.image" (dict "root" .root "role" "verdicts") }}

@@ -1,4 +1,4 @@
-{{/* What no schema can say: combinations that cannot work. Each names the value to set. */}}
+{{/* Checks that no schema can express: combinations that cannot work. Each message names the value to set. */}}
 {{- define "counterflow.validate" -}}
 {{- $clickhouse := .Values.clickhouse -}}
 {{- if and $clickhouse.url $clickhouse.installation.enabled -}}
@@ -43,7 +43,7 @@
 {{- end -}}
 {{- range $name, $agent := .Values.agents -}}
 {{- if and $agent.spool (ne $agent.kind "Deployment") -}}
-{{- fail (printf "agents.%s.spool keeps answers of systems that are asked, files wait by themselves: set kind: Deployment" $name) -}}
+{{- fail (printf "agents.%s.spool keeps answers of queried systems, files wait by themselves: set kind: Deployment" $name) -}}
 {{- end -}}
 {{- if and $agent.hostPaths (ne $agent.kind "DaemonSet") -}}
 {{- fail (printf "agents.%s.hostPaths are paths of nodes: set kind: DaemonSet" $name) -}}

@@ -1,21 +1,21 @@
 -- What does one account (or transaction) cost?
 --
--- A row a workload and interval for each `basis`: `lpar` is utilisation × engines, all that ran on the system; `captured`
--- is what the address spaces account for, and less. On Power and Linux `lpar` has cores, on z/OS GCPs and zIIPs.
+-- One row per workload, interval and `basis`: `lpar` is utilisation × engines, all that ran on the system; `captured`
+-- is what the address spaces account for, which is less. On Power and Linux `lpar` has cores, on z/OS GCPs and zIIPs.
 --
 -- ms         processors kept busy (utilisation / 100 × engines; captured time / time) × interval / accounts.
--- accounts   done - done before of the run: none where that is less, where there is no sample before, and where it is
---            more than twice the usual interval ago. Rows of single operations and summaries hold the same work again and
---            are counted in `n` alone. Several runs of one workload that end at one time: unknown.
+-- accounts   done - done of the run's preceding sample: unknown where done is less, where there is no preceding sample,
+--            and where it is more than twice the usual interval ago. Rows of single operations and summaries hold the
+--            same work again and are counted in `n` alone. Several runs of one workload that end at one time: unknown.
 -- meeting    interval and processors meet in minutes since 1970: one of a minute or longer is in the minutes whose middle
 --            it contains, a shorter one in the minute that contains its own middle. The mean over the minutes of an
 --            interval is known where samples cover 95 % of them.
--- sources    where two report one time, nothing is added: of utilisations the mean is taken, the log and captured time
---            are not known.
+-- sources    where two report one time, nothing is added: utilisation is the mean of both, the log and captured time
+--            are unknown.
 --
 -- Sources: schemas/datasets/account_cpu.yaml; formulas: docs/kpis/account-cpu.md.
 
--- Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
+-- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW worked AS
 SELECT
   ts, CASE WHEN apart_s > 0 THEN apart_s ELSE interval_s END AS interval_s, `system`, workload, run_id, unit_of_work, whole,
@@ -35,7 +35,7 @@ WHERE arrival = 1;
 
 CREATE TEMPORARY VIEW intervals AS SELECT * FROM worked WHERE whole;
 
--- What stands beside: `used` is a rate, of processors or of bytes, `own` 1 where a row counts as a row of input.
+-- What is set beside intervals: `used` is a rate, of processors or of bytes; `own` is 1 where a row counts as input.
 CREATE TEMPORARY VIEW processors AS
 SELECT
   'lpar' AS basis, engine_type AS kind, 1 AS own, `system`, ts, interval_s, CAST(NULL AS STRING) AS source,
@@ -86,7 +86,7 @@ FROM (
 )
 WHERE arrival = 1;
 
--- `place` is 1 on one of the address spaces that end together: by that one their time counts once.
+-- `place` is 1 on one of the address spaces that end together, so that their time counts once.
 CREATE TEMPORARY VIEW spaces AS
 SELECT
   'captured', k.kind, k.own, `system`, ts, interval_s, source,
@@ -106,7 +106,7 @@ CROSS JOIN UNNEST(o.kinds) AS k (kind, own, ms);
 CREATE TEMPORARY VIEW samples AS
 SELECT * FROM processors UNION ALL SELECT * FROM logs UNION ALL SELECT * FROM spaces;
 
--- Of versions the newest holds: see log_load.
+-- The newest version holds: see log_load.
 CREATE TEMPORARY VIEW batches AS
 SELECT `system`, item, ts, version
 FROM (
@@ -142,7 +142,7 @@ SELECT
 FROM minutes_of_intervals AS s
 INNER JOIN minutes_of_samples AS b ON b.`system` = s.`system` AND b.slot = s.slot
 UNION ALL
--- what is configured holds on: its state does not go with that of the intervals
+-- a setting remains valid: its state does not expire with that of the intervals
 SELECT /*+ STATE_TTL('c' = '36500 d') */
   w.ts, w.`system`, w.workload, 'lpar', 0, 0, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
@@ -169,7 +169,7 @@ SELECT
 FROM pairs
 GROUP BY `system`, workload, basis, ts;
 
--- Known where samples cover the minutes; of logs there are several, and each covers them.
+-- Known where samples cover the minutes; there are several logs, each of which covers them.
 CREATE TEMPORARY VIEW known AS
 SELECT
   *,

@@ -1,8 +1,8 @@
 -- Which disks limit, reads against writes?
 --
--- A row over the leaf disks of the system, where no I/O is counted twice through partitions, mappers, multipath or
--- groups. `n` counts every disk row of the interval, leaf or not, as the manifest does. What one disk did, its own row
--- tells: the view `disk_load` of ClickHouse has both.
+-- One row over the leaf disks of the system, where no I/O is counted twice through partitions, mappers, multipath or
+-- groups. `n` counts every disk row of the interval, leaf or not, as the manifest does. The load of one disk follows
+-- from its own row: the view `disk_load` of ClickHouse has both.
 --
 -- response   time of a transfer from its submission to its end, ms:
 --              service + wait, where the system keeps them apart (AIX DISKSERV, DISKWAIT);

@@ -1,14 +1,14 @@
 -- What does each component use?
 --
--- A row a command: processor time and memory of all its processes in the interval. `n` counts the processes.
+-- One row per command: processor time and memory of all its processes in the interval. `n` counts the processes.
 --
 -- cpu_cores  processor time / length of the interval, in processors of `cpu_base`.
 -- memory     AIX: sum of resident private data + the program text once, since its processes share it;
 --            Linux: sum of the resident sets less shared library pages.
 --            Shared memory segments (buffer pools) are in no process's figure on AIX.
 --
--- A process that the recorder does not report (idle, or below its threshold) is no row: over a period it used nothing
--- then, so divide by the time recorded, not by the time it was seen (docs/kpis/footprint.md).
+-- A process that the recorder does not report (idle, or below its threshold) has no row. It used nothing then, so over
+-- a period divide by the time recorded, not by the time it was seen (docs/kpis/footprint.md).
 --
 -- Sources: nmon TOP (schemas/datasets/job.yaml).
 

@@ -1,18 +1,18 @@
 -- How much of a job's logical database I/O would mirroring touch?
 --
--- A row a group of jobs: all of the partition, a subsystem, a user, a job name, and its first six characters, by which
--- iDoctor groups ("generic job"). `n` of the partition counts every job row, with logical I/O or without, as the
+-- One row per group of jobs: all of the partition, a subsystem, a user, a job name, and its first six characters, by
+-- which iDoctor groups ("generic job"). `n` of the partition counts every job row, with logical I/O or without, as the
 -- manifest does; `n` of the others counts the rows with logical I/O that name the group.
 --
 -- split      read only, read for update, inserts, other (updates, deletes, force end of data, commits, rollbacks,
 --            releases). Where the release has no counter of reads for update the split is three-way.
 -- rows       operations on rows: all but commits and rollbacks, which change none. Where these are not known of every row
---            with logical I/O, or are more than other, they cannot be parted: `modify_basis` is with_commits.
+--            with logical I/O, or exceed other, they cannot be separated: `modify_basis` is with_commits.
 -- modify     (inserts + other, of the operations on rows) / operations on rows.
 -- exposure   (read for update + inserts + other, of the operations on rows) / operations on rows: Db2 Mirror does or locks
 --            these on both nodes. Where the split is three-way, of the reads only those known to be for update: a lower bound.
 -- a row      counts where its reads, writes and other are all known, so that shares are over the same rows.
--- blocks     sequential-only jobs count blocks, not rows, in reads and inserts: their shares are not rows' shares.
+-- blocks     sequential-only jobs count blocks, not rows, in reads and inserts: their shares are not shares of rows.
 --
 -- Sources: QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
 
@@ -28,8 +28,8 @@ SELECT
 FROM distinct_job
 WHERE source = 'ibmi_tables';
 
--- One array of a row's groups, not a branch a group: the planner would give each branch the columns it needs, and with
--- them a state of all rows of its own.
+-- One array of a row's groups, not a branch per group: the planner would give each branch the columns that it needs,
+-- and with them its own state of all rows.
 CREATE TEMPORARY VIEW grouped AS
 SELECT k.`grouping`, k.name, o.*
 FROM (

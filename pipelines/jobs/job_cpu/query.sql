@@ -1,11 +1,11 @@
 -- Who uses the processors: which account, user, subsystem, job or type of job?
 --
--- A row a group of jobs, and one of all (`partition`), by which a share is formed. `n` of the partition counts every
+-- One row per group of jobs, and one of all (`partition`), the base of a share. `n` of the partition counts every
 -- job row, as the manifest does; `n` of the others counts the rows that name the group.
 --
 -- cpu        sum over the rows of threads and tasks: a job's secondary threads have rows of their own, tasks too short
---            for a row of their own are in a summary row. The time of the whole job, which stands on the row of its
---            first thread too, is the same time again and is not added.
+--            for a row of their own are in a summary row. The row of a job's first thread also has the time of the
+--            whole job, which is the same time again and is not added.
 -- cores      processor time / length of the interval.
 --
 -- Sources: QAPMJOBMI (schemas/datasets/job.yaml).
@@ -17,7 +17,7 @@ SELECT
 FROM distinct_job
 WHERE source = 'ibmi_tables';
 
--- An array of a row's groups, not a branch a group: see io_mix.
+-- An array of a row's groups, not a branch per group: see io_mix.
 CREATE TEMPORARY VIEW grouped AS
 SELECT k.`grouping`, k.name, o.*
 FROM (

@@ -34,7 +34,7 @@ WITH
     FROM counterflow.link AS l FINAL
     WHERE ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 10 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 10 MINUTE
   ),
-  -- an NRG or RDMA link has its port from its wire
+  -- an NRG or RDMA link takes its port from its wire
   wired AS
   (
     SELECT

@@ -1,11 +1,11 @@
 -- How full is a link, and how full is the port below it?
 --
--- A row a link and interval. Rates are of the interval, bytes are carried as bytes; bits appear where they are set
+-- One row per link and interval. Rates are of the interval, bytes are carried as bytes; bits appear where they are set
 -- against the rate of the line. OUT and IN are never added for a load, since a line takes both at once.
 --
 -- rate       of a running count: (value - value before) / time between the two samples. None where a count is less than
---            before (`reset`), where there is no sample before, and where it is more than twice the usual interval ago;
---            of a delta: value / interval_s.
+--            before (`reset`), where there is no preceding sample, and where it is more than twice the usual interval
+--            ago. Of a delta: value / interval_s.
 -- physical   what all links of one physical port carried, and the share of the port that is guaranteed: the rows of
 --            logical ports, of every system, and of the physical port itself, at the same point of a grid of 5 s.
 --            A sample counts for every point of its interval, a listing for those that follow until there is a newer
@@ -13,9 +13,10 @@
 --            port counts once whatever its cadence.
 --            Where one logical port was sampled without bytes, the sum is not known.
 --
--- A port's own row names the physical port; an NRG or RDMA link has it from link_wire (docs/decisions/0008-links-and-verdicts.md).
--- `n` counts the row and what was set beside it (samples, line rates, capacities of ports), and 1,000 times the `n` of the
--- wire: the result that knows more replaces the one that knew less, also where a port is taken back.
+-- A port's own row names the physical port; an NRG or RDMA link takes it from link_wire
+-- (docs/decisions/0008-links-and-verdicts.md). `n` counts the row and what was set beside it (samples, line rates,
+-- capacities of ports), and 1,000 times the `n` of the wire: the result that knows more replaces the one that knew
+-- less, also where a port is taken back.
 --
 -- Sources: schemas/datasets/link.yaml; formulas: docs/kpis/link-load.md.
 
@@ -31,7 +32,7 @@ SELECT
     OR COALESCE(failures < prev_failures, FALSE) AS fell
 FROM link;
 
--- counted_s: what running counts are divided by, null where they allow no rate
+-- counted_s: the divisor of running counts, null where they allow no rate
 CREATE TEMPORARY VIEW timed AS
 SELECT
   *,
@@ -86,7 +87,7 @@ SELECT
 FROM loads
 WHERE physical_port IS NULL AND link_type NOT IN ('nrg', 'rdma_link');
 
--- What stands beside links: ports at points. A sample counts for the points of its interval; a listing, which has no
+-- What is set beside links: ports at points. A sample counts for the points of its interval; a listing, which has no
 -- interval, for the points that follow it.
 CREATE TEMPORARY VIEW reaching AS
 SELECT
@@ -105,8 +106,8 @@ SELECT
   since || CAST(line_bits_s AS STRING) AS line_since, since || CAST(capacity_pct AS STRING) AS capacity_since
 FROM slots_of_reaching;
 
--- Bytes and capacity of a port come in rows of their own, and each may come twice. Of what was listed the newest holds:
--- behind a time of 13 digits it is the greatest text.
+-- Bytes and capacity of a port arrive in rows of their own, and each may arrive twice. Of listed values the newest
+-- holds: prefixed with a time of 13 digits, it is the greatest text.
 CREATE TEMPORARY VIEW ports AS
 SELECT
   physical_port, `system`, port_type, port, slot, MAX(CASE WHEN sampled THEN 1 ELSE 0 END) AS sampled,
@@ -141,8 +142,8 @@ FROM once AS o
 INNER JOIN wires AS w
   ON w.`system` = o.`system` AND w.link_type = o.link_type AND w.link = o.link AND w.ts = o.ts;
 
--- Each link by itself, again with its wire, and again with each port: the sums below always have a row, so that no result
--- is deleted before it is written anew, as a join of sums would have it.
+-- Each link by itself, again with its wire, and again with each port: the sums below always have a row, so that no
+-- result is deleted before it is written anew, as with a join of sums.
 CREATE TEMPORARY VIEW pairs AS
 SELECT
   o.*, CAST(NULL AS STRING) AS port_of, CAST(NULL AS STRING) AS port_id, CAST(NULL AS STRING) AS pair,

@@ -1,10 +1,10 @@
 -- Which physical port carries a link?
 --
--- A row a sample of an NRG or RDMA link. `known` holds the samples and the settings of each system, in the order in which
--- they arrive; pipelines/wiring follows the hops from the link to the port, `wired` is what it finds. A sample is wired again
--- where a setting that arrives later changes its port.
+-- One row per sample of an NRG or RDMA link. `known` holds the samples and the settings of each system, in the order in
+-- which they arrive; pipelines/wiring follows the hops from the link to the port, and `wired` holds what it finds. A
+-- sample is wired again where a setting that arrives later changes its port.
 --
--- `n` is 1 and 1 more for every setting known of the system: the wire that knows more replaces the one that knew less.
+-- `n` is 1, plus 1 for every setting known of the system: the wire that knows more replaces the one that knew less.
 --
 -- Sources: schemas/datasets/link_wire.yaml; hops: docs/kpis/link-load.md.
 

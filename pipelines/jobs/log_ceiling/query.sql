@@ -1,10 +1,10 @@
 -- Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
 --
--- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, docs/rules/log-ceiling.md): `intervals` are
--- what it is given, `judged` is what it says. A verdict is written again where an interval that comes late, or is
+-- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, docs/rules/log-ceiling.md): `intervals`
+-- are its input, `judged` are its verdicts. A verdict is written again where an interval that arrives late, or is
 -- completed by its processors or its ceiling, changes it (pipelines/verdicts).
 --
--- A row without rate and length is no interval: it tells path or share of others, or is the first of a log.
+-- A row without rate and length is no interval: it states path or share for other rows, or is the first of a log.
 
 CREATE TEMPORARY VIEW intervals AS
 SELECT

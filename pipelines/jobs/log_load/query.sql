@@ -1,20 +1,21 @@
 -- Is the log path of Db2 at its ceiling?
 --
--- A row a subsystem and interval. MB are 10^6 bytes, of one copy of the log.
+-- One row per subsystem and interval. MB are 10^6 bytes, of one copy of the log.
 --
--- rate       CIs written × 4096 / copies, a CI that is written again counting again; where copies or CIs written are not
---            known CIs created × 4096; else what the source states. `rate_basis` says which.
--- running    a count gives (value - value before) / time between the two samples, none where any count is less than
---            before (`reset`), where there is no sample before, and where it is more than twice the usual interval ago.
+-- rate       CIs written × 4096 / copies, a CI that is written again counting again; where copies or CIs written are
+--            not known, CIs created × 4096; else what the source states. `rate_basis` names which.
+-- running    a running count gives (value - value before) / time between the two samples; no rate where any count is
+--            less than before (`reset`), where there is no preceding sample, and where it is more than twice the usual
+--            interval ago.
 -- processors mean of the minutes of the interval: a sample of a minute or longer is in the minutes whose middle it
 --            contains, a shorter one in the minute that contains its own middle.
--- stated     path, copies and synchronous share that the row does not have: the newest that a row without any figures of
---            an interval (-DISPLAY LOG, D SMS) stated, for an hour, the share for 5 min.
+-- stated     path, copies and synchronous share where the row has none: the newest that a row without figures of an
+--            interval (-DISPLAY LOG, D SMS) stated. They hold for an hour, the share for 5 min.
 -- ceiling    the newest that holds from the end of the interval or before, for the subsystem and its path; of two that
---            hold from the same time the one read last.
+--            hold from the same time, the one read last.
 --
 -- Where two sources report one interval, each figure is the greatest of both: nothing is added.
--- `n` is 1, 1 more for the ceiling, and 1 for each that is set beside it in each minute: the result that knows more
+-- `n` is 1, plus 1 for the ceiling, and 1 for each row that is set beside it in each minute: the result that knows more
 -- replaces the one that knew less.
 --
 -- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis/log-load.md.
@@ -32,7 +33,7 @@ SELECT
     OR COALESCE(log_write_waits < prev_log_write_waits, FALSE) AS fell
 FROM db_log;
 
--- counted_s: what running counts are divided by, null where they allow no rate
+-- counted_s: the divisor of running counts, null where they allow no rate
 CREATE TEMPORARY VIEW timed AS
 SELECT
   *,
@@ -62,7 +63,7 @@ SELECT
   `reset`
 FROM timed;
 
--- Counted, not ROW_NUMBER: see schemas/flink_ddl.py.
+-- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW intervals AS
 SELECT ts, interval_s, `system`, subsystem
 FROM (
@@ -88,7 +89,7 @@ FROM (
 )
 WHERE arrival = 1;
 
--- since: a time of 13 digits, behind which the newest of several is the greatest text
+-- since: a prefix, a time of 13 digits, by which the newest of several is the greatest text
 CREATE TEMPORARY VIEW stated AS
 SELECT
   *, own_minute + slots - 1 AS last_slot,
@@ -118,7 +119,7 @@ SELECT
   CASE WHEN slot < own_minute + 5 THEN since || CAST(zhl_sync_pct AS STRING) END
 FROM slots_of_stated;
 
--- Of versions the newest holds: behind times of 13 digits it is the greatest text.
+-- The newest version holds: prefixed with times of 13 digits, it is the greatest text.
 CREATE TEMPORARY VIEW ceilings AS
 SELECT
   `system`, SPLIT_INDEX(item, '/', 0) AS subsystem, ts,
@@ -155,7 +156,7 @@ FROM minutes_of_intervals AS s
 INNER JOIN beside AS b
   ON b.`system` = s.`system` AND b.slot = s.slot AND (b.subsystem IS NULL OR b.subsystem = s.subsystem)
 UNION ALL
--- a ceiling holds on: its state does not go with that of the intervals
+-- a ceiling remains valid: its state does not expire with that of the intervals
 SELECT /*+ STATE_TTL('c' = '36500 d') */
   l.ts, CAST(NULL AS DOUBLE), l.`system`, l.subsystem, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS DOUBLE),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE),

@@ -67,5 +67,5 @@ SELECT
   ) AS batch_missing
 FROM both
 LEFT JOIN disks USING (system, ts)
--- jobs alone, of a system that tells nothing of pools and disks, are no result
+-- jobs alone, of a system without rows of pools and disks, make no result
 WHERE isNotNull(disk_rows) OR (system, ts) IN (SELECT system, ts FROM pools)

@@ -1,15 +1,15 @@
 -- Would memory help?
 --
--- A row a memory pool: how much of its jobs' time goes into page faults. Faults come from the pool's counters,
+-- One row per memory pool: how much of its jobs' time goes into page faults. Faults come from the pool's counters,
 -- transactions and batch jobs from the job rows that name the pool, and the time of a fault from the disks of the whole
--- system. `n` counts the pool's row, its job rows and the system's disk rows (`disks`); it grows as they come.
+-- system. `n` counts the pool's row, its job rows and the system's disk rows (`disks`); it grows as they arrive.
 --
 -- interactive  disk response × faults/s / transactions/s = time in faults of a transaction; / its response.
 -- batch        faults/s × disk response / batch jobs = share of the time that one job spends in faults. A job that waits
 --              for a processor faults less, so it is also set against its time at the processor: faults / (faults + CPU).
 --              The jobs are those that used CPU: where they ran one after another, not at once, a figure for one job is
 --              a lower bound; faults / (faults + CPU) does not depend on their number.
--- null         where an input is missing; the columns ..._missing say which.
+-- null         where an input is missing; the columns ..._missing name it.
 --
 -- Sources: QAPMPOOLB, QAPMJOBMI, QAPMDISK; Performance Capabilities Reference IBM i, 19.6 (19.1 for ineligible).
 
@@ -62,8 +62,8 @@ FROM (
 )
 GROUP BY `system`, pool, ts;
 
--- Every pool row is in it too, with nothing, so that a pool finds the row of its system whether there are disks or not:
--- an inner join, which deletes nothing.
+-- Every pool row is in it too, without figures, so that a pool finds the row of its system whether there are disks or
+-- not: an inner join, which deletes nothing.
 CREATE TEMPORARY VIEW by_system AS
 SELECT
   `system`, ts, SUM(disks) AS disks,

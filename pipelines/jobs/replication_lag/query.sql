@@ -1,13 +1,14 @@
 -- How far behind is the target?
 --
--- A row a queue and monitor interval, and one of Q Capture. Without state: each row says all by itself, and one that comes
--- again gives the same result again.
+-- One row per queue and monitor interval, and one of Q Capture. Stateless: each row suffices for its result, and one
+-- that arrives again gives the same result again.
 --
 -- capture    end-to-end - queue - apply: the part that no monitor table has. The three are means of the transactions of
---            the interval: over a period weigh them by `transactions` (docs/kpis/replication-lag.md).
+--            the interval: over a period weight them by `transactions` (docs/kpis/replication-lag.md).
 -- log        time of the row - time up to which Capture has read the log. On an idle source that time stands still, and
---            its age is not lag. Idle is a Capture that reached the end of the log in the interval (NUM_END_OF_LOGS, or
---            LOGRDR_SLEEPTIME above 0: it then slept) and yet has read up to before the interval.
+--            its age is not lag. Capture is idle where it reached the end of the log in the interval (NUM_END_OF_LOGS,
+--            or LOGRDR_SLEEPTIME above 0: it then slept) and yet has read the log only up to a time before the
+--            interval.
 -- idle       of a queue: nothing was applied or published in the interval.
 --
 -- Sources: schemas/datasets/replication.yaml.

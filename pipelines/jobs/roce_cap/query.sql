@@ -1,10 +1,10 @@
 -- Does the hypervisor cap a RoCE (SR-IOV) link?
 --
--- The rule judges each NRG and RDMA link (pipelines/rules/roce_cap.py, docs/rules/roce-cap.md): `intervals` are what it is
--- given, `judged` is what it says. A verdict is written again where an interval that comes late, or is completed by its
--- physical port, changes it (pipelines/verdicts).
+-- The rule judges each NRG and RDMA link (pipelines/rules/roce_cap.py, docs/rules/roce-cap.md): `intervals` are its
+-- input, `judged` are its verdicts. A verdict is written again where an interval that arrives late, or is completed by
+-- its physical port, changes it (pipelines/verdicts).
 --
--- Other links have no messages, without which the rule knows nothing.
+-- Other links have no messages, without which the rule cannot judge.
 
 CREATE TEMPORARY VIEW intervals AS
 SELECT

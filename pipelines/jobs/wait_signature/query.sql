@@ -1,9 +1,9 @@
 -- What do jobs wait for?
 --
--- A row a task, with the job, user and subsystem that the dataset job tells of it, and a row `*` of the whole system:
+-- One row per task, with its job, user and subsystem from the dataset job, and a row `*` of the whole system:
 -- seconds and waits in the groups by which Performance Data Investigator charts them. By subsystem, user, job and
 -- generic job: view `wait_profile`. `n` counts the rows of wait, and 1 for the job. A task whose job is not known yet
--- is no row: the interval is provisional.
+-- has no row: the interval is provisional.
 --
 -- group      each bucket's own (schemas/datasets/wait.yaml). A group without time in the interval is 0: the counters
 --            cover every bucket, and one without time has no row.
@@ -34,8 +34,8 @@ SELECT
 FROM distinct_wait
 GROUP BY `system`, task, ts;
 
--- MAX takes a row that comes twice as once, and one of the two of a job that changed its subsystem. The system is no
--- job: it finds itself here, so that one inner join serves both. An outer join would delete what it completes.
+-- With MAX a row that arrives twice counts once, and so do the two rows of a job that changed its subsystem. The system
+-- is no job but has a row here, so that one inner join serves both. An outer join would delete what it completes.
 CREATE TEMPORARY VIEW jobs AS
 SELECT
   `system`, task, ts, MAX(job) AS job, MAX(job_name) AS job_name, MAX(job_user) AS job_user,

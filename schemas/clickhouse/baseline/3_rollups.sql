@@ -1,13 +1,13 @@
--- What views keep beside the datasets: the ledger of sequence numbers, sums by hour and day, and what feeds them.
+-- Tables that views fill beside the datasets: the ledger of sequence numbers, sums by hour and day; and these views.
 
--- What arrived, by sequence number, although ReplacingMergeTree merges duplicates away.
--- One row an agent, dataset and day of reading; filled by a view on every table that agents fill.
+-- Arrived records by sequence number, duplicates too, although ReplacingMergeTree merges them away.
+-- One row per agent, dataset and day of reading; a view on every table that agents fill enters them.
 CREATE TABLE IF NOT EXISTS counterflow.ledger {on_cluster}
 (
   agent_id LowCardinality(String) COMMENT 'Agent that published the rows.' CODEC(ZSTD(1)),
   dataset LowCardinality(String) COMMENT 'Dataset of the rows; deadletter where a record was refused on the way.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day on which the agent read the rows, UTC.',
-  rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted, duplicates counted.' CODEC(T64, ZSTD(1)),
+  rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted, including duplicates.' CODEC(T64, ZSTD(1)),
   seqs AggregateFunction(groupBitmap, UInt64) COMMENT 'Their sequence numbers, as a set.' CODEC(ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
@@ -17,13 +17,13 @@ TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
 
--- Which systems there are, and since when and until when each has data: a row a system and day, so that a year of a
--- thousand systems is listed at once. Always aggregate again when reading.
+-- Which systems there are, and from when to when each has data: one row per system and day, so that a year of a thousand
+-- systems is listed at once. Always aggregate again when reading.
 CREATE TABLE IF NOT EXISTS counterflow.system_day {on_cluster}
 (
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day of the intervals, UTC.',
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS counterflow.metric_1h {on_cluster}
 (
   metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  instance LowCardinality(String) COMMENT 'The thing measured; several key columns are joined by a slash.' CODEC(ZSTD(1)),
+  instance LowCardinality(String) COMMENT 'Measured object; several key columns are joined by a slash.' CODEC(ZSTD(1)),
   ts DateTime('UTC') COMMENT 'End of the hour, UTC.' CODEC(Delta, ZSTD(1)),
   n SimpleAggregateFunction(sum, UInt64) COMMENT 'Values in the hour.' CODEC(T64, ZSTD(1)),
   total SimpleAggregateFunction(sum, Float64) COMMENT 'Their sum.' CODEC(ZSTD(1)),
@@ -65,20 +65,20 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (day, metric)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
-COMMENT 'Metrics by day: what there is to choose from.';
+COMMENT 'Metrics by day, to choose from.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.metric_1h_to_day {on_cluster} TO counterflow.metric_day AS
 SELECT DISTINCT toDate(ts - toIntervalSecond(1), 'UTC') AS day, metric
 FROM counterflow.metric_1h;
 
 -- Measurement runs: those of the site file, and labels of recordings, which the manifests carry. Reading all manifests
--- for the few that have a label would take long: labels are kept by day.
+-- for the few that have a label would take long, so labels are kept by day.
 CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
 (
   run LowCardinality(String) COMMENT 'Label of the run.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day of the intervals, UTC.',
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
@@ -96,14 +96,14 @@ FROM counterflow.manifest AS m
 WHERE m.run IS NOT NULL
 GROUP BY run, system, day;
 
--- How long intervals were under way from the agent to the tables, by hour: what a long range shows of the pipeline.
+-- How long intervals took from the agent to the tables, by hour, to show the pipeline over long ranges.
 -- Always aggregate again when reading.
 CREATE TABLE IF NOT EXISTS counterflow.arrival {on_cluster}
 (
   hour DateTime('UTC') COMMENT 'End of the hour that the intervals end in, UTC.' CODEC(Delta, ZSTD(1)),
   dataset LowCardinality(String) COMMENT 'Dataset that arrived.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  intervals SimpleAggregateFunction(sum, UInt64) COMMENT 'Intervals that arrived; one that came again counts again.' CODEC(T64, ZSTD(1)),
+  intervals SimpleAggregateFunction(sum, UInt64) COMMENT 'Intervals that arrived; one that arrives again counts again.' CODEC(T64, ZSTD(1)),
   row_count SimpleAggregateFunction(sum, UInt64) COMMENT 'Their rows.' CODEC(T64, ZSTD(1)),
   delay_s SimpleAggregateFunction(sum, Float64) COMMENT 'Seconds from reading to landing, all intervals together.' CODEC(ZSTD(1)),
   longest_s SimpleAggregateFunction(max, Float64) COMMENT 'Seconds of the interval that took longest.' CODEC(ZSTD(1)),
@@ -128,14 +128,14 @@ SELECT
 FROM counterflow.manifest AS m
 GROUP BY hour, dataset, system;
 
--- How busy processors are by hour, for ranges of months and many systems: processor_load works it out of each row.
+-- How busy processors are by hour, for ranges of months and many systems: processor_load computes it from each row.
 -- Always aggregate again when reading: sum(busy_pct_s) / sum(seconds) is the mean.
 CREATE TABLE IF NOT EXISTS counterflow.processor_load_1h {on_cluster}
 (
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   engine_type LowCardinality(String) COMMENT 'Type of its processors, as in system_cpu.' CODEC(ZSTD(1)),
   ts DateTime('UTC') COMMENT 'End of the hour, UTC; an interval counts in the hour it ends in.' CODEC(Delta, ZSTD(1)),
-  seconds SimpleAggregateFunction(sum, Float64) COMMENT 'Length of its intervals together.' CODEC(ZSTD(1)),
+  seconds SimpleAggregateFunction(sum, Float64) COMMENT 'Length of its intervals, summed.' CODEC(ZSTD(1)),
   busy_pct_s SimpleAggregateFunction(sum, Float64) COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
   busy_pct_max SimpleAggregateFunction(max, Float64) COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1))
 )
@@ -165,7 +165,7 @@ FROM
 )
 GROUP BY system, engine_type, hour;
 
--- Which systems have which counters, by day: a board lists those that it has something to show of. Always aggregate
+-- Which systems have which counters, by day: a board lists those of which it can show something. Always aggregate
 -- again when reading. Filled by a view on every table of counters, since not every format yields manifests.
 CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
 (
@@ -173,7 +173,7 @@ CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
   dataset LowCardinality(String) COMMENT 'Dataset of the counters.' CODEC(ZSTD(1)),
   source LowCardinality(String) COMMENT 'Format they were read from.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Begin of the first interval of the day, UTC.',
+  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
   by_manifest SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.'
 )
@@ -182,7 +182,7 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (dataset, source, system, day)
 TTL day + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
-COMMENT 'Systems by day and counters that they have.';
+COMMENT 'Systems by day, with the counters that they have.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_dataset_to_day {on_cluster} TO counterflow.system_day AS
 SELECT system, day, min(first_ts) AS first_ts, max(last_ts) AS last_ts

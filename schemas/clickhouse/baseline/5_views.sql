@@ -1,7 +1,7 @@
--- What people and panels read: each view has FINAL inside, so that a replaced row never counts twice.
+-- The views that people and panels read: each has FINAL inside, so that a replaced row never counts twice.
 
--- A record that was refused and landed later, published again by `counterflow deadletter replay`, is a landed one: its
--- dead letter counts no more, and it is not a duplicate.
+-- A record that was refused and landed later, published again by `counterflow deadletter replay`, counts as landed: its
+-- dead letter no longer counts, and the record is not a duplicate.
 CREATE OR REPLACE VIEW counterflow.loss {on_cluster} AS
 SELECT
   agent_id,
@@ -22,15 +22,15 @@ FROM
   WHERE agent_id != 'unknown' -- dead letters in which no agent and no seq could be read
   GROUP BY agent_id
 )
-COMMENT 'Records lost and duplicated between an agent and the tables, by sequence number; what is still under way counts as lost until it has landed.';
+COMMENT 'Records lost and duplicated between an agent and the tables, by sequence number; records in flight count as lost until they have landed.';
 
 ALTER TABLE counterflow.loss {on_cluster}
   COMMENT COLUMN `agent_id` 'Agent that published the records.',
   COMMENT COLUMN `first_seq` 'Smallest sequence number that arrived.',
   COMMENT COLUMN `last_seq` 'Largest sequence number that arrived.',
-  COMMENT COLUMN `landed` 'Rows that are in the tables, duplicates counted. [records; delta]',
+  COMMENT COLUMN `landed` 'Rows that are in the tables, including duplicates. [records; delta]',
   COMMENT COLUMN `deadletters` 'Records that were refused on the way, are dead letters and in no other table. [records; delta]',
-  COMMENT COLUMN `lost` 'Sequence numbers between the first and the last that are nowhere; what is under way is among them until it lands. [records; gauge]',
+  COMMENT COLUMN `lost` 'Sequence numbers between the first and the last that are nowhere, including those of records in flight until they land. [records; gauge]',
   COMMENT COLUMN `duplicates` 'Rows of the tables beyond one for each sequence number. [records; gauge]';
 
 -- Waits of the system and of groups of jobs: additive, so that a period is a sum over its rows.
@@ -65,13 +65,13 @@ ARRAY JOIN
   ] AS wait_group,
   group_seconds AS seconds,
   group_waits AS waits
-COMMENT 'Seconds and waits of the system, and by subsystem, user, job name and generic job, in each wait group over one interval; tasks_avg is the tasks in it on average (normalised time), share_pct its share of the name''s time.';
+COMMENT 'Seconds and waits of the system, and by subsystem, user, job name and generic job, in each wait group over one interval; tasks_avg is the mean number of tasks in it (normalised time), share_pct its share of the time of the name.';
 
 ALTER TABLE counterflow.wait_profile {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `grouping` 'By what: system (all of it), subsystem, user, job (name) or generic_job (first six characters of the name). Each is the same time again.',
+  COMMENT COLUMN `grouping` 'What the time is grouped by: system (all of it), subsystem, user, job (name) or generic_job (first six characters of the name). Each holds the same time again.',
   COMMENT COLUMN `name` 'Name of the group; * for the system.',
   COMMENT COLUMN `wait_group` 'One of dispatched_cpu, cpu_queueing, disk, journaling, operating_system_contention, lock_contention, ineligible or other; other holds idle waits.',
   COMMENT COLUMN `seconds` 'Time in the wait group, of all tasks together. [s; delta]',
@@ -79,7 +79,7 @@ ALTER TABLE counterflow.wait_profile {on_cluster}
   COMMENT COLUMN `tasks_avg` 'Tasks that were in the wait group, on average: seconds over the length of the interval. [tasks; gauge; null: interval_s is null]',
   COMMENT COLUMN `share_pct` 'Share of the time of the name in all wait groups. [%; percent; null: no time in any]';
 
--- The same figures from three arrays of numbers an interval: an array of tuples, sorted, took twice as long.
+-- Three arrays of numbers per interval: one array of tuples, sorted, gave the same figures in twice the time.
 CREATE OR REPLACE VIEW counterflow.disk_latency {on_cluster} AS
 SELECT
   ts, interval_s, system, disk, operation, operations, mean_ms,
@@ -99,7 +99,7 @@ FROM
       b.ts AS ts, max(b.interval_s) AS interval_s, b.system AS system, b.disk AS disk, b.operation AS operation,
       groupArray(b.bucket) AS buckets,
       arraySort((one, bucket) -> bucket, groupArray(assumeNotNull(b.operations)), buckets) AS counts,
-      -- an array leaves out what is null
+      -- an array leaves nulls out
       arraySort((one, bucket) -> bucket, groupArray(coalesce(b.upper_us, inf)), buckets) AS uppers_us,
       arraySum(counts) AS operations,
       sum(b.response_ms) / nullIf(operations, 0) AS mean_ms
@@ -115,12 +115,12 @@ ALTER TABLE counterflow.disk_latency {on_cluster}
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `disk` 'Name of the device as in the dataset disk.',
-  COMMENT COLUMN `operation` 'read, write, or any where the source does not part them.',
+  COMMENT COLUMN `operation` 'read, write, or any where the source does not separate them.',
   COMMENT COLUMN `operations` 'Operations of the interval. [operations; delta]',
-  COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weigh it by operations. [ms; gauge; null: no operations or no response time]',
-  COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations keep; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
+  COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weight it by operations. [ms; gauge; null: no operations or no response time]',
+  COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations do not exceed; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
 
--- What one disk did is a formula over its own row, so no job computes it; only the totals are computed, by the job disk_load.
+-- The load of one disk follows from its own row, so no job computes it; the job disk_load computes only the totals.
 CREATE OR REPLACE VIEW counterflow.disk_load {on_cluster} AS
 WITH
   ifNull(transfers, reads + writes) AS moved,
@@ -154,7 +154,7 @@ ALTER TABLE counterflow.disk_load {on_cluster}
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `n` 'Distinct rows of the dataset disk that the row is made of: 1 for a disk. [rows; gauge]',
-  COMMENT COLUMN `disk` 'Name of the disk as in the dataset disk, or *, which no device is named, for the sum over leaf disks.',
+  COMMENT COLUMN `disk` 'Name of the disk as in the dataset disk, or *, which names no device, for the sum over leaf disks.',
   COMMENT COLUMN `leaf` 'True where the row is counted in *; true for * itself.',
   COMMENT COLUMN `transfers_per_s` 'Reads and writes a second. [operations/s; rate; null: neither transfers nor reads and writes are known]',
   COMMENT COLUMN `reads_per_s` 'Reads a second. [operations/s; rate; null: reads unknown]',
@@ -164,7 +164,7 @@ ALTER TABLE counterflow.disk_load {on_cluster}
   COMMENT COLUMN `rw_ratio` 'Data read / data written. [ratio; gauge; null: nothing was written]',
   COMMENT COLUMN `kb_per_transfer` 'Data moved by a transfer. [KB of 1,024 bytes; gauge; null: no transfer]',
   COMMENT COLUMN `response_ms` 'service_ms + wait_ms of a transfer; where service_ms is not reported (read_service_ms × reads + write_service_ms × writes) / (reads + writes) + wait_ms if given, else backlog_ms / transfers; over *, weighted by transfers. [ms; gauge; null: no transfer or no service time known]',
-  COMMENT COLUMN `busy_pct` 'Busy; over *, the busiest disk, since the mean of busy hides the limit. [%; percent; null: unknown]';
+  COMMENT COLUMN `busy_pct` 'Busy share of the disk; for *, that of the busiest disk, since the mean over disks hides the limit. [%; percent; null: unknown]';
 
 -- Processors that the I/O of a disk would take if it were virtual. Power Systems Performance Capabilities Reference:
 -- virtual SCSI   6.6.1: transactions/s x time of one / 1,000,000. The table calls the times milliseconds; the divisor and
@@ -193,7 +193,7 @@ SELECT
   transfers_per_s * 275 / 1000 AS iscsi_software_target_cpw
 FROM counterflow.disk_load FINAL
 WHERE leaf AND disk != '*'
-COMMENT 'What the I/O of a leaf disk over one interval would take of a virtual SCSI server (processors of 2.2 GHz POWER5) or of an iSCSI host (CPW).';
+COMMENT 'What the I/O of a leaf disk over one interval would cost a virtual SCSI server (processors of 2.2 GHz POWER5) or an iSCSI host (CPW).';
 
 ALTER TABLE counterflow.virtual_io {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
@@ -204,15 +204,15 @@ ALTER TABLE counterflow.virtual_io {on_cluster}
   COMMENT COLUMN `writes_per_s` 'Writes a second. [writes/s; rate; null: not reported]',
   COMMENT COLUMN `kb_per_read` 'Mean size of a read, KB of 1024 bytes. [KB; gauge; null: no reads or size not reported]',
   COMMENT COLUMN `kb_per_write` 'Mean size of a write, KB of 1024 bytes. [KB; gauge; null: no writes or size not reported]',
-  COMMENT COLUMN `read_us` 'Processor time of a virtual read of that size, of one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
-  COMMENT COLUMN `write_us` 'Processor time of a virtual write of that size, of one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
+  COMMENT COLUMN `read_us` 'Processor time of a virtual read of that size, on one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
+  COMMENT COLUMN `write_us` 'Processor time of a virtual write of that size, on one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
   COMMENT COLUMN `virtual_scsi_processors` 'Processors of 2.2 GHz POWER5 that the virtual SCSI server would need. [processors; gauge; null: a time of an operation is not known]',
   COMMENT COLUMN `iscsi_hardware_target_cpw` 'CPW that an iSCSI host with a hardware target would need. [CPW; gauge; null: transfers not reported]',
   COMMENT COLUMN `iscsi_software_target_cpw` 'CPW that an iSCSI host with a software target would need. [CPW; gauge; null: transfers not reported]';
 
--- The commands of footprint with the part of Q Replication that each belongs to, a row a command: what is additive needs no
--- sum at each instant first, which over months is more than a query may hold.
--- nmon cuts long names, so that beginnings count: asnqcap, asnqapp (Q Capture, Q Apply), amq..., runmq... (IBM MQ: queue
+-- The commands of footprint with the part of Q Replication that each belongs to, one row per command: additive figures
+-- need no sum at each instant first, which over months is more than a query may hold.
+-- nmon truncates long names, so beginnings count: asnqcap, asnqapp (Q Capture, Q Apply), amq..., runmq... (IBM MQ: queue
 -- managers, channels, listeners), db2fmp (fenced routines: a workload of stored procedures), db2... (the engine, db2sysc,
 -- and its helpers).
 CREATE OR REPLACE VIEW counterflow.component_process {on_cluster} AS
@@ -242,7 +242,7 @@ ALTER TABLE counterflow.component_process {on_cluster}
   COMMENT COLUMN `cpu_cores` 'Processors kept busy. [processors; gauge; null: not reported]',
   COMMENT COLUMN `memory_mb` 'Memory. [MB of 1,048,576 bytes; gauge; null: not reported]';
 
--- How long each thing was in which state without a break: what a timeline and the notes over a chart show.
+-- How long each entity was in which state without a break, for timelines and for the notes over a chart.
 CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
 SELECT
   rule, system, entity_type, entity, state,
@@ -260,16 +260,16 @@ ALTER TABLE counterflow.verdict_spell {on_cluster}
   COMMENT COLUMN `rule` 'Name of the rule.',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `entity_type` 'What is judged: the link_type of a link, or log.',
-  COMMENT COLUMN `entity` 'Its name within the system.',
+  COMMENT COLUMN `entity` 'Name of the entity within the system.',
   COMMENT COLUMN `state` 'State of the entity throughout the spell.',
-  COMMENT COLUMN `start_ts` 'Begin of the first interval of the spell, UTC.',
+  COMMENT COLUMN `start_ts` 'Beginning of the first interval of the spell, UTC.',
   COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
   COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
   COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
   COMMENT COLUMN `reason` 'The figures that decided in the first interval.',
   COMMENT COLUMN `evidence` 'Inputs, derived figures and thresholds of the first interval, as JSON.';
 
--- One figure for how busy a system's processors are, whatever it runs and however its recorder says it.
+-- One figure for how busy a system's processors are, whatever it runs and however its recorder reports it.
 CREATE VIEW IF NOT EXISTS counterflow.processor_load {on_cluster} AS
 SELECT
   c.ts AS ts, c.interval_s AS interval_s, c.system AS system, c.engine_type AS engine_type,
@@ -285,18 +285,18 @@ SELECT
   ) AS processors
 FROM counterflow.system_cpu AS c FINAL
 WHERE c.engine = 'all'
-COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or there (Linux), and the processors kept busy.';
+COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or present (Linux), and the processors kept busy.';
 
 ALTER TABLE counterflow.processor_load {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
-  COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or there (Linux); above 100 where uncapped. [%; percent; null: not reported]',
+  COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or present (Linux); above 100 where uncapped. [%; percent; null: not reported]',
   COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]';
 
--- The same rows, by a branch a grouping: a condition on the grouping leaves one of them to be read, where ARRAY JOIN made
--- seven rows of each before it was looked at.
+-- One branch per grouping: a predicate on the grouping leaves one of them to read, whereas ARRAY JOIN made seven rows of
+-- each before the predicate was evaluated.
 CREATE OR REPLACE VIEW counterflow.job_group {on_cluster} AS
 WITH jobs AS
 (
@@ -333,19 +333,19 @@ FROM
 )
 WHERE group_name IS NOT NULL
 GROUP BY ts, system, grouping, group_name
-COMMENT 'What IBM i jobs did over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type; four_way says that read_for_update is known of all rows.';
+COMMENT 'What IBM i jobs did over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type; four_way is true where read_for_update is known of all rows.';
 
 ALTER TABLE counterflow.job_group {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `grouping` 'By what: thread, job (name), generic_job (first six characters of the name), user, subsystem, pool or job_type. Each is the same work again.',
+  COMMENT COLUMN `grouping` 'What the work is grouped by: thread, job (name), generic_job (first six characters of the name), user, subsystem, pool or job_type. Each holds the same work again.',
   COMMENT COLUMN `name` 'Name of the group.',
   COMMENT COLUMN `threads` 'Jobs and threads, rows of the dataset job, in the group. [rows; gauge]',
   COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
   COMMENT COLUMN `sql_cpu_ms` 'Part of cpu_ms in SQL. [ms; delta; null: not reported]',
   COMMENT COLUMN `logical_io` 'reads + inserts + other. Under sequential-only processing, reads and inserts count blocks, not rows. [operations; delta; null: no row has logical I/O]',
-  COMMENT COLUMN `reads` 'Logical reads, those for update among them. [reads; delta; null: no row has logical I/O]',
+  COMMENT COLUMN `reads` 'Logical reads, including those for update. [reads; delta; null: no row has logical I/O]',
   COMMENT COLUMN `read_for_update` 'Logical reads for update; of all rows where four_way is true. [reads; delta; null: no row reports them]',
   COMMENT COLUMN `inserts` 'Logical writes. [writes; delta; null: no row has logical I/O]',
   COMMENT COLUMN `other` 'Updates, deletes, force end of data, commits, rollbacks, releases. [operations; delta; null: no row has logical I/O]',
@@ -369,7 +369,7 @@ FROM
   (
     SELECT
       label, part, system,
-      -- of two entries of one name for one time the newest counts; a label is as long as its recordings
+      -- of two entries of one name for one time, the newest counts; a label is as long as its recordings
       if(countIf(by = 'site file') > 0, argMaxIf(begins, stated_at, by = 'site file'), min(begins)) AS begin_ts,
       if(countIf(by = 'site file') > 0, argMaxIf(tuple(ends), stated_at, by = 'site file').1, max(ends)) AS end_ts,
       if(countIf(by = 'site file') > 0, 'site file', 'label') AS defined_by
@@ -406,9 +406,9 @@ FROM
     GROUP BY label, part, system
   )
 )
-COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name, more than an hour apart, the newest has the name, those before it also when they began. What the site file says stands before a label of recordings.';
+COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name that are more than an hour apart, the newest has the name, those before it the name and when they began. An entry of the site file takes precedence over a label of recordings.';
 
--- What the columns of the views of runs and of work mean.
+-- Meaning of the columns of the views of runs and of work.
 
 ALTER TABLE counterflow.run_span {on_cluster}
   COMMENT COLUMN `run` 'Name of the run, or its label.',
@@ -430,19 +430,19 @@ SELECT
   w.response_p50_ms AS response_p50_ms, w.response_p95_ms AS response_p95_ms, w.response_p99_ms AS response_p99_ms
 FROM counterflow.workload AS w FINAL
 WHERE NOT ifNull(w.final, false)
-COMMENT 'Units of work that a workload did over one interval, with its response times; an empty operation is all together.';
+COMMENT 'Units of work that a workload did over one interval, with its response times; operation is empty for all kinds together.';
 
 ALTER TABLE counterflow.work_done {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Time since the sample before; for sources that count by interval its length. [s; gauge; null: not known]',
+  COMMENT COLUMN `interval_s` 'Time since the preceding sample; for sources that count by interval, its length. [s; gauge; null: not known]',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `workload` 'Name of the batch, driver or query stream.',
   COMMENT COLUMN `run_id` 'Execution of the workload; empty where the source names none.',
   COMMENT COLUMN `unit_of_work` 'What is counted: accounts, transactions, operations, queries.',
-  COMMENT COLUMN `operation` 'Kind of operation; empty is all together. Rows of one kind are not added to those of all.',
+  COMMENT COLUMN `operation` 'Kind of operation; empty for all kinds together. Rows of one kind are not to be added to those of all.',
   COMMENT COLUMN `units` 'Units of work done in the interval. [units of work; delta; null: first sample, or not reported]',
-  COMMENT COLUMN `users` 'Users, threads or jobs that drive it. [users; gauge; null: not reported]',
-  COMMENT COLUMN `response_ms` 'Mean response time of the interval; weigh it by units. [ms; gauge; null: not reported]',
+  COMMENT COLUMN `users` 'Users, threads or jobs that drive the workload. [users; gauge; null: not reported]',
+  COMMENT COLUMN `response_ms` 'Mean response time of the interval; weight it by units. [ms; gauge; null: not reported]',
   COMMENT COLUMN `response_max_ms` 'Longest response time. [ms; gauge; null: not reported]',
   COMMENT COLUMN `response_p50_ms` 'Median of the response times; never averaged. [ms; gauge; null: not reported]',
   COMMENT COLUMN `response_p95_ms` '95th percentile of the response times; never averaged. [ms; gauge; null: not reported]',
@@ -454,7 +454,7 @@ FROM counterflow.deadletter FINAL
 WHERE id NOT IN (SELECT id FROM counterflow.deadletter_handled)
 COMMENT 'Dead letters that nobody has handled yet.';
 
--- What the columns of the view of open dead letters mean.
+-- Meaning of the columns of the view of open dead letters.
 
 ALTER TABLE counterflow.deadletter_open {on_cluster}
   COMMENT COLUMN `id` 'Name of the dead letter: a digest of system, origin, stage and ts.',
@@ -467,18 +467,18 @@ ALTER TABLE counterflow.deadletter_open {on_cluster}
   COMMENT COLUMN `boot_id` 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]',
   COMMENT COLUMN `collected_at` 'When the agent read the row, UTC, by the agent\'s clock.',
   COMMENT COLUMN `run` 'Label of a measurement run. [null: the agent labels no run]',
-  COMMENT COLUMN `stage` 'Part that refused it.',
-  COMMENT COLUMN `origin` 'Where the bytes stand: `path:line`, or `topic:partition:offset`; behind a point the rows of the frame there, where these are not all.',
+  COMMENT COLUMN `stage` 'Stage that refused it.',
+  COMMENT COLUMN `origin` 'Where the bytes are: `path:line`, or `topic:partition:offset`, followed by a point and the rows of the frame where these are not all.',
   COMMENT COLUMN `byte_offset` 'Offset of the bytes in the file. [bytes; gauge; null: not from a file]',
   COMMENT COLUMN `reason` 'Reason of the parser, `schema`, or the exception code of the server.',
   COMMENT COLUMN `error` 'What was expected and what was found.',
   COMMENT COLUMN `payload_base64` 'The refused bytes, base64: of a file the first 64 KiB, of a message all of them.',
   COMMENT COLUMN `payload_bytes` 'Length of the refused bytes. [bytes; gauge]',
-  COMMENT COLUMN `payload_rows` 'Rows of the refused frame; their numbers are seq and those behind it. [rows; gauge; null: the bytes are no frame]';
+  COMMENT COLUMN `payload_rows` 'Rows of the refused frame; their numbers are seq and those that follow it. [rows; gauge; null: the bytes are no frame]';
 
--- Views with parameters: what is wanted of them is known before a row is read, so that no more is read than that.
+-- Views with parameters, which are known before a row is read, so that no more is read than they select.
 
--- Spells as in verdict_spell, of the verdicts of a range alone: where a spell begins is known only from all verdicts
+-- Spells as in verdict_spell, from the verdicts of a range alone: finding where each spell begins would take all verdicts
 -- there ever were.
 CREATE OR REPLACE VIEW counterflow.verdict_spell_within {on_cluster} AS
 SELECT
@@ -494,9 +494,9 @@ SELECT
 FROM counterflow.verdict AS v FINAL
 WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity, state, since
-COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, before the range too, longest_s its longest interval; reason and evidence are of the first.';
+COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, even before the range, longest_s the length of its longest interval; reason and evidence are those of the first.';
 
--- What the site file dates, and what intervals show: the capacity of a link, the path of a log.
+-- Changes that the site file dates, and those that intervals show: the capacity of a link, the path of a log.
 CREATE OR REPLACE VIEW counterflow.config_change_within {on_cluster} AS
 SELECT ts, system, item, if(section = 'change', value, concat(name, ' ', before, ' → ', value)) AS what
 FROM
@@ -535,7 +535,7 @@ FROM
 WHERE place > 1 AND path != before
 COMMENT 'Changes of configuration within a range, config_change_within(since = ..., until = ...): entries of the site file that differ from the one before, its changes, the capacity of a link and the path of a log; item is what changed.';
 
--- A counter as suits the points shown: every value, or by hour where a point is an hour and more.
+-- A counter at the resolution of the points shown: every value, or by hour where a point is an hour or more.
 CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
 SELECT ts, system, instance, toUInt64(1) AS n, value AS total, value AS lo, value AS hi
 FROM counterflow.metric_value(metric = {metric:String})
@@ -543,7 +543,7 @@ WHERE {bucket_s:UInt32} < 3600
 UNION ALL
 SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1h
 WHERE {bucket_s:UInt32} >= 3600 AND metric = {metric:String}
-COMMENT 'Every value of a metric, or by hour for points of bucket_s of an hour and more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
+COMMENT 'Every value of a metric, or by hour where points of bucket_s are an hour or more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
 
 -- Jobs and threads of IBM i, each with the name of its group by one grouping.
 CREATE OR REPLACE VIEW counterflow.job_by {on_cluster} AS
@@ -580,7 +580,7 @@ FROM
   WHERE source = 'ibmi_tables'
 )
 WHERE group_name IS NOT NULL
-COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; reads_not_parted are reads of which it is not known which were for update.';
+COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; reads_not_parted are reads that the source does not separate into those for update and others.';
 
 CREATE OR REPLACE VIEW counterflow.component_footprint {on_cluster} AS
 SELECT
@@ -595,13 +595,13 @@ ALTER TABLE counterflow.component_footprint {on_cluster}
   COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2 fenced, Db2 or other, by the beginning of the command.',
-  COMMENT COLUMN `cpu_base` 'What cpu_ms is time of: logical or physical processors. [null: not known]',
+  COMMENT COLUMN `cpu_base` 'Processors that cpu_ms is time of: logical or physical. [null: not known]',
   COMMENT COLUMN `n` 'Processes, rows of the dataset job, that it is made of. [rows; gauge]',
   COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
   COMMENT COLUMN `cpu_cores` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
   COMMENT COLUMN `memory_mb` 'Memory at the end of the interval. [MB; gauge; null: not reported]';
 
--- What groups of jobs use: of job_cpu where it has the grouping, else of the rows of jobs.
+-- Processor time of groups of jobs: from job_cpu where it has the grouping, else from the rows of jobs.
 CREATE OR REPLACE VIEW counterflow.cpu_by {on_cluster} AS
 SELECT ts, interval_s, system, toString(name) AS name, cpu_ms, sql_cpu_ms
 FROM counterflow.job_cpu FINAL
@@ -612,7 +612,7 @@ FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool')
 COMMENT 'Processor time of groups of jobs of IBM i by interval, cpu_by(grouping = ...); groupings as in job_by, and partition.';
 
--- What groups of jobs do in the database: of io_mix where it has the grouping, else of the rows of jobs.
+-- Logical database I/O of groups of jobs: from io_mix where it has the grouping, else from the rows of jobs.
 CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update,
@@ -629,7 +629,7 @@ FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
 COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known.';
 
--- What the tasks of groups of jobs run and wait for.
+-- How long the tasks of groups of jobs run and wait.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
 SELECT
   ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
@@ -650,7 +650,7 @@ FROM
   FROM counterflow.wait_signature FINAL
   WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
   UNION ALL
-  -- what only the row of the job tells
+  -- groupings that only the row of the job has
   SELECT w.*, j.name AS group_name
   FROM (SELECT * FROM counterflow.wait_signature FINAL WHERE task != '*') AS w
   INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
@@ -658,10 +658,10 @@ FROM
   WHERE {grouping:String} IN ('pool', 'job_type')
 )
 WHERE group_name IS NOT NULL
-COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are those in all groups that hold work up.';
+COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
 
--- What mirroring would cost jobs. Source of the 10 µs a km and round trip and of two round trips a row change:
--- IBM Db2 Mirror for i: Performance Considerations, 3.4. It counts none for a lock, which takes one at least.
+-- What mirroring would cost jobs. Source of the 10 µs per km and round trip, and of two round trips per row change:
+-- IBM Db2 Mirror for i: Performance Considerations, 3.4. That source counts none for a lock, which takes at least one.
 CREATE OR REPLACE VIEW counterflow.mirror_cost {on_cluster} AS
 WITH
   -- a task of a job over an interval
@@ -729,7 +729,7 @@ LEFT JOIN
 ) AS l ON l.system = j.system AND l.job = j.job
 INNER JOIN
 (
-  -- less than a day counts as one: a recording of one busy hour is not taken times 24
+  -- less than a day counts as one: a recording of one busy hour is not multiplied by 24
   SELECT system, greatest(sum(seconds) / 86400, 1) AS days
   FROM
   (
@@ -750,12 +750,12 @@ LEFT JOIN
   WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
-COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates hold force end of data and releases, so unneeded, reads for update that no update or delete follows, is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; busiest_per_s of these. Logical I/O counts blocks under sequential-only.';
+COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';
 
--- What two measurement runs did, each over the whole of it, and how they differ.
+-- Figures of two measurement runs, each over its whole length, and how they differ.
 CREATE OR REPLACE VIEW counterflow.run_figure {on_cluster} AS
 WITH
-  -- an array: what stands for a query would be read again wherever it is named
+  -- an array: a named query would be read again wherever it is named
   (
     SELECT groupArray((toString(run), toString(system), begin_ts, coalesce(end_ts, now64(3, 'UTC')), run_begin_ts))
     FROM counterflow.run_span

@@ -1,11 +1,11 @@
-{{/* Pod of a JobManager, which renders what the job is to do, or of a TaskManager: (dict "root" $ "job" . "render" true). */}}
+{{/* Pod of a JobManager, which renders the job, or of a TaskManager: (dict "root" $ "job" . "render" true). */}}
 {{- define "counterflow.flinkPod" -}}
 {{- $values := .root.Values.flink -}}
 {{- $part := dict "root" .root "own" $values "component" "job" -}}
 metadata: {{- include "counterflow.podMetadata" (merge (dict "labels" (dict "counterflow/job" .job.name)) $part) | nindent 2 }}
 spec:
   {{- $common := include "counterflow.podSpec" $part | fromYaml }}
-  {{- /* Flink's own user; a JobManager asks Kubernetes for its TaskManagers and its leader. */}}
+  {{- /* Flink's own user; a JobManager requests TaskManagers and its leadership from Kubernetes. */}}
   {{- $_ := set $common "automountServiceAccountToken" true }}
   {{- $_ := set $common "securityContext" (merge (dict "runAsUser" 9999 "runAsGroup" 9999 "fsGroup" 9999) $common.securityContext) }}
   {{- toYaml $common | nindent 2 }}

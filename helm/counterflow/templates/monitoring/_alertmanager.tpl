@@ -1,4 +1,4 @@
-{{/* Route and inhibitions of the example, in the words of an AlertmanagerConfig. */}}
+{{/* Route and inhibitions of the example, in the notation of an AlertmanagerConfig. */}}
 {{- define "counterflow.alertmanager" -}}
 {{- $example := include "counterflow.file" (dict "root" . "file" "files/alertmanager.example.yml") | fromYaml -}}
 route: {{- include "counterflow.route" $example.route | nindent 2 }}

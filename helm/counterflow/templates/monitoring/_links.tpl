@@ -1,4 +1,4 @@
-{{/* A file of alerts, leading to this site's Grafana and runbooks: (dict "root" $ "file" "files/rules.yml"). */}}
+{{/* A file of alerts with links to this site's Grafana and runbooks: (dict "root" $ "file" "files/rules.yml"). */}}
 {{- define "counterflow.linked" -}}
 {{- $monitoring := .root.Values.monitoring -}}
 {{- $runbooks := splitList "{alert}" $monitoring.runbooks -}}
