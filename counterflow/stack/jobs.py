@@ -67,5 +67,5 @@ def _ready(settings: StackSettings) -> str | None:
         found = states(cluster(settings))
     except CounterflowError:
         return None
-    running = [name for name in all_jobs() if found.get(name) == "RUNNING"]
-    return f"{', '.join(running)} running" if len(running) == len(all_jobs()) else None
+    all_running = all(found.get(name) == "RUNNING" for name in all_jobs())
+    return f"all {len(all_jobs())} jobs running" if all_running else None
