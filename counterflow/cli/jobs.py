@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
 @_home
 @_json
 def listing(home: Path | None, as_json: bool) -> None:
-    """Show the jobs: their state, their newest checkpoint, the newest failure."""
+    """Show the jobs: their state, the age of their newest checkpoint, their newest failure."""
     from counterflow.cli._table import console, table
     from counterflow.pipelines import jobs
 
@@ -68,13 +68,13 @@ def listing(home: Path | None, as_json: bool) -> None:
         for status in found:
             _write(True, vars(status), "")
         return
+    now = datetime.now(UTC)
     rows = [
         {
             "job": status.job,
             "state": status.state,
-            "id": status.job_id,
             "started": status.started and f"{status.started:%F %T}",
-            "checkpoint": status.checkpointed and f"{status.checkpointed:%F %T}",
+            "checkpoint age": status.checkpointed and str(now - status.checkpointed).partition(".")[0],
             "newest failure": status.problem,
         }
         for status in found
