@@ -19,9 +19,6 @@ from bench.nmon_parse import measure as measure_nmon
 from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Record, Table
 
-SHARE_OF_NMON = 15 / 25
-"""The limit of this parse over that of the nmon parse, both as set for the reference machine."""
-
 
 def parse(path: Path) -> None:
     """Read every item of both files and print CPU seconds, peak memory and rows."""

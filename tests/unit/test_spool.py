@@ -105,7 +105,7 @@ def taken_some(spool: Spool, count: int) -> list[tuple[str, int]]:
     return [(one.stream, one.position["n"]) for one in found if one]
 
 
-def test_it_is_bounded_and_takes_more_once_some_are_committed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_bounded_and_takes_more_once_some_are_committed(tmp_path: Path) -> None:
     spool = Spool(tmp_path, 1000, {})
     n = 1
     while spool.put(batch("A", n)):
