@@ -64,10 +64,10 @@ WITH
     WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND isNotNull(busy_pct) AND length > 0
       AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
   ),
-  stated AS
+  hints AS
   (
     SELECT
-      system, subsystem, ts AS stated_ts, at, log_path, log_copies,
+      system, subsystem, ts AS hint_ts, at, log_path, log_copies,
       arrayJoin(range(intDiv(ends, 60), intDiv(ends, 60) + if(isNull(log_path) AND isNull(log_copies), 5, 60))) AS minute,
       if(minute < intDiv(ends, 60) + 5, stated_share, NULL) AS share
     FROM samples
@@ -85,18 +85,18 @@ WITH
   hints AS
   (
     SELECT
-      m.system AS system, m.subsystem AS subsystem, m.ts AS ts, count() AS stated_rows, max(t.at) AS hints_at,
-      argMaxIf(t.log_path, t.stated_ts, isNotNull(t.log_path)) AS stated_path,
-      argMaxIf(t.log_copies, t.stated_ts, isNotNull(t.log_copies)) AS stated_copies,
-      argMaxIf(t.share, t.stated_ts, isNotNull(t.share)) AS stated_share
+      m.system AS system, m.subsystem AS subsystem, m.ts AS ts, count() AS hint_rows, max(t.at) AS hints_at,
+      argMaxIf(t.log_path, t.hint_ts, isNotNull(t.log_path)) AS hint_path,
+      argMaxIf(t.log_copies, t.hint_ts, isNotNull(t.log_copies)) AS hint_copies,
+      argMaxIf(t.share, t.hint_ts, isNotNull(t.share)) AS hint_share
     FROM minutes AS m
-    INNER JOIN stated AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
+    INNER JOIN hints AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
     GROUP BY system, subsystem, ts
   ),
   beside AS
   (
     SELECT
-      *, ifNull(log_path, stated_path) AS way, ifNull(log_copies, stated_copies) AS of_copies,
+      *, ifNull(log_path, hint_path) AS way, ifNull(log_copies, hint_copies) AS of_copies,
       concat(subsystem, '/', ifNull(way, '')) AS of_ceiling
     FROM samples
     LEFT JOIN busy USING (system, subsystem, ts)
@@ -118,13 +118,13 @@ WITH
       AND beside.ts >= ceilings.since
   )
 SELECT
-  system, subsystem, ts, toUInt64(1 + ifNull(processor_rows, 0) + ifNull(stated_rows, 0) + isNotNull(value)) AS n,
+  system, subsystem, ts, toUInt64(1 + ifNull(processor_rows, 0) + ifNull(hint_rows, 0) + isNotNull(value)) AS n,
   greatest(at, ifNull(busy_at, at), ifNull(hints_at, at), ifNull(ceiling_at, at)) AS landed_at, seconds AS interval_s,
   of_member AS member, way AS path, of_copies AS copies, rate AS rate_mb_s,
   multiIf(isNotNull(written), 'written', isNotNull(created), 'created', isNotNull(log_rate_mb_s), 'reported', NULL) AS rate_basis,
   written AS written_mb_s, created AS created_mb_s, ceiling AS ceiling_mb_s,
   if(isNull(value), NULL, since) AS ceiling_since, 100 * rate / ceiling AS ceiling_pct,
   waited AS waits_delta, waiting AS waiting_threads, threads AS active_threads, write_ms AS log_write_ms,
-  cis_an_io AS ci_per_io, ifNull(sync_share, stated_share) AS zhl_sync_pct, gcp AS gcp_pct, ziip AS ziip_pct,
+  cis_an_io AS ci_per_io, ifNull(sync_share, hint_share) AS zhl_sync_pct, gcp AS gcp_pct, ziip AS ziip_pct,
   restarted AS reset
 FROM rated

@@ -9,7 +9,7 @@
 --            interval ago.
 -- processors mean of the minutes of the interval: a sample of a minute or longer is in the minutes whose middle it
 --            contains, a shorter one in the minute that contains its own middle.
--- stated     path, copies and synchronous share where the row has none: the newest that a row without figures of an
+-- hints      path, copies and synchronous share where the row has none: the newest that a row without figures of an
 --            interval (-DISPLAY LOG, D SMS) stated. They hold for an hour, the share for 5 min.
 -- ceiling    the newest that holds from the end of the interval or before, for the subsystem and its path; of two that
 --            hold from the same time, the one read last.
@@ -90,7 +90,7 @@ FROM (
 WHERE arrival = 1;
 
 -- since: a prefix, a time of 13 digits, by which the newest of several is the greatest text
-CREATE TEMPORARY VIEW stated AS
+CREATE TEMPORARY VIEW hints AS
 SELECT
   *, own_minute + slots - 1 AS last_slot,
   LPAD(CAST(EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts) AS STRING), 13, '0') AS since
@@ -114,10 +114,10 @@ SELECT
 FROM minutes_of_processors
 UNION ALL
 SELECT
-  `system`, subsystem, slot, 'stated', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
+  `system`, subsystem, slot, 'hint', CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT),
   since || log_path, since || CAST(copies AS STRING),
   CASE WHEN slot < own_minute + 5 THEN since || CAST(zhl_sync_pct AS STRING) END
-FROM slots_of_stated;
+FROM slots_of_hints;
 
 -- The newest version holds: prefixed with times of 13 digits, it is the greatest text.
 CREATE TEMPORARY VIEW ceilings AS
@@ -143,7 +143,7 @@ WHERE arrival = 1;
 CREATE TEMPORARY VIEW pairs AS
 SELECT
   *, CAST(NULL AS STRING) AS kind, CAST(NULL AS DOUBLE) AS busy_pct, CAST(NULL AS BIGINT) AS weight,
-  CAST(NULL AS STRING) AS stated_path, CAST(NULL AS STRING) AS stated_copies, CAST(NULL AS STRING) AS stated_share,
+  CAST(NULL AS STRING) AS hint_path, CAST(NULL AS STRING) AS hint_copies, CAST(NULL AS STRING) AS hint_share,
   CAST(NULL AS STRING) AS zhpf, CAST(NULL AS STRING) AS zhl
 FROM loads
 UNION ALL
@@ -169,9 +169,9 @@ INNER JOIN ceilings AS c ON c.`system` = l.`system` AND c.subsystem = l.subsyste
 CREATE TEMPORARY VIEW sums AS
 SELECT
   ts, `system`, subsystem, COUNT(kind) AS besides, MAX(interval_s) AS interval_s, MAX(`member`) AS `member`,
-  COALESCE(MAX(log_path), SUBSTRING(MAX(stated_path), 14)) AS path,
-  COALESCE(MAX(copies), CAST(SUBSTRING(MAX(stated_copies), 14) AS DOUBLE)) AS copies,
-  COALESCE(MAX(zhl_sync_pct), CAST(SUBSTRING(MAX(stated_share), 14) AS DOUBLE)) AS zhl_sync_pct,
+  COALESCE(MAX(log_path), SUBSTRING(MAX(hint_path), 14)) AS path,
+  COALESCE(MAX(copies), CAST(SUBSTRING(MAX(hint_copies), 14) AS DOUBLE)) AS copies,
+  COALESCE(MAX(zhl_sync_pct), CAST(SUBSTRING(MAX(hint_share), 14) AS DOUBLE)) AS zhl_sync_pct,
   MAX(active_threads) AS active_threads, MAX(all_written_mb_s) AS all_written_mb_s,
   MAX(created_mb_s) AS created_mb_s, MAX(reported_mb_s) AS reported_mb_s,
   MAX(waits_delta) AS waits_delta, MAX(waiting_threads) AS waiting_threads, MAX(log_write_ms) AS log_write_ms,
