@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import time
@@ -29,7 +30,8 @@ class AgentProcess:
     def __init__(self, command: Sequence[str], log: Path, cwd: Path | None = None) -> None:
         self.log = log
         with log.open("wb") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd)
+            environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd, env=environment)
 
     def __enter__(self) -> Self:
         return self
@@ -41,7 +43,12 @@ class AgentProcess:
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(15) == 0, self.log.read_text()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)  # it writes to its log where each of its threads hangs
+            self.process.wait(10)
+        assert self.process.returncode == 0, self.log.read_text()
 
 
 def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:

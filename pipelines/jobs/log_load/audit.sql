@@ -38,7 +38,7 @@ WITH
         )
       ) AS sync_share,
       if(isNull(prev_ts), NULL, fell) AS restarted,
-      isNull(coalesce(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s)) AS tells_only,
+      isNull(coalesce(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s)) AS hint_only,
       toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(seconds)) AS length,
       -- whole minutes whose middle lies in the interval; of a short one the minute of its own middle
       if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
@@ -64,14 +64,14 @@ WITH
     WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND isNotNull(busy_pct) AND length > 0
       AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
   ),
-  hints AS
+  hinting AS
   (
     SELECT
       system, subsystem, ts AS hint_ts, at, log_path, log_copies,
       arrayJoin(range(intDiv(ends, 60), intDiv(ends, 60) + if(isNull(log_path) AND isNull(log_copies), 5, 60))) AS minute,
       if(minute < intDiv(ends, 60) + 5, stated_share, NULL) AS share
     FROM samples
-    WHERE tells_only AND (isNotNull(log_path) OR isNotNull(log_copies) OR isNotNull(stated_share))
+    WHERE hint_only AND (isNotNull(log_path) OR isNotNull(log_copies) OR isNotNull(stated_share))
   ),
   busy AS
   (
@@ -90,7 +90,7 @@ WITH
       argMaxIf(t.log_copies, t.hint_ts, isNotNull(t.log_copies)) AS hint_copies,
       argMaxIf(t.share, t.hint_ts, isNotNull(t.share)) AS hint_share
     FROM minutes AS m
-    INNER JOIN hints AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
+    INNER JOIN hinting AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
     GROUP BY system, subsystem, ts
   ),
   beside AS
