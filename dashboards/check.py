@@ -110,10 +110,10 @@ def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> l
         for uid, board in boards().items()
     ]
     found += [*_rules(published), *prometheus_panels(published)]
-    statements = list(chain(_panels(), _variables(), _annotations(), _alerts()))
+    to_judge = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
     with ThreadPoolExecutor(workers) as pool:
-        return [*found, *pool.map(server.judge, statements)]
+        return [*found, *pool.map(server.judge, to_judge)]
 
 
 def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -64,7 +64,7 @@ WITH
     WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND isNotNull(busy_pct) AND length > 0
       AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
   ),
-  hinting AS
+  hint_samples AS
   (
     SELECT
       system, subsystem, ts AS hint_ts, at, log_path, log_copies,
@@ -90,7 +90,7 @@ WITH
       argMaxIf(t.log_copies, t.hint_ts, isNotNull(t.log_copies)) AS hint_copies,
       argMaxIf(t.share, t.hint_ts, isNotNull(t.share)) AS hint_share
     FROM minutes AS m
-    INNER JOIN hinting AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
+    INNER JOIN hint_samples AS t ON t.system = m.system AND t.subsystem = m.subsystem AND t.minute = m.minute
     GROUP BY system, subsystem, ts
   ),
   beside AS
