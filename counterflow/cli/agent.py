@@ -23,10 +23,9 @@ def run(config: Path, agent_id: str | None) -> None:
     Exit status 3: another agent with the same agent_id has taken over.
     """
     import re
-    import signal
-    from threading import Event
 
     from counterflow.base.logs import configure
+    from counterflow.base.stopping import stopping
     from counterflow.collectors.agent.config import AGENT_ID, load
     from counterflow.collectors.agent.publisher import Publisher
     from counterflow.collectors.agent.runner import Runner
@@ -36,9 +35,7 @@ def run(config: Path, agent_id: str | None) -> None:
     agent_id = agent_id or settings.agent_id
     if not re.match(AGENT_ID, agent_id):
         raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopping()
     publisher = Publisher(settings.kafka, agent_id, stop)
     runner = Runner(publisher, agent_id, settings.commit, stop, systems=settings.systems, spool=settings.spool)
     if settings.metrics_port:

@@ -63,13 +63,12 @@ def command(
     rejects is paused, the others continue; the exit status is then 1.
     """
     import gc
-    import signal
-    import threading
     from contextlib import ExitStack
 
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.base.errors import CounterflowError
     from counterflow.base.logs import configure
+    from counterflow.base.stopping import stopping
     from counterflow.pipelines.landing import metrics
     from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.consumer import Lander
@@ -83,9 +82,7 @@ def command(
     gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and form no cycles
     stack = StackSettings.of_a_part()
     password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopping()
     if map_file and clickhouse_url:
         raise CounterflowError(f"{map_file} names the servers, and --clickhouse-url another", exit_code=2)
     shards = ShardMap.read(map_file) if map_file else None

@@ -39,9 +39,7 @@ def command(
     """
     import logging
     import re
-    import signal
     import time
-    from threading import Event
 
     import orjson
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -49,6 +47,7 @@ def command(
 
     from counterflow.base.inert import inert
     from counterflow.base.logs import configure
+    from counterflow.base.stopping import stopping
     from counterflow.cli._table import console
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publish import publish_files
@@ -58,9 +57,7 @@ def command(
     if not re.match(AGENT_ID, agent_id):
         raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
     configure(logging.ERROR)
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopping()
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")

@@ -68,8 +68,6 @@ def export(
     Begins to answer once it has read the topics. Stores nothing: a restart reads them again. Exits with status 0 on
     SIGTERM or SIGINT. docs/alerts.md lists the metrics.
     """
-    import signal
-    import threading
     import time
     from urllib.parse import urlsplit
 
@@ -77,6 +75,7 @@ def export(
 
     from counterflow.base.logs import configure
     from counterflow.base.loopback import is_loopback
+    from counterflow.base.stopping import stopping
     from counterflow.pipelines.exporter.jobs import Jobs
     from counterflow.pipelines.exporter.metrics import ResultMetrics, serve
     from counterflow.pipelines.exporter.reader import read
@@ -87,9 +86,7 @@ def export(
 
     configure()
     stack = StackSettings.of_a_part()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopping()
     results = ResultMetrics(stale_s, most)
     registry = CollectorRegistry()
     registry.register(results)

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry
@@ -15,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
+from counterflow.base.stopping import stopping
 from counterflow.stack import supervision
 from counterflow.stack.health import NAME
 from counterflow.stack.lifecycle import status
@@ -68,9 +67,7 @@ def problems(settings: StackSettings) -> list[str]:
 def main() -> None:
     """Serve until SIGTERM."""
     settings = StackSettings.load()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = stopping()
     registry = CollectorRegistry()
     registry.register(Parts(settings))
     try:
