@@ -56,7 +56,8 @@ def needs(manifests: str) -> dict[str, Need]:
     for one in objects:
         for need in _of(one, least.get(one["metadata"]["name"])):
             part = one["metadata"]["labels"]["app.kubernetes.io/component"]
-            found[part] = found.get(part, Need()) + need
+            if need != Need():  # a part that runs only when somebody scales it
+                found[part] = found.get(part, Need()) + need
     return found
 
 

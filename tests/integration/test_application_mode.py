@@ -39,9 +39,12 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
     arguments = ("-pyclientexec", str(kafka.flink_python), "-py", driver, job)
 
+    scratch = f"-Dio.tmp.dirs={tmp_path}"
     with (
-        _running(kafka, tmp_path / "jobmanager.log", "standalone-job.sh", "start-foreground", *program, *arguments),
-        _running(kafka, tmp_path / "taskmanager.log", "taskmanager.sh", "start-foreground"),
+        _running(
+            kafka, tmp_path / "jobmanager.log", "standalone-job.sh", "start-foreground", scratch, *program, *arguments
+        ),
+        _running(kafka, tmp_path / "taskmanager.log", "taskmanager.sh", "start-foreground", scratch),
     ):
         producer = Producer({**kafka.kafka("admin").client, "log_level": 0})
         producer.produce(_topic("link_load"), orjson.dumps({**LINK, "ts": "2026-03-02T08:00:00.000Z"}), key="APP1")
