@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import re
 
-_DECIMAL_COMMA = re.compile(r"(?<![^;\s\"\d+-]),(?=\d)")
-_GROUPS = re.compile(r"(?<![^;\s\"+-])\d{1,3}(?:\.\d{3})+(?=,\d)")
+_DECIMAL_COMMA = re.compile(r"[-+\d.:/ T]*,\d+")
+_GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 SEPARATORS = ",;\t"
 
 
@@ -16,16 +16,28 @@ def separator(header: str) -> str:
 
 
 def split(line: str, between: str) -> list[str]:
-    """Return the cells of a line; between semicolons a comma before a digit is a decimal one.
+    """Return the cells of a line; between semicolons the comma of a number or a time is a decimal one.
 
-    Points before such a comma separate thousands.
+    Where a line has one, points separate thousands.
 
     Raises
     ------
     csv.Error : a cell is longer than any column is.
     """
-    if between == ";" and "," in line:
-        line = _DECIMAL_COMMA.sub(".", _GROUPS.sub(lambda found: found[0].replace(".", ""), line))
+    cells = _cells(line, between)
+    if between == ";" and "," in line and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
+        return [_with_point(cell) for cell in cells]
+    return cells
+
+
+def _with_point(cell: str) -> str:
+    text = cell.strip()
+    if _GROUPS.fullmatch(text):
+        cell = cell.replace(".", "")
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
+
+
+def _cells(line: str, between: str) -> list[str]:
     if '"' not in line:
         return line.split(between)
     parts = line.split('"')  # every second one stands between quotes

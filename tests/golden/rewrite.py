@@ -1,15 +1,21 @@
 """`make golden`: write what the formats yield now into the golden cases, and report each case that is new or differs.
 
+`ARGS="nmon njmon/killed"` limits it to cases whose names begin so.
+
 Read the difference before you commit it: an expected value comes from a document or a calculation of its own.
 """
 
 from __future__ import annotations
 
+import sys
+
 from tests.golden.cases import cases, frames
 
 
-def main() -> None:
+def main(*begin: str) -> None:
     for case in cases():
+        if not case.name.startswith(begin or ""):
+            continue
         found = case.found()
         if frames(found) == frames(case.expected):
             continue
@@ -21,4 +27,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

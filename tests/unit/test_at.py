@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from click.testing import CliRunner
 
+from counterflow.cli import cli
 from counterflow.collectors.needs import needed
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
@@ -36,6 +39,16 @@ def test_input_without_a_time_has_the_time_that_is_given(case: str, ts: str) -> 
     items = read_file(file, BERLIN, "SYS1", at=datetime(2026, 3, 2, 8))  # noqa: DTZ001 - local by design
     records = [item for item in items if isinstance(item, Record)]
     assert {record.fields["ts"] for record in records if record.dataset != "config"} == {ts}
+
+
+def test_the_time_that_is_given_may_have_milliseconds(tmp_path: Path) -> None:
+    capture = tmp_path / "wrkdsksts.txt"
+    row = "   1  4327   70564   52.3   14.2     8.5    9.1    5.1    7.2   10.8     3\n"
+    capture.write_text("".join(f"Elapsed time:   00:{m}:00   System name: SYSA\n{row}" for m in ("05", "10")))
+    found = CliRunner().invoke(cli, ["parse", str(capture), "--zone", "UTC", "--at", "2026-03-02 08:00:00.250"])
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [row["ts"] for row in rows if "busy_pct" in row] == ["2026-03-02T08:00:00.250Z"]
+    assert "repeated_block" in found.output
 
 
 def test_a_time_with_an_offset_is_not_of_the_zone() -> None:

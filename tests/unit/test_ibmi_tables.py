@@ -339,3 +339,16 @@ def test_an_interval_that_does_not_fit_into_memory_has_the_same_rows(
     parts, found = tables_and_rows()
     assert parts > whole
     assert found == expected
+
+
+def test_texts_of_connections_that_are_gone_are_forgotten() -> None:
+    columns = ("JOB_NAME", "CPU_TIME", "SQL_STATEMENT_TEXT")
+    state: dict[str, Any] = {}
+    for minute in range(30):
+        names = [f"{minute:03d}{n:03d}/QUSER/QZDASOINIT" for n in range(100)]
+        found = [(name, 5, f"SELECT {name}") for name in names]
+        items = list(
+            read_rows("JOB_STATEMENT", columns, found, CONTEXT, state, datetime(2026, 3, 2, 8, minute, tzinfo=UTC))
+        )
+        assert sum(isinstance(item, Record) and item.dataset == "config" for item in items) == 100
+    assert len(state["config"]["JOB_STATEMENT"]) <= 1_100

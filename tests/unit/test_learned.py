@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,6 +153,20 @@ def test_a_site_file_without_the_list_gets_it() -> None:
         "\nlog_ceilings:\n  - {subsystem: DBP1, path: zhpf, cec: z 17, storage: DS8A50, "
         "from: '2026-11-21T01:00:00Z', ceiling_mb_s: 213.8}  # learned\n"
     )
+
+
+@pytest.mark.parametrize("dash", ["-   {}", "- {}", "-\n      {}"])
+def test_the_list_may_be_written_with_any_dash(dash: str) -> None:
+    entry = dash.format("{subsystem: DBP1, path: zhl, cec: z16, storage: DS8950, from: 2025-01-01, ceiling_mb_s: 383}")
+    text = SITE.split("log_ceilings")[0] + f"log_ceilings:\n  {entry}\n"
+    written = yaml.safe_load(add_ceiling(text, "SYS1", "DBP1", "zhpf", BEGIN, 213.7612, "learned"))
+    assert [one["ceiling_mb_s"] for one in written["log_ceilings"]] == [383, 213.8]
+
+
+def test_a_file_to_which_no_line_can_be_added_is_refused() -> None:
+    text = SITE.split("log_ceilings")[0] + "...\n"
+    with pytest.raises(ValueError, match=r"no line can be added: add - .subsystem: DBP1, path: zhpf"):
+        add_ceiling(text, "SYS1", "DBP1", "zhpf", BEGIN, 213.7612, "learned")
 
 
 def test_a_subsystem_that_the_site_file_does_not_name_is_refused(tmp_path: Path) -> None:

@@ -16,13 +16,17 @@ from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table
 from counterflow.collectors.text.numbers import Ambiguous, number_of, numbers_of
+from counterflow.collectors.text.running_counts import Beside, NotLaterError, beside
 from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
+_MOST_TEXTS = 1_000
+"""Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
 _SHOWN = 20
 _MOST_VALUES = 2_000_000
 """Values that may wait for the end of their interval: more would take too much memory."""
+_RESET = "query with RESET_STATISTICS => 'YES'"
 FOR_UPDATE = "logical_reads_for_update"
 BROUGHT_BY = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) bring it"
 """Db2 Mirror for i: Performance Considerations, 2.2; it names no PTF for other releases, and no name of the column."""
@@ -110,17 +114,23 @@ class Reader:
         self._convert = self.layout.bind(Known(state))
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}
         self._samples = {f.dataset for f in self._filled.values() if f.previous or f.difference}
+        self._since_baseline = {
+            filled.dataset: [name for name, written in filled.columns.items() if "ELAPSED_" in str(written)]
+            for filled in self._filled.values()
+        }
         self._overflows = any(d.overflow is not None for d in self.layout.described)
         self._introspected = not self.layout.table.fields
         self._stamps: dict[tuple[Any, ...], Stamp | None] = {}
         self._interval: _Interval | None = None
         self._seconds: float | None = None
+        self._since_s = 0.0  # since the interval before, 0 where there is none
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, object, bool]] = []
         self._held_number: str | None = None
         self._alike: dict[float | None, _Alike] = {}
         self._waiting = 0
         self._seen: set[str] = set()
+        self._refused: set[str] = set()
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
         """The end and length of each interval that was read, by its number."""
@@ -155,7 +165,8 @@ class Reader:
             return items
         items += self._tables()
         table = self.layout.table.table
-        envelope = {**self._envelope(self._seconds), "source": f"{SOURCE}.{table}"}
+        seconds = self._since_s if self._overlaps(self._seconds) else self._seconds
+        envelope = {**self._envelope(seconds), "source": f"{SOURCE}.{table}"}
         for dataset, count in self._counts.items():
             items.append(Record("manifest", {**envelope, "counted": dataset, "row_count": count}))
         self._state.setdefault("ts", {})[table] = self._interval.ts
@@ -166,9 +177,13 @@ class Reader:
         memory = self._state.get("previous", {}).get(table, {})
         for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
             del memory[instance]
+        texts = self._state.get("config", {}).get(table, {})
+        if len(texts) > _MOST_TEXTS:
+            for instance in texts.keys() - self._seen:
+                del texts[instance]
         self._interval = self._last = self._seconds = None
         self._alike, self._stamps = {}, {}
-        self._seen, self._counts = set(), Counter()
+        self._seen, self._refused, self._counts = set(), set(), Counter()
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -223,7 +238,8 @@ class Reader:
         before = self._state.get("ts", {}).get(self.layout.table.table)
         self._interval = _Interval(number, found.instant, iso(found.instant))
         self._seconds = found.seconds
-        if before is not None and found.instant < datetime.fromisoformat(before):
+        self._since_s = (found.instant - datetime.fromisoformat(before)).total_seconds() if before else 0.0
+        if self._since_s < 0:
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         if found.ambiguous:
@@ -314,13 +330,16 @@ class Reader:
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
                 continue
-            counts[dataset] += 1
             if dataset in self._samples:
                 found = {name: value for name, value in zip(columns.names, values, strict=True) if value is not None}
                 record = Record(dataset, {**envelope, **found})
                 items += self._since_before(instance, dataset, record.fields)
                 items.append(record)
+                counts[dataset] += 1
+            elif self._since_baseline[dataset] and self._overlaps(seconds):
+                items += self._not_reset(dataset, f"no {dataset}", seconds, self._since_s)
             else:
+                counts[dataset] += 1
                 waiting[dataset] += values
                 self._waiting += len(values)
         for name, value in unknown:
@@ -402,26 +421,49 @@ class Reader:
     def _since_before(self, instance: str, dataset: str, columns: Fields) -> list[Reject]:
         """Complete a record of running counts with those of the instance's preceding sample."""
         assert self._interval is not None  # noqa: S101 - open while rows are read
-        filled = self._filled[dataset]
+        filled, instant = self._filled[dataset], self._interval.instant
         now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
         memory = self._state.setdefault("previous", {}).setdefault(self.layout.table.table, {})
-        before = memory.get(instance)
-        memory[instance] = {**now, "ts": self._interval.ts}
+        try:
+            found = beside(memory.get(instance), instant, now)
+        except NotLaterError as error:
+            anew = beside(None, instant, now).sample
+            found = Beside({}, anew, Reason.RESTARTED, str(error))
+        memory[instance] = found.sample
         for name in filled.difference:
             columns.pop(name, None)
-        if before is None:
+        if found.reason is not None:
+            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
+        if not found.fields:
             return []
-        elapsed = (self._interval.instant - datetime.fromisoformat(before["ts"])).total_seconds()
-        back = [f"{name}: {now[name]:.0f} after {before[name]:.0f}" for name in now if now[name] < before.get(name, 0)]
-        if back or elapsed <= 0:
-            detail = f"{instance!r} began anew: {'; '.join(back)}" if back else f"no time passed since {before['ts']}"
-            return [self._reject(Reason.RESTARTED, detail, "all")]
-        columns["interval_s"] = elapsed
+        stated, apart_s = columns.get("interval_s"), found.fields["interval_s"]
+        columns["interval_s"] = apart_s
         if filled.previous:
-            columns["prev_ts"] = before["ts"]
-        columns |= {f"prev_{name}": before[name] for name in filled.previous if name in now and name in before}
-        columns |= {name: now[name] - before[name] for name in filled.difference if name in now and name in before}
-        return []
+            columns["prev_ts"] = found.fields["prev_ts"]
+        before = {name: found.fields[f"prev_{name}"] for name in now if f"prev_{name}" in found.fields}
+        columns |= {f"prev_{name}": before[name] for name in filled.previous if name in before}
+        columns |= {name: now[name] - before[name] for name in filled.difference if name in before}
+        averages = [name for name in self._since_baseline[dataset] if name in columns]
+        if stated is None or not averages or abs(stated - apart_s) <= _tolerance_s(apart_s):
+            return []
+        for name in averages:
+            del columns[name]
+        return self._not_reset(dataset, f"no {', '.join(averages)}", stated, apart_s)
+
+    def _overlaps(self, seconds: float | None) -> bool:
+        """Return whether a row covers time that the row before covers as well: its baseline was not reset since."""
+        since_s = self._since_s
+        return bool(
+            not self.layout.table.time and seconds and since_s > 0 and seconds > since_s + _tolerance_s(since_s)
+        )
+
+    def _not_reset(self, dataset: str, lacking: str, covered_s: float | None, apart_s: float) -> list[Reject]:
+        """Return why figures since a baseline are no figures of the interval; once for all rows of an interval."""
+        if dataset in self._refused:
+            return []
+        self._refused.add(dataset)
+        detail = f"{lacking}: the row covers {covered_s:g} s, and {apart_s:g} s passed since the sample before"
+        return [self._reject(Reason.REPEATED_BLOCK, f"{detail}; {_RESET}", "part")]
 
     def _config(self, envelope: Fields, instance: str, settings: list[tuple[str, str]]) -> list[Record]:
         """Return the texts of an instance where they differ from those that were sent last."""
@@ -442,6 +484,11 @@ class Reader:
         reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
         self.rejected.append((reject, self._at))
         return reject
+
+
+def _tolerance_s(seconds: float) -> float:
+    """Return by how much the stated length of an interval may differ from the time between two answers."""
+    return max(5.0, seconds / 10)
 
 
 def _seconds(written: object) -> float | None:

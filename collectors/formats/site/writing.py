@@ -8,7 +8,7 @@ from math import inf
 import yaml
 
 from counterflow.collectors.formats.site.entries import Path, Place, utc
-from counterflow.collectors.formats.site.reading import read
+from counterflow.collectors.formats.site.reading import Written, read
 
 
 def add_ceiling(
@@ -18,10 +18,10 @@ def add_ceiling(
 
     Raises
     ------
-    ValueError : `systems` names no machine and storage for the subsystem, or the list has no line of its own to add to.
+    ValueError : `systems` names no machine and storage for the subsystem, or the list is written in a way to which no
+        line can be added.
     """
-    data = text.encode()
-    places = [written.entry for written in read(data, len(data)).entries if isinstance(written.entry, Place)]
+    places = [written.entry for written in _entries(text) if isinstance(written.entry, Place)]
     own = [p for p in places if p.system == system and subsystem in p.subsystems and p.since <= since]
     if not own:
         raise ValueError(f"`systems` has no entry of {system} with {subsystem} from {utc(since)} or before")
@@ -29,6 +29,13 @@ def add_ceiling(
     entry: dict[str, str | float] = {"subsystem": subsystem, "path": path, "cec": used.cec, "storage": used.storage}
     entry |= {"from": utc(since), "ceiling_mb_s": float(f"{ceiling_mb_s:.4g}")}
     line = f"- {yaml.safe_dump(entry, default_flow_style=True, sort_keys=False, width=inf).strip()}  # {comment}\n"
+    written = _with_line(text, line)
+    if len(_entries(written)) != len(_entries(text)) + 1:
+        raise ValueError(f"`log_ceilings` is written in a way to which no line can be added: add {line.strip()}")
+    return written
+
+
+def _with_line(text: str, line: str) -> str:
     tree = yaml.compose(text)
     lists = {} if tree is None else {key.value: value for key, value in tree.value}
     ceilings = lists.get("log_ceilings")
@@ -41,7 +48,12 @@ def add_ceiling(
     lines = text.splitlines(keepends=True)
     at = _last_line(ceilings.value[-1]) + 1
     lines[at - 1] = lines[at - 1].rstrip("\n") + "\n"
-    return "".join([*lines[:at], " " * (ceilings.value[0].start_mark.column - 2) + line, *lines[at:]])
+    return "".join([*lines[:at], " " * ceilings.start_mark.column + line, *lines[at:]])
+
+
+def _entries(text: str) -> list[Written]:
+    data = text.encode()
+    return list(read(data, len(data)).entries)
 
 
 def _last_line(node: yaml.Node) -> int:

@@ -169,7 +169,7 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
     ------
     UnusableCaptureError : it covers time that the one before covers, and does not count from the same reset.
     """
-    ts, seconds = stamps.from_iso(before["ts"]), before["elapsed_s"]
+    ts, seconds = datetime.fromisoformat(before["ts"]), before["elapsed_s"]
     reset, preceding_reset = instant - timedelta(seconds=elapsed_s), ts - timedelta(seconds=seconds)
     tolerance = timedelta(seconds=TOLERANCE_S)
     if abs(reset - preceding_reset) <= tolerance and elapsed_s > seconds:
@@ -210,7 +210,7 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         state.order = next(iter(dates))
     local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)
-    after = stamps.from_iso(state.instant) if state.instant else None
+    after = datetime.fromisoformat(state.instant) if state.instant else None
     return stamps.to_utc(local, context.zone, after)[0].astimezone(UTC)
 
 
