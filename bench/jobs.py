@@ -155,7 +155,6 @@ def process(number: int, value: float) -> dict[str, Any]:
         "resident_data_kb": value * 50,
         "char_io_kb": value,
         "memory_pct": 1.0,
-        "paging_space_kb": value,
     }
 
 

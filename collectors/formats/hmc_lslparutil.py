@@ -2,7 +2,7 @@
 
 The counts are cumulative, and the newest sample stands first. Between two samples of a partition, its capped and
 uncapped cycles divided by the cycles of time are the processors that it consumed. The later sample carries them,
-whichever of the two stands first.
+whichever of the two stands first. Lists may be appended to one another: what one holds already counts once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
@@ -20,10 +20,13 @@ from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.spans import Spans, joined
 from counterflow.collectors.text.stamps import iso, to_utc
 
-SYSTEM, TIME, MODE, PROCESSORS = "lpar_name", "time", "curr_proc_mode", "curr_procs"
+SYSTEM, ID, TIME, MODE, PROCESSORS = "lpar_name", "lpar_id", "time", "curr_proc_mode", "curr_procs"
 OF_TIME = "time_cycles"
+TIME_CYCLES_PER_S = 512_000_000
+"""The time base of POWER. It decides only between two readings of a time; the figures do not depend on it."""
 CYCLES = ("entitled_cycles", "capped_cycles", "uncapped_cycles")
 STEP = 1000
 """Lines from one position to the next: each position holds a copy of the state."""
@@ -37,10 +40,16 @@ _NOT_SETTINGS = re.compile(
 
 @dataclass
 class LparutilState:
-    """State carried over from earlier lines: the header, each partition's last sample and settings. JSON values."""
+    """State carried over from earlier lines: the header, and by partition what was read. JSON values.
+
+    `named` is the partition that the configured name stands for. `samples` has the last sample of each, `read` the
+    times between which its samples were read, `config` its settings.
+    """
 
     header: list[str] = field(default_factory=list)
+    named: str | None = None
     samples: dict[str, dict[str, Any]] = field(default_factory=dict)
+    read: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, Attributes] = field(default_factory=dict)
 
 
@@ -95,7 +104,11 @@ def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]
 
 def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[Item]:
     """Yield the settings of a line, and the records that follow from its cycles."""
-    system = context.system or found.get(SYSTEM)
+    system = partition = found.get(SYSTEM)
+    if context.system is not None:
+        partition = partition or found.get(ID) or state.named
+        state.named = state.named or partition
+        system = context.system if partition == state.named else partition
     if system is None:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
         return
@@ -105,46 +118,76 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
         detail = f"expected {TIME} as MM/DD/YYYY HH:MM:SS" if TIME not in found else str(error)
         yield Reject(Reason.STAMP_INVALID if TIME in found else Reason.STAMP_MISSING, detail, "none")
         return
-    envelope: Fields = {
-        "ts": iso(to_utc(local, context.zone, None)[0]),
-        "system": system,
-        "source": HmcLslparutil.name,
-    }
+    key, counts = partition or "", _counts(found)
+    instant = _instant(local, context.zone, counts, state.samples.get(key))
+    if context.system is not None and partition != state.named and key not in state.config:
+        detail = f"`{context.system}` names {state.named}; {system} is another partition, kept under its own name"
+        yield Reject(Reason.RESTARTED, detail, "all")
+    envelope: Fields = {"ts": iso(instant), "system": system, "source": HmcLslparutil.name}
     settings = {name: value for name, value in found.items() if not _NOT_SETTINGS.fullmatch(name)}
-    yield from changes(state.config.setdefault(system, {}), settings, envelope, "partition", "")
-    yield from _sample(found, system, envelope, state)
+    yield from changes(state.config.setdefault(key, {}), settings, envelope, "partition", "")
+    if isinstance(counts, Reject):
+        yield counts
+    elif counts is not None:
+        sample = {"ts": envelope["ts"], "counts": counts, **{n: found[n] for n in (PROCESSORS, MODE) if n in found}}
+        yield from _sample(key, sample, envelope, state)
 
 
-def _sample(found: Attributes, system: str, envelope: Fields, state: LparutilState) -> Iterator[Item]:
-    """Yield the records of the cycles between a line and the partition's sample before it in the file."""
+def _counts(found: Attributes) -> dict[str, int] | Reject | None:
+    """Return the cycles of a line; None for a change of state or of the configuration, which has none."""
     counts = {}
     for name in (OF_TIME, *CYCLES):
         if (written := found.get(name)) is None:
-            return  # an event that has no cycles: a change of state or of the configuration
+            return None
         if not _CYCLES.fullmatch(written):
-            yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number of cycles, found `{written:.40}`", "part")
-            return
+            return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number of cycles, found `{written:.40}`", "part")
         counts[name] = int(written)
-    sample = {"ts": envelope["ts"], "counts": counts, **{n: found[n] for n in (PROCESSORS, MODE) if n in found}}
-    other = state.samples.get(system)
-    if other is not None and other["counts"] == counts:
-        yield Reject(Reason.DUPLICATE_ROW, f"the list has the sample of {system} already", "all")
-        return
-    state.samples[system] = sample
+    return counts
+
+
+def _instant(
+    local: datetime, zone: tzinfo, counts: dict[str, int] | Reject | None, before: Mapping[str, Any] | None
+) -> datetime:
+    """Return the instant of a local time; of two that the clock shows so, the one that fits the cycles since `before`.
+
+    Without cycles it is the first.
+    """
+    first, ambiguous = to_utc(local, zone, None)
+    if not ambiguous or not isinstance(counts, dict) or before is None:
+        return first
+    base = datetime.fromisoformat(before["ts"])
+    seconds = (counts[OF_TIME] - before["counts"][OF_TIME]) / TIME_CYCLES_PER_S
+    second, _ = to_utc(local, zone, first)
+    return min(first, second, key=lambda instant: abs((instant - base).total_seconds() - seconds))
+
+
+def _sample(partition: str, sample: dict[str, Any], envelope: Fields, state: LparutilState) -> Iterator[Item]:
+    """Yield the records of the cycles between a sample and the partition's sample before it in the file."""
+    system, other = envelope["system"], state.samples.get(partition)
+    state.samples[partition] = sample
     if other is None:
         return
-    earlier, later = sorted((other, sample), key=lambda each: each["counts"][OF_TIME])
-    past = {name: later["counts"][name] - earlier["counts"][name] for name in counts}
-    seconds = (datetime.fromisoformat(later["ts"]) - datetime.fromisoformat(earlier["ts"])).total_seconds()
-    if min(past.values()) < 0 or past[OF_TIME] == 0:
-        yield Reject(
-            Reason.RESTARTED, f"{system}: cycles counted anew between {earlier['ts']} and {later['ts']}", "all"
-        )
-    elif seconds <= 0:
-        detail = f"{system}: cycles passed, and no time from {earlier['ts']} to {later['ts']}"
-        yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+    by_cycles = sorted((other, sample), key=lambda each: each["counts"][OF_TIME])
+    earlier, later = sorted(by_cycles, key=lambda each: each["ts"])
+    begin, end = earlier["ts"], later["ts"]
+    past = {name: later["counts"][name] - earlier["counts"][name] for name in earlier["counts"]}
+    seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+    read = state.read.get(partition, [])
+    has_restarted = past[OF_TIME] < 0 and later["counts"][OF_TIME] < 2 * seconds * TIME_CYCLES_PER_S
+    if any(past.values()) and (not seconds or (past[OF_TIME] < 0 and not has_restarted)):
+        state.read.pop(partition, None)  # the times since then may be among those read
+        between = " to ".join(each["ts"] for each in by_cycles)
+        yield Reject(Reason.CLOCK_CHANGE, f"{system}: cycles passed, and no time from {between}", "all")
+    elif not any(past.values()) or any(first <= begin and end <= last for first, last in read):
+        yield Reject(Reason.DUPLICATE_ROW, f"the list has the sample of {system} already", "all")
+    elif any(begin < instant < end for span in read for instant in span):
+        return  # another list begins: of the samples beside this one, the file has some before, or later
     else:
-        fields = {**envelope, "ts": later["ts"], "interval_s": seconds}
+        state.read[partition] = joined(read, begin, end)
+        if min(past.values()) < 0 or past[OF_TIME] == 0:
+            yield Reject(Reason.RESTARTED, f"{system}: cycles counted anew between {begin} and {end}", "all")
+            return
+        fields = {**envelope, "ts": end, "interval_s": seconds}
         yield Record("system_cpu", {**fields, "engine_type": "core", "engine": "all", **_columns(past, later)})
         yield Record("manifest", {**fields, "counted": "system_cpu", "row_count": 1})
 

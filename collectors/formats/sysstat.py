@@ -10,14 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
 from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.device_names import devices
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
 from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
-from counterflow.collectors.text.trees import mapping, mappings
+from counterflow.collectors.text.trees import mapping, mappings, number
 
 CPU = {
     "user_pct": ("user", "usr", "nice", "guest", "gnice"),
@@ -70,21 +72,22 @@ _IN_COLUMNS = {
 _NOT_COUNTERS = ("timestamp", "cpu-load")
 _OF_SECTIONS = ("network", "power-management", "psi")
 """Sections that hold sections."""
-_TOO_LARGE = 2.0**63
+_NUMBERING = ("number", "line", "bus_number")
+"""Numbers that name a row of a list: of a sensor, a serial line, a USB bus."""
 
 Figures = Mapping[str, float]
 
 
 @dataclass
 class SysstatState:
-    """State carried over from earlier documents: the last sample and the settings of each host. JSON values."""
+    """State carried over from earlier documents: what was read and the settings of each host. JSON values."""
 
-    seen: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class Sysstat:
-    """Documents of `sadf -j FILE -- -A -p`; see docs/formats/sysstat.md."""
+    """Documents of `sadf -j FILE -- -A`; see docs/formats/sysstat.md."""
 
     name = "sysstat"
 
@@ -100,7 +103,7 @@ class Sysstat:
 def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
     hosts = [host for host in mappings(mapping(mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
     if not hosts:
-        raise Unusable(Reason.NOT_THIS_FORMAT, "expected hosts with statistics: sadf -j FILE -- -A -p")
+        raise Unusable(Reason.NOT_THIS_FORMAT, "expected hosts with statistics: sadf -j FILE -- -A")
     for host in hosts:
         name = host.get("nodename")
         system = context.system or (name if isinstance(name, str) and name else None)
@@ -111,36 +114,46 @@ def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
 
 def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
     repeated = 0
+    samples = Samples(state.seen.get(system, []))
+    before: datetime | None = None
     for sample in mappings(host["statistics"]):
         written = mapping(sample.get("timestamp"))
         stamp = f"{written.get('date')}T{written.get('time')}"
-        instant = stated(stamp + ("Z" if written.get("utc") == 1 else ""), context.zone) if written else None
+        instant = stated(stamp, _zone(written, context.zone), before)
         if instant is None:
             detail = f"expected timestamp with date and time, found {stamp if written else 'none':.60}"
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none", system=system)
             continue
-        ts = iso(instant)
-        if ts <= state.seen.get(system, ""):
+        ts, before = iso(instant), instant
+        seconds = number(written.get("interval")) or 0.0
+        if not samples.is_new(instant, max(seconds, 0.0)):
             repeated += 1
             continue
-        state.seen[system] = ts
         envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
         settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
         yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
-        seconds = written.get("interval")
-        if not isinstance(seconds, int | float) or seconds <= 0:
+        if seconds <= 0:
             detail = "the sample states no interval: its rates cannot become amounts"
             yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
             continue
         rows: Counter[str] = Counter()
-        for dataset, fields in _records(sample, float(seconds), host.get("number-of-cpus")):
+        for dataset, fields in _records(sample, seconds, host.get("number-of-cpus")):
             rows[dataset] += 1
-            yield Record(dataset, {**envelope, "interval_s": float(seconds), **fields})
+            yield Record(dataset, {**envelope, "interval_s": seconds, **fields})
         for dataset, count in rows.items():
             counted = {"counted": dataset, "row_count": count}
-            yield Record("manifest", {**envelope, "interval_s": float(seconds), **counted})
+            yield Record("manifest", {**envelope, "interval_s": seconds, **counted})
+    state.seen[system] = samples.spans()
     if repeated:
         yield Reject(Reason.DUPLICATE_ROW, f"{repeated} samples that were read before", "none", system=system)
+
+
+def _zone(written: Mapping[str, Any], local: tzinfo) -> tzinfo:
+    """Return the zone of a timestamp: UTC where it states that, as `utc` up to sysstat 12.6 and as `tz` later.
+
+    Any other `tz` names standard time, GMT also British Summer Time, so it decides nothing.
+    """
+    return UTC if written.get("utc") == 1 or written.get("tz") == "UTC" else local
 
 
 def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iterator[tuple[str, Fields]]:
@@ -149,7 +162,7 @@ def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iter
     disks = {
         str(entry["disk-device"]): _figures(entry) for entry in mappings(sample.get("disk")) if "disk-device" in entry
     }
-    kinds = devices(disks, "Linux")
+    kinds = devices(disks, "Linux", aliases=True)
     for disk, figures in disks.items():
         kind = kinds[disk]
         fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
@@ -191,17 +204,18 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
 
 
 def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[str, Fields]]:
-    """Yield the figures that no dataset models, at any depth; the texts in a list's row name the instance."""
+    """Yield the figures that no dataset models, at any depth; texts and numbering of a list's row name the instance."""
     if isinstance(content, list):
         for entry in mappings(content):
-            texts = [value for value in entry.values() if isinstance(value, str)]
-            yield from _counters(section, entry, "/".join(texts) or instance)
+            names = [str(value) for name, value in entry.items() if isinstance(value, str) or name in _NUMBERING]
+            figures = {name: value for name, value in entry.items() if name not in _NUMBERING}
+            yield from _counters(section, figures, "/".join(names) or instance)
         return
     for name, value in mapping(content).items():
         if isinstance(value, dict | list):
             yield from _counters(name if section in _OF_SECTIONS else section, value, instance)
-        elif name not in _IN_COLUMNS.get(section, ()) and (number := _number(value)) is not None:
-            yield "counter", {"section": section, "instance": instance, "counter": name, "value": number}
+        elif name not in _IN_COLUMNS.get(section, ()) and (figure := number(value)) is not None:
+            yield "counter", {"section": section, "instance": instance, "counter": name, "value": figure}
 
 
 def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fields:
@@ -214,12 +228,7 @@ def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fi
 
 
 def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
-    return {name: number for name, value in entry.items() if (number := _number(value)) is not None}
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < _TOO_LARGE else None
+    return {name: figure for name, value in entry.items() if (figure := number(value)) is not None}
 
 
 FORMAT = Sysstat()

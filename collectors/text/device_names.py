@@ -28,14 +28,29 @@ _LINUX_TYPES = (
 )
 _PARTITION = re.compile(r"(?P<letters>(?:sd|hd|vd|xvd|dasd|emcpower)[a-z]+)\d+|(?P<numbered>.*\d)p\d+")
 
+_KERNEL_DISK = re.compile(
+    r"(?:[hsv]d|xvd|ubd|dasd)[a-z]+|nvme\d+n\d+|mmcblk\d+(?:boot\d+)?|(?:fd|mtdblock|nbd|pmem|rbd|sr)\d+"
+    r"|(?:cciss|ida|rd)/c\d+d\d+|dev\d+-\d+"
+)
+"""Disks as the kernel names them, and as sadf does where it knows no name."""
+
 _AIX_MULTIPATH = re.compile(r"(?:hdiskpower|vpath|dlmfdrv)\d+")
 _AIX_DISK = re.compile(r"hdisk\d+")
 
 
-def devices(names: Iterable[str], system: str) -> dict[str, Device]:
-    """Return what each of the device names of one recording stands for; `system` is AIX or Linux."""
+def devices(names: Iterable[str], system: str, *, aliases: bool = False) -> dict[str, Device]:
+    """Return what each of the device names of one recording stands for; `system` is AIX or Linux.
+
+    `aliases`: the names of volumes may stand for `dm-0` and the like. Where a disk of the kernel is listed, any name
+    that the kernel does not give is then a mapper's.
+    """
     listed = set(names)
-    return _aix(listed) if system == "AIX" else _linux(listed)
+    if system == "AIX":
+        return _aix(listed)
+    found = _linux(listed)
+    if aliases and any(map(_KERNEL_DISK.fullmatch, listed)):
+        found |= {name: Device("mapper", False) for name in listed if not _is_kernel_name(name)}
+    return found
 
 
 def _linux(listed: set[str]) -> dict[str, Device]:
@@ -43,9 +58,19 @@ def _linux(listed: set[str]) -> dict[str, Device]:
     return {name: _linux_device(name, listed, has_disks) for name in listed}
 
 
+def _is_kernel_name(name: str) -> bool:
+    disk = _parent(name) or name
+    return _linux_type(disk) != "disk" or _KERNEL_DISK.fullmatch(disk) is not None
+
+
+def _parent(name: str) -> str | None:
+    """Return the disk of a partition, None where the name is of none."""
+    match = _PARTITION.fullmatch(name)
+    return match and (match["letters"] or match["numbered"])
+
+
 def _linux_device(name: str, listed: set[str], has_disks: bool) -> Device:
-    if match := _PARTITION.fullmatch(name):
-        parent = match["letters"] or match["numbered"]
+    if (parent := _parent(name)) is not None:
         return Device("partition", parent not in listed and _linux_type(parent) == "disk")
     kind = _linux_type(name)
     return Device(kind, kind == "disk" or (kind == "multipath" and not has_disks))

@@ -13,6 +13,8 @@ from dataclasses import asdict
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.text.lines import BOM
+from counterflow.collectors.text.trees import encodable
 
 MAX_DOCUMENT = 64 * 2**20
 """Longest accepted document in bytes."""
@@ -22,6 +24,8 @@ LONGEST_START = 320
 _CHUNK = 2**20
 _WHITE = b" \t\r\n"
 _DECODER = json.JSONDecoder()
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+"""Bytes, as `surrogateescape` decodes them: one character each."""
 
 M = TypeVar("M")
 
@@ -51,6 +55,7 @@ class Documents(NamedTuple):
 class Part(NamedTuple):
     """A document (`tree`), or the reject of one, or neither where only bytes between two documents were read.
 
+    A document that is read in part has both.
     `text` begins at `line` and `offset`; the next part begins at `end_line` and `end`.
     """
 
@@ -65,7 +70,7 @@ class Part(NamedTuple):
 
 def read(stream: BinaryIO, position: Position, documents: Documents, *, complete: bool) -> Iterator[Part]:
     """Yield the parts of the data from `position` on, without a gap; an end that may still be written is left."""
-    blank = _WHITE + documents.between
+    blank = _WHITE + BOM + documents.between
     line = max(1, position.line)
     for piece in _pieces(stream, position.byte_offset, documents.start):
         data, offset = piece.text, piece.start
@@ -74,7 +79,7 @@ def read(stream: BinaryIO, position: Position, documents: Documents, *, complete
             offset += len(data) - len(rest)
             text, tree, reject = _first(rest.rstrip(_WHITE), piece, documents)
             if reject is not None:
-                if piece.last and not complete:
+                if tree is None and piece.last and not complete:
                     return
                 reject.line, reject.byte_offset, reject.raw = line, offset, text
             end, end_line = offset + len(text), line + text.count(b"\n")
@@ -103,7 +108,7 @@ def read_items(
     for part in read(stream, position, documents, complete=context.complete):
         if part.reject is not None:
             yield part.reject
-        elif part.tree is not None:
+        if part.tree is not None:
             try:
                 for item in items(part.tree, kept, context):
                     if isinstance(item, Reject):
@@ -127,15 +132,20 @@ class _Piece(NamedTuple):
 
 
 def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any, Reject | None]:
-    """Return the bytes and the tree of the document that `data` begins with, or all of the bytes and the reject."""
+    """Return the bytes and the tree of the document that `data` begins with, or all of the bytes; and the reject."""
     if not piece.whole:
         detail = f"the document is longer than {MAX_DOCUMENT} bytes"
         return data, None, Reject(Reason.LINE_TOO_LONG, detail, "none")
     if not documents.start.match(data):
         return data, None, Reject(Reason.UNKNOWN_LINE, f"expected a document, `{documents.example}`", "none")
     try:
+        written = readable = data.decode()
+    except UnicodeDecodeError:
         written = data.decode(errors="surrogateescape")
-        tree, end = documents.decode(written)
+        readable = _NOT_UTF_8.sub("\N{REPLACEMENT CHARACTER}", written)
+    try:
+        tree, end = documents.decode(readable)
+        tree = encodable(tree, readable)
     except (ValueError, RecursionError) as error:
         reason = Reason.CUT_FILE if piece.last else Reason.UNKNOWN_LINE
         return data, None, Reject(reason, f"the document is not {documents.language}: {error}", "none")
@@ -143,7 +153,8 @@ def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        return text, None, Reject(Reason.WRONG_ENCODING, f"the document is not UTF-8: {error}", "none")
+        detail = f"expected UTF-8, replaced what is not: {error}"
+        return text, tree, Reject(Reason.WRONG_ENCODING, detail, "part")
     return text, tree, None
 
 

@@ -82,11 +82,14 @@ def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datet
     return (first, False) if first > after else (second, False)
 
 
-def stated(written: object, zone: tzinfo) -> datetime | None:
-    """Return the instant of a time in ISO 8601, local in `zone` where it states no offset; None where it is no time."""
+def stated(written: object, zone: tzinfo, after: datetime | None = None) -> datetime | None:
+    """Return the instant of a time in ISO 8601, None where it is no time.
+
+    It is local in `zone` where it states no offset; `after` is the preceding instant, as for `to_utc`.
+    """
     try:
         found = datetime.fromisoformat(written) if isinstance(written, str) else None
-        instant = found and (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+        instant = found and (found.astimezone(UTC) if found.tzinfo else to_utc(found, zone, after)[0])
     except (ValueError, OverflowError):
         return None
     return instant if instant and 2000 <= instant.year < 2300 else None
@@ -141,14 +144,14 @@ def interval(before: datetime, now: datetime, steps: int, nominal: float | None)
 
     The difference of the stamps counts: recorders drift, and a suspended machine really has a long interval. Only
     where the clock itself moved - backwards, or by the hour of a daylight saving change that the configured zone
-    does not have - is it the nominal interval of the recording.
+    does not have, give or take half an interval and ten minutes at most - is it the nominal interval of the recording.
     """
     elapsed = (now - before).total_seconds()
     if elapsed <= 0:
         return Interval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
     if nominal is not None:
         excess = elapsed - steps * nominal
-        tolerance = max(nominal / 2, 2.0)
+        tolerance = min(max(nominal / 2, 2.0), _HOUR / 6)
         if excess and abs(abs(excess) - _HOUR) <= tolerance:
             return Interval(nominal, f"the clock moved by an hour: {elapsed:g} s since the preceding snapshot")
     if steps > 1:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+_TOO_LARGE = 2.0**63
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -14,3 +18,25 @@ def mapping(value: object) -> Mapping[str, Any]:
 def mappings(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def number(value: object) -> float | None:
+    """Return a number that a record can hold, None where there is none: it is finite, and below 2**63."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < _TOO_LARGE else None  # type: ignore[arg-type]
+
+
+def encodable(tree: Any, written: str) -> Any:
+    """Return a tree of JSON, read from `written`, with a question mark for each half of a surrogate pair.
+
+    JSON can escape such a half, but UTF-8 cannot hold it.
+    """
+    return _encodable(tree) if _SURROGATE.search(written) else tree
+
+
+def _encodable(tree: Any) -> Any:
+    if isinstance(tree, str):
+        return tree.encode(errors="replace").decode()
+    if isinstance(tree, dict):
+        return {_encodable(name): _encodable(value) for name, value in tree.items()}
+    return [_encodable(value) for value in tree] if isinstance(tree, list) else tree

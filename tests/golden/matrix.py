@@ -61,7 +61,7 @@ EXPORTS = {
     "AIX, Linux": {
         "nmon, `nmon -f` or topas_nmon": "nmon/aix_dedicated",
         "njmon": "njmon/one_sample_a_line",
-        "sar of Linux, `sadf -j FILE -- -A -p`": "sysstat/all_activities",
+        "sar of Linux, `sadf -j FILE -- -A`": "sysstat/all_activities",
         "sar of Linux, its data file": "unrecognised/sar_data",
         "sar of Linux, as text": "unrecognised/sar",
         "sar of AIX": "unrecognised/sar_aix",

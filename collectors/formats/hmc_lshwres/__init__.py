@@ -19,6 +19,7 @@ from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import number
 
 MAX_LINES = 100_000
 """Lines of one listing; an adapter has some hundred logical ports."""
@@ -157,10 +158,11 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, state: L
         written = _first(found, places)
         if written is None:
             continue
-        try:
-            fields[column] = float(written.removesuffix("%")) * factor
-        except ValueError:
+        value = _number(written)
+        if value is None:
             yield Reject(Reason.NOT_A_NUMBER, f"{column}: expected a number, found `{written:.40}`", "part")
+        else:
+            fields[column] = value * factor
     if not 0 <= fields.get("capacity_pct", 0) <= 100:
         detail = f"expected a capacity from 0 to 100 percent, found {fields.pop('capacity_pct')}"
         yield Reject(Reason.OUT_OF_RANGE, detail, "part")
@@ -194,6 +196,13 @@ def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
 def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
     is_one = names.PARTITION_ID in found and any(name in found for name in names.SYSTEM)
     return is_one and not any(name in found for name in names.OTHERS)
+
+
+def _number(written: str) -> float | None:
+    try:
+        return number(float(written.removesuffix("%")))
+    except ValueError:
+        return None
 
 
 def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:

@@ -11,13 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
-from counterflow.collectors.text.trees import mapping, mappings
+from counterflow.collectors.text.trees import mapping, mappings, number
 
 PER_SECOND = {
     "out_packets": "sentPackets",
@@ -34,18 +36,17 @@ COUNTED = {"droppedPackets": "packets/s", "transferredBytes": "bytes/s"}
 
 _NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
 _LOGICAL_PORT = re.compile(r"-S\d+$")
-_TOO_LARGE = 2.0**63
 
 
 @dataclass
 class PcmState:
     """State carried over from earlier documents: JSON values, written with every commit.
 
-    `seen` is the time of the last sample by partition or managed system: documents may overlap. `config` holds the
-    texts published last for each port.
+    `seen` is what was read of each partition and managed system: documents may overlap, and come in any order. `config`
+    holds the texts published last for each port.
     """
 
-    seen: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -62,13 +63,14 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
         found = info.get("metricType")
         detail = f"expected metricType Processed with utilSamples, found {found}: fetch /rest/api/pcm/ProcessedMetrics"
         raise Unusable(Reason.NOT_THIS_FORMAT, detail)
-    seconds = _number(info.get("frequency"))
+    seconds = number(info.get("frequency"))
     if seconds is None or seconds <= 0:
         detail = f"expected utilInfo.frequency in seconds, found {info.get('frequency')}"
         raise Unusable(Reason.BAD_HEADER, detail)
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
     average = order.index("avg") if "avg" in order else 0
     repeated = 0
+    read: dict[str, Samples] = {}
     for sample in map(mapping, samples):
         written = mapping(sample.get("sampleInfo")).get("timeStamp")
         instant = stated(written, context.zone)
@@ -76,9 +78,10 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
             detail = f"expected sampleInfo.timeStamp as YYYY-MM-DDThh:mm:ss+hhmm, found {written}"
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
-        ts = iso(instant.replace(microsecond=0))
-        repeated += yield from _sample(sample, info, ts, seconds, average, state, context)
-        yield from _messages(sample, ts)
+        instant = instant.replace(microsecond=0)
+        repeated += yield from _sample(sample, info, instant, seconds, average, read, state, context)
+        yield from _messages(sample, iso(instant))
+    state.seen |= {key: samples_read.spans() for key, samples_read in read.items()}
     if repeated:
         detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
         yield Reject(Reason.DUPLICATE_ROW, detail, "none")
@@ -87,22 +90,22 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
 def _sample(
     sample: Mapping[str, Any],
     info: Mapping[str, Any],
-    ts: str,
+    instant: datetime,
     seconds: float,
     average: int,
+    read: dict[str, Samples],
     state: PcmState,
     context: Context,
 ) -> Generator[Item, None, int]:
-    """Yield the records of a sample; return the number of its systems that have a sample of this time or later."""
-    repeated = 0
+    """Yield the records of a sample; return the number of its systems of which it was read before."""
+    repeated, ts = 0, iso(instant)
     for key, system, links in _systems(sample, info, context):
         if system is None:
             yield Reject(Reason.BAD_HEADER, f"expected a name of {key}", "none", ts=ts)
             continue
-        if state.seen.get(key, "") >= ts:
+        if not read.setdefault(key, Samples(state.seen.get(key, []))).is_new(instant, seconds):
             repeated += 1
             continue
-        state.seen[key] = ts
         envelope: Fields = {"ts": ts, "system": system, "source": "hmc_pcm"}
         measured = {**envelope, "interval_s": seconds}
         rows: Counter[str] = Counter(link=0)
@@ -178,11 +181,11 @@ def _figure(link: str, port: Mapping[str, Any], name: str, average: int, refused
     value = port[name]
     if isinstance(value, list):
         value = value[average] if average < len(value) else None
-    number = _number(value)
-    if number is None or not 0 <= number < _TOO_LARGE:
+    figure = number(value)
+    if figure is None or figure < 0:
         refused.append(f"{link}.{name}: {port[name]!r:.60}")
         return None
-    return number
+    return figure
 
 
 def _config(
@@ -204,7 +207,3 @@ def _messages(sample: Mapping[str, Any], ts: str) -> Iterator[Reject]:
 def _name(holder: Mapping[str, Any]) -> str | None:
     name = holder.get("name")
     return name if isinstance(name, str) and name else None
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -2,8 +2,8 @@
 
 A section is a measurement (`cpu_total,host=a user=1.5`). Each object within a section has a line of its own, with its
 name in a tag (`disks,host=a,disk_name=sda busy=2.1`; the measurement without its `s`, and `_name`).
-A sample ends where one of its series repeats. Its time is that of its section `timestamp`, else the one at the end
-of a line (ns since 1970), else the one that the caller gives.
+A sample ends where one of its series repeats, or where a line is of another host. Its time is that of its section
+`timestamp`, else the one at the end of a line (ns since 1970), else the one that the caller gives.
 """
 
 from __future__ import annotations
@@ -52,15 +52,16 @@ def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) ->
     tree: dict[str, Any] = {}
     seen: set[str] = set()
     refused: list[tuple[Line, Reason]] = []
-    first = last = None
+    first = last = host = None
     for read in read_lines(stream, offset, line - 1):
         found = _LINE.fullmatch(read.data.decode(errors="replace")) if read.data.strip() else None
-        series = found["series"] if found else ""
-        if first and last and (series in seen or read.end - first.offset > MAX_SAMPLE):
+        series, of = (found["series"], _host(_tags(found)) or host) if found else ("", host)
+        is_another = series in seen or host not in (None, of)
+        if first and last and (is_another or read.end - first.offset > MAX_SAMPLE):
             yield Written(_timed(tree, given), first, last, refused, False)
             tree, refused, first = {}, [], None
             seen.clear()
-        first, last = first or read, read
+        first, last, host = first or read, read, of
         if found:
             seen.add(series)
         if read.data.strip() and not (found and _add(tree, found)):
@@ -71,12 +72,12 @@ def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) ->
 
 
 def _add(tree: dict[str, Any], line: re.Match[str]) -> bool:
-    """Add a line to the tree; return False where a value is not one of InfluxDB's."""
+    """Add a line to the tree; return False where a value is not one of InfluxDB's, or a name stands for two things."""
     fields = {_plain(name): _value(value) for name, value in _FIELD.findall(line["fields"])}
     if None in fields.values():
         return False
-    tags = {_plain(name): _plain(value) for name, value in _TAG.findall(line["tags"])}
-    if host := tags.get("host") or tags.get("hostname"):
+    tags = _tags(line)
+    if host := _host(tags):
         tree.setdefault("identity", {}).setdefault("hostname", host)
     if line["ns"]:
         at = datetime.fromtimestamp(int(line["ns"]) // 10**9, UTC)
@@ -84,8 +85,19 @@ def _add(tree: dict[str, Any], line: re.Match[str]) -> bool:
     measurement = _plain(line["measurement"])
     section = tree.setdefault(measurement, {})
     named = tags.get(f"{measurement.removesuffix('s')}_name") or tags.get(f"{measurement}_name")
-    (section if named is None else section.setdefault(named, {})).update(fields)
+    place = section if named is None else section.setdefault(named, {})
+    if not isinstance(place, dict) or any(isinstance(place.get(name), dict) for name in fields):
+        return False  # a field has the name of an object
+    place.update(fields)
     return True
+
+
+def _tags(line: re.Match[str]) -> dict[str, str]:
+    return {_plain(name): _plain(value) for name, value in _TAG.findall(line["tags"])}
+
+
+def _host(tags: dict[str, str]) -> str | None:
+    return tags.get("host") or tags.get("hostname")
 
 
 def _timed(tree: dict[str, Any], given: datetime | None) -> dict[str, Any]:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.text.device_names import devices
+from counterflow.collectors.text.periods import missing_between, remembered
+from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import encodable, number
 
 Tree = dict[str, Any]
 Leaf = tuple[str, str, Any]
 """The keys of the objects that hold a value, joined by points, its key, and the value."""
 
-_TOO_LARGE = 2.0**63
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
 _ENGINE = re.compile(r"cpu(\d+)")
+_AGAIN = re.compile(r"#\d+$")
+_AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
+_AIX_DISK = re.compile(r"hdisk\d+")
 _FIRST_WAIT_S = 60
 _REBOOT_S = 60
 
@@ -32,18 +36,30 @@ _REBOOT_S = 60
 class NjmonState:
     """State carried over from earlier samples: JSON values, written with every commit.
 
-    `counted` are the cumulative counters of the preceding sample, `config` a digest of each section's configuration
-    as it was published last, `open` means that the array of samples has not been closed yet.
+    `system` names the host of the last sample, `named` the one that the configured name stands for. `hosts` has the
+    `Preceding` of each. `open` means that the array of samples has not been closed yet.
     """
 
     system: str | None = None
+    named: str | None = None
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    open: bool = False
+
+
+@dataclass
+class Preceding:
+    """What a sample leaves to the next of its host.
+
+    `counted` are its cumulative counters, `config` has a digest of each section's configuration as it was published
+    last, `apart_s` the distances of the last samples.
+    """
+
     ts: str | None = None
     loop: int | None = None
     booted: float | None = None
     counted: dict[str, float] = field(default_factory=dict)
     config: dict[str, str] = field(default_factory=dict)
-    open: bool = False
-    samples: int = 0
+    apart_s: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -94,7 +110,7 @@ def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
 
 
 def _loads(text: str) -> Tree:
-    tree: Tree = json.loads(text, object_pairs_hook=_pairs)
+    tree: Tree = encodable(json.loads(text, object_pairs_hook=_pairs), text)
     return tree
 
 
@@ -115,40 +131,57 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
 
     Raises
     ------
-    UnusableSampleError : it has no time or no system, or repeats the sample before.
+    UnusableSampleError : it has no time or no system, repeats the sample before, or is nested too deeply.
     """
-    tree = _sections(tree)
+    try:
+        tree = _sections(tree)
+        leaves = {section: _leaves(content) for section, content in tree.items() if section != "processes"}
+    except RecursionError:
+        raise UnusableSampleError(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
     stamp = tree["timestamp"]
-    ts = _instant(stamp, zone)
-    before = datetime.fromisoformat(state.ts) if state.ts else None
+    host = _hostname(_mapping(tree.get("identity"))) or state.system
+    last = Preceding(**state.hosts.get(host or "", {}))
+    before = datetime.fromisoformat(last.ts) if last.ts else None
+    ts = _instant(stamp, zone, before)
     if before == ts:
-        raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {_iso(ts)}")
-    name = system or _hostname(_mapping(tree.get("identity"))) or state.system
+        raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {iso(ts)}")
+    if system is not None and state.named is None:
+        state.named = host
+    name = host if system is None or host != state.named else system
     if name is None:
         raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
     refused = Refused()
+    if system is not None and name != system and last.ts is None:
+        detail = f"`{system}` names {state.named}; {name} is another system, kept under its own name"
+        notes.append(_note(Reason.RESTARTED, detail, name, ts))
     loop = stamp.get("snapshot_loop")
     loop = loop if isinstance(loop, int) else None
-    follows = before is not None and loop == (None if state.loop is None else state.loop + 1)
-    booted = _number(_mapping(tree.get("stat_counters")).get("btime"))
+    follows = before is not None and loop == (None if last.loop is None else last.loop + 1)
+    booted = number(_mapping(tree.get("stat_counters")).get("btime"))
     if before and ts < before:
-        notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {_iso(before)}", name, ts))
+        notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {iso(before)}", name, ts))
         follows = False
-    if state.booted is None or booted is None or abs(booted - state.booted) > _REBOOT_S:
-        if state.booted is not None and booted is not None:
+    elif before:
+        apart_s = round((ts - before).total_seconds(), 3)
+        missing = missing_between(apart_s, last.apart_s) if follows and loop is None else None
+        if missing is not None:
+            notes.append(_note(Reason.SAMPLE_MISSING, missing, name, ts))
+            follows = False
+        last.apart_s = remembered(apart_s, last.apart_s)
+    if last.booted is None or booted is None or abs(booted - last.booted) > _REBOOT_S:
+        if last.booted is not None and booted is not None:
             notes.append(_note(Reason.RESTARTED, "the system was started again since the sample before", name, ts))
             follows = False
-        state.booted = booted if booted is not None else state.booted
+        last.booted = booted if booted is not None else last.booted
     seconds = _seconds(stamp, loop, ts - before if before and follows else None)
 
-    envelope = _envelope(ts, name, state.booted)
+    envelope = _envelope(ts, name, last.booted)
     yield from notes
-    leaves = {section: _leaves(content) for section, content in tree.items() if section != "processes"}
-    yield from _config(leaves, state, envelope)
+    yield from _config(leaves, last.config, envelope)
     measured = envelope if seconds is None else {**envelope, "interval_s": seconds}
-    preceding = state.counted if follows else {}
+    preceding = last.counted if follows else {}
     rows: dict[str, list[Fields]] = {}
     for dataset, fields in _measured(tree, leaves, seconds, preceding, refused):
         found = rows.setdefault(dataset, [])
@@ -159,13 +192,14 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
         yield Record("manifest", {**measured, "counted": dataset, "row_count": len(found)})
     for reason, fields_refused in refused.fields.items():
         shown = "; ".join(fields_refused[:20])
-        yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=_iso(ts))
+        yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=iso(ts))
 
     vmstat = _mapping(tree.get("proc_vmstat"))
-    counted = {k: _number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}
-    state.counted = {k: v for k, v in counted.items() if v is not None}
-    state.system, state.ts, state.loop = name, _iso(ts), loop
-    state.samples += 1
+    counted = {k: number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}
+    last.counted = {k: v for k, v in counted.items() if v is not None}
+    last.ts, last.loop = iso(ts), loop
+    state.system = host
+    state.hosts[host or ""] = asdict(last)
 
 
 def _sections(tree: Tree) -> Tree:
@@ -204,18 +238,11 @@ def _item(place: int, inner: Any) -> tuple[str, Any]:
     return str(place), _named(inner)
 
 
-def _instant(stamp: Mapping[str, Any], zone: tzinfo) -> datetime:
-    for name, of in (("UTC", UTC), ("datetime", zone)):
-        value = stamp.get(name)
-        if not isinstance(value, str):
-            continue
-        try:
-            ts = datetime.fromisoformat(value)
-            ts = (ts if ts.tzinfo else ts.replace(tzinfo=of)).astimezone(UTC)
-        except (ValueError, OverflowError):
-            continue
-        if 2000 <= ts.year < 2300:
-            return ts
+def _instant(stamp: Mapping[str, Any], zone: tzinfo, before: datetime | None) -> datetime:
+    """Return the time of a sample; a local time that the clock shows twice is its first after the sample before."""
+    ts = stated(stamp.get("UTC"), UTC) or stated(stamp.get("datetime"), zone, before)
+    if ts is not None:
+        return ts
     found = {name: stamp.get(name) for name in ("UTC", "datetime")}
     missing = not any(found.values())
     raise UnusableSampleError(
@@ -230,7 +257,7 @@ def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None
     Newer versions write it. Otherwise it is the time since the sample before, if the file has that; the recorder waits
     its interval, at most a minute, before its first sample.
     """
-    elapsed, wait = _number(stamp.get("elapsed")), _number(stamp.get("snapshot_seconds"))
+    elapsed, wait = number(stamp.get("elapsed")), number(stamp.get("snapshot_seconds"))
     if elapsed is not None and elapsed > 0:
         return elapsed
     if since is not None:
@@ -241,17 +268,17 @@ def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None
 
 
 def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
-    envelope: Fields = {"ts": _iso(ts), "system": system, "source": "njmon"}
+    envelope: Fields = {"ts": iso(ts), "system": system, "source": "njmon"}
     if booted is not None and 0 <= booted < 2**33:
-        envelope["boot_id"] = f"{system} {_iso(datetime.fromtimestamp(booted, UTC))}"
+        envelope["boot_id"] = f"{system} {iso(datetime.fromtimestamp(booted, UTC))}"
     return envelope
 
 
 # configuration
 
 
-def _config(leaves: Mapping[str, list[Leaf]], state: NjmonState, envelope: Fields) -> Iterator[Record]:
-    """Yield the configuration of each section that differs from what was published last.
+def _config(leaves: Mapping[str, list[Leaf]], published: dict[str, str], envelope: Fields) -> Iterator[Record]:
+    """Yield the configuration of each section that differs from what was published last, as its digest shows.
 
     Processes have none: each changes its state at every sample.
     """
@@ -262,12 +289,10 @@ def _config(leaves: Mapping[str, list[Leaf]], state: NjmonState, envelope: Field
         if not entries:
             continue
         digest = hashlib.blake2s(json.dumps(entries).encode(), digest_size=8).hexdigest()
-        if state.config.get(section) != digest:
-            state.config[section] = digest
+        if published.get(section) != digest:
+            published[section] = digest
             for item, name, value in entries:
-                yield Record(
-                    "config", {**envelope, "section": _clean(section), "item": item, "name": name, "value": value}
-                )
+                yield Record("config", {**envelope, "section": section, "item": item, "name": name, "value": value})
 
 
 def _is_config(section: str, name: str, value: object) -> bool:
@@ -280,8 +305,7 @@ def _is_config(section: str, name: str, value: object) -> bool:
 
 def _leaves(node: Any, within: str | None = None) -> list[Leaf]:
     found: list[Leaf] = []
-    for written, inner in _mapping(node).items():
-        name = _clean(written)
+    for name, inner in _mapping(node).items():
         if isinstance(inner, dict):
             found += _leaves(inner, name if within is None else f"{within}.{name}")
         elif inner is not None:
@@ -308,7 +332,7 @@ def _measured(
         named = (key.DISK_RATES, key.DISK_GAUGES)
         used["disks"] = {name for table in named for name in table.values()} | {"rmsec", "wmsec"}
         yield "disk", None
-        yield from _disks(_mapping(tree["disks"]), seconds, refused)
+        yield from _disks(_mapping(tree["disks"]), _system_of(tree), seconds, refused)
     if "networks" in tree:
         used["networks"] = {*key.LINK_RATES.values(), *key.LINK_BYTES.values()}
         yield "link", None
@@ -324,14 +348,24 @@ def _measured(
             continue
         other = used.get(section, set()) | {"snapshot_loop"}
         for instance, name, value in content:
-            if name in other or _is_config(section, name, value):
-                continue
-            unit, kind = key.semantics(section, name)
-            path = (section, instance, name) if instance else (section, name)
-            number = _checked(value, path, refused, signed=kind not in ("rate", "percent"))
-            if number is not None:
-                fields: Fields = {"section": _clean(section), "instance": instance, "counter": name, "value": number}
-                yield "counter", fields | {"unit": unit, "kind": kind}
+            if name not in other and not _is_config(section, name, value):
+                yield from _counter(section, instance, name, value, refused)
+
+
+def _counter(section: str, instance: str, name: str, value: object, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    """Yield a number that no dataset models."""
+    unit, kind = key.semantics(section, name)
+    path = (section, instance, name) if instance else (section, name)
+    figure = _checked(value, path, refused, signed=kind not in ("rate", "percent"))
+    if figure is not None:
+        fields: Fields = {"section": section, "instance": instance, "counter": name, "value": figure}
+        yield "counter", fields | {"unit": unit, "kind": kind}
+
+
+def _system_of(tree: Tree) -> str:
+    """Return AIX or Linux: the system that a sample is of."""
+    is_aix = _AIX_SECTIONS & tree.keys() or any(map(_AIX_DISK.fullmatch, _mapping(tree.get("disks"))))
+    return "AIX" if is_aix else "Linux"
 
 
 def _columns(rows: Sequence[Fields]) -> dict[str, list[Any]]:
@@ -365,12 +399,12 @@ def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
         yield "system_cpu", fields
 
 
-def _disks(disks: Tree, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
-    kinds = devices(disks, "Linux")
+def _disks(disks: Tree, system: str, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+    kinds = devices(disks, system)
     for disk, content in disks.items():
         figures = _figures(content, ("disks", disk), refused)
         kind = kinds[disk]
-        fields: Fields = {"disk": _clean(disk), "device_type": kind.device_type, "leaf": kind.leaf}
+        fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
         fields |= _amounts(figures, key.DISK_RATES, seconds)
         fields |= {column: figures[name] for column, name in key.DISK_GAUGES.items() if name in figures}
         for column, (spent, count) in key.DISK_MEANS.items():
@@ -383,7 +417,7 @@ def _links(links: Tree, seconds: float | None, refused: Refused) -> Iterator[tup
     for link, content in links.items():
         figures = _figures(content, ("networks", link), refused)
         amounts = _amounts(figures, key.LINK_RATES, seconds) | _amounts(figures, key.LINK_BYTES, seconds, 1 / 1024)
-        yield "link", {"link": _clean(link), "link_type": "interface", **amounts}
+        yield "link", {"link": link, "link_type": "interface", **amounts}
 
 
 def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Fields:
@@ -394,7 +428,7 @@ def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Field
             fields[column] = round(kb / 1024, 3)
     vmstat = _mapping(tree.get("proc_vmstat"))
     for column, name in key.POOL_CUMULATIVE.items():
-        now = _number(vmstat.get(name))
+        now = number(vmstat.get(name))
         if now is None or name not in preceding:
             continue
         if now < preceding[name]:
@@ -407,22 +441,26 @@ def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Field
 def _jobs(processes: Tree, seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
     seen: set[str] = set()
     for name, content in processes.items():
-        pid = _number(_mapping(content).get("pid"))
+        pid = number(_mapping(content).get("pid"))
         if pid is None or f"{pid:.0f}" in seen:
             refused.add(
                 Reason.DUPLICATE_ROW if pid is not None else Reason.NOT_A_NUMBER, ("processes", name, "pid"), pid
             )
             continue
-        seen.add(f"{pid:.0f}")
-        figures = _figures(content, ("processes", name), refused)
-        command = content.get("cmd")
-        fields: Fields = {"job": f"{pid:.0f}", "command": _text(command if isinstance(command, str) else name)}
+        job = f"{pid:.0f}"
+        seen.add(job)
+        figures = _figures({k: v for k, v in content.items() if k in key.JOB}, ("processes", name), refused)
+        names = (text for text in map(content.get, ("cmd", "name")) if isinstance(text, str))
+        fields: Fields = {"job": job, "command": next(names, _AGAIN.sub("", name))}
         fields |= _amounts(figures, key.JOB_PERCENT, seconds, 10)  # % of a second, in ms
         fields |= _amounts(figures, key.JOB_RATES, seconds)
         fields |= {column: figures[source] for column, source in key.JOB_GAUGES.items() if source in figures}
         if "cpu_ms" in fields:
             fields["cpu_base"] = "logical"
         yield "job", fields
+        for counter, value in content.items():
+            if counter not in key.JOB and counter not in key.JOB_IDENTITIES:
+                yield from _counter("processes", job, counter, value, refused)
 
 
 def _figures(content: Any, path: tuple[str, ...], refused: Refused) -> dict[str, float]:
@@ -440,20 +478,14 @@ def _amounts(
 
 def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bool = False) -> float | None:
     """Return a number that can be kept; note why any other is refused. A value of another type is no figure."""
-    number = _number(value)
-    if number is None:
+    figure = number(value)
+    if figure is None:
         if type(value) in (int, float):
             refused.add(Reason.OUT_OF_RANGE, path, value)
-    elif number < 0 and not signed:
+    elif figure < 0 and not signed:
         refused.add(Reason.NEGATIVE_DELTA, path, value)
-        number = None
-    return number
-
-
-def _number(value: object) -> float | None:
-    if type(value) is not float and type(value) is not int:  # True is an int for isinstance()
-        return None
-    return float(value) if abs(value) < _TOO_LARGE and math.isfinite(value) else None
+        figure = None
+    return figure
 
 
 def _mapping(value: object) -> Tree:
@@ -462,22 +494,12 @@ def _mapping(value: object) -> Tree:
 
 def _hostname(identity: Tree) -> str | None:
     found = (identity.get(name) for name in ("shorthostname", "hostname"))
-    return next((_clean(name) for name in found if isinstance(name, str) and name), None)
+    return next((name for name in found if isinstance(name, str) and name), None)
 
 
 def _text(value: object) -> str:
-    return _clean(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _clean(text: str) -> str:
-    """Return text that can be written as UTF-8: half a surrogate pair becomes a question mark."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _iso(ts: datetime) -> str:
-    spec: Literal["seconds", "milliseconds"] = "milliseconds" if ts.microsecond else "seconds"
-    return ts.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _note(reason: Reason, detail: str, system: str, ts: datetime) -> Reject:
-    return Reject(reason, detail, "all", system=system, ts=_iso(ts))
+    return Reject(reason, detail, "all", system=system, ts=iso(ts))

@@ -17,7 +17,7 @@ MAX_SAMPLE = 16 * 2**20
 _CHUNK = 64 * 2**10
 _START = re.compile(rb'\{\s{0,64}"timestamp"\s{0,64}:\s{0,64}\{')
 _LONGEST_START = 256
-_OF_SADF = re.compile(rb'\s*\{\s*"sysstat"\s*:')
+_OF_SADF = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:')
 _TOKEN = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|["{}]')
 
 

@@ -75,6 +75,10 @@ JOB_GAUGES = {
     "shared_kb": "statm_share_kb",
 }
 
+JOB = {*JOB_PERCENT.values(), *JOB_RATES.values(), *JOB_GAUGES.values()}
+JOB_IDENTITIES = {"pid", "ppid", "pgrp", "session", "tty_nr", "uid", "classid"}
+"""Numbers of a process that name something."""
+
 CONFIG_SECTIONS = {"identity", "tags", "os_release", "proc_version", "lscpu"}
 CONFIG_NUMBERS = {
     "cpuinfo": {"cache_size", "physical_id", "siblings", "core_id", "cpu_cores"},
@@ -110,6 +114,12 @@ _KEYS: dict[str, dict[str, Semantics]] = {
         "fs_full_percent": PERCENT,
     },
     "swaps": dict.fromkeys(("size", "used"), (KB, "gauge")),
+    "processes": {
+        **dict.fromkeys(("cpu_usr_total_secs", "cpu_sys_total_secs"), ("s", "cumulative")),
+        "starttime_secs": ("s", "gauge"),
+        "virtual_size_kb": (KB, "gauge"),
+        "rss_pages": ("pages", "gauge"),
+    },
     "ppc64_lparcfg": dict.fromkeys(("physical_consumed", "pool_idle_cpu"), ("cores", "gauge")),
 }
 

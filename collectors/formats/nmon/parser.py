@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from counterflow.collectors.formats.nmon import values
@@ -30,6 +30,7 @@ _OF_A_HEADER = ("command", "version", "build", "AIX", "VIOS", "OS", "host", "use
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\(none\)|\(null\)|hostname|localhost(?:\.localdomain)?", re.IGNORECASE)
 """Texts that replace the name of a system that was taken out, or never given."""
 
+_HALF_A_DAY = timedelta(hours=12)
 _HELD_CONFIG = 2000
 """Configuration lines that are held before the first snapshot; beyond this they are yielded."""
 _HELD_SNAPSHOTS = 3
@@ -297,8 +298,8 @@ class Parser:
         if TAG.fullmatch(tag) is None:
             self._account.reject(line, Reason.STAMP_INVALID, "a ZZZZ line without a snapshot number", section="ZZZZ")
             return
-        time, _, date = text(when).partition(",")
-        local = stamps.local_time(time, date.split(",")[0] or self._facts.values.get("date", ""))
+        time, date = [*text(when).split(",", 2), ""][:2]
+        local = stamps.local_time(time, date) if date else self._undated(line, time)
         if local is None:
             self._account.reject(line, Reason.STAMP_INVALID, f"`{text(when)[:60]}` is no time and date", section="ZZZZ")
             return
@@ -307,6 +308,19 @@ class Parser:
             self._account.reject(line, Reason.DUPLICATE_ROW, "the stamp is repeated", section="ZZZZ")
             return
         self._open(line, tag, local)
+
+    def _undated(self, line: Line, time: str) -> datetime | None:
+        """Return the local time of a stamp without a date: the day of the stamp before it, or the day after."""
+        before = None if self._in_aaa else self._snapshot.instant or self._instant
+        last = before.astimezone(self._zone).replace(tzinfo=None) if before else self._facts.start()
+        if last is None:
+            return stamps.local_time(time, self._facts.values.get("date", ""))
+        if (found := stamps.local_time(time, "01-JAN-2000")) is None:
+            return None
+        detail = "no date: this stamp, and each such after it, is of the day of the one before it, or the next"
+        self._account.once("undated", line, Reason.INFERRED, detail)
+        local = datetime.combine(last, found.time())
+        return local + timedelta(days=1) if last - local > _HALF_A_DAY else local
 
     def _seconds_apart(self, local: datetime) -> float | None:
         if self._snapshot.instant is None:

@@ -299,7 +299,7 @@ TOP = {
         "ResData": Measure("resident_data_kb"),
         "CharIO": rate("char_io_kb", 1 / 1024),
         "%RAM": Measure("memory_pct"),
-        "Paging": Measure("paging_space_kb"),
+        # Paging is a counter without a unit: recordings show 13 and 54, and paging space is used in pages of 4 KB
     },
     "Linux": {
         "%CPU": rate("cpu_ms", 10),  # percent of one logical processor

@@ -10,6 +10,9 @@ import orjson
 from counterflow.collectors.records import Reason
 
 _PLAIN = b"0123456789., "
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_WIDE = b"0" * 19
+"""Digits, written as 0, of a number that may be too large; looking for them costs less than comparing numbers."""
 _NUMBER = re.compile(rb"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _TOO_LARGE = 2.0**63
 
@@ -22,8 +25,8 @@ class Problem(NamedTuple):
 
 
 def plain(fields: bytes) -> list[float] | None:
-    """Return the numbers of a row of plain unsigned numbers, or None where it is not one."""
-    if fields.translate(None, _PLAIN):
+    """Return the numbers of a row of plain unsigned numbers, or None where it is not one or one may be too large."""
+    if fields.translate(None, _PLAIN) or _WIDE in fields.translate(_DIGITS):
         return None
     try:
         numbers: list[float] = orjson.loads(b"[" + fields + b"]")
