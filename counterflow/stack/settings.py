@@ -58,6 +58,8 @@ class StackSettings(BaseModel):
     """Flink's internal RPC."""
     flink_blob_port: Port = 16124
     """Flink's internal file server for jobs."""
+    lander_most_refused: Annotated[float, Field(ge=0, le=100)] = 50
+    """Landing of a topic is paused when more percent of its last 10,000 messages were rejected; 100: never."""
     lander_metrics_port: Port = 19095
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096
@@ -132,10 +134,13 @@ class StackSettings(BaseModel):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Self:
-        """Return the settings of the stack running in this home, else those of the environment."""
+        """Return the settings of the stack running in this home, else those of the environment.
+
+        Raises `CounterflowError` where a stack runs here but the environment names servers elsewhere.
+        """
         settings = cls.from_environment(environment, home=home)
         try:
-            return cls.model_validate_json(settings.stack_file.read_bytes())
+            stack = cls.model_validate_json(settings.stack_file.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             return settings
         except ValidationError as error:
@@ -144,6 +149,19 @@ class StackSettings(BaseModel):
                 hint=f"rm {settings.stack_file}",
                 exit_code=2,
             ) from None
+        other = {
+            _PREFIX + name.upper(): getattr(settings, name)
+            for name in settings.elsewhere
+            if getattr(settings, name) != getattr(stack, name)
+        }
+        if other:
+            named = " and ".join(f"{variable} names {server}" for variable, server in other.items())
+            raise CounterflowError(
+                f"{named}, but the stack of {settings.home} runs here",
+                hint=f"unset {' '.join(other)} for this stack, or set {_PREFIX}HOME to another folder",
+                exit_code=2,
+            )
+        return stack
 
     @classmethod
     def running(cls, *, home: Path | None = None) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
@@ -28,10 +28,11 @@ class _State(NamedTuple):
 
 
 class Jobs(Collector):
-    """Every job by name, running or not, whether one cluster runs all jobs or each job has its own."""
+    """Each job by name, running or not, whether one cluster runs all jobs or each job has its own."""
 
-    def __init__(self, *flink_urls: str, certificate: Path | None = None) -> None:
-        """Send no request yet. `certificate` is as in `rest.client`."""
+    def __init__(self, *flink_urls: str, names: Collection[str] = (), certificate: Path | None = None) -> None:
+        """Send no request yet. `names`: jobs that are to run, all if empty; `certificate` is as in `rest.client`."""
+        self._names = names or all_jobs()
         self._clusters = [partial(client, url, certificate, timeout_s=_TIMEOUT_S) for url in flink_urls]
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
@@ -52,7 +53,7 @@ class Jobs(Collector):
         )
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Yield the state of every job; `counterflow_flink_up` alone where no cluster answers."""
+        """Yield the state of each job; `counterflow_flink_up` alone where no cluster answers."""
         up, running, newest, failed = self.describe()
         with ThreadPoolExecutor(len(self._clusters)) as pool:
             answers = [answer for answer in pool.map(_states, self._clusters) if answer is not None]
@@ -61,7 +62,7 @@ class Jobs(Collector):
             yield up
             return
         found = {name: state for answer in answers for name, state in answer.items()}
-        for name in all_jobs():
+        for name in self._names:
             state = found.get(name)
             running.add_metric([name], state is not None and state.running)
             if state:

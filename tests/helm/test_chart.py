@@ -154,10 +154,19 @@ def test_a_longer_release_still_has_names_that_flink_takes() -> None:
     assert max(map(len, names)) <= 45
 
 
+def test_a_flink_without_jobs_is_refused() -> None:
+    disabled = [f"flink.jobs.{name}.enabled=false" for name in all_jobs()]
+    with pytest.raises(RuntimeError, match=r"flink\.jobs disables every job: set flink\.enabled=false"):
+        template(values_of("small"), *disabled)
+
+
 def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: Path) -> None:
     [found] = [one for one in objects(template(values_of("production"))) if one["kind"] == "PrometheusRule"]
     site = alerting.Site("https://grafana.example.com", "https://docs.example.com/counterflow/runbooks/{alert}/")
-    assert found["spec"] == alerting.prometheus(site)
+    stated = alerting.prometheus(site)
+    for rule in (rule for group in stated["groups"] for rule in group["rules"]):
+        rule["labels"] = {**rule["labels"], "namespace": "counterflow"}
+    assert found["spec"] == stated
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump(found["spec"]))
     check = prometheus.run("promtool", "check", "rules", file)
@@ -192,7 +201,7 @@ def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Itera
 
 def test_a_session_runs_every_job_on_four_processors_and_eight_gibibytes() -> None:
     manifests = template(values_of("small"))
-    [session] = [one for one in objects(manifests) if one["kind"] == "StatefulSet"]
+    [session] = [one for one in objects(manifests) if one["kind"] == "StatefulSet" and one["spec"]["replicas"]]
     [jobs] = [one for one in session["spec"]["template"]["spec"]["containers"] if one["name"] == "jobs"]
     assert jobs["args"] == ["jobs", "submit", "--watch", *sorted(all_jobs())]
     assert "FlinkDeployment" not in {one["kind"] for one in objects(manifests)}

@@ -89,7 +89,7 @@ whose query has changed is another one, which begins anew, and only the query th
 {{/* Values of a part's pods, its own before those of every pod: (dict "root" $ "own" .Values.lander). */}}
 {{- define "counterflow.own" -}}
 {{- $every := pick .root.Values "podAnnotations" "podLabels" "podSecurityContext" "priorityClassName" "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" "extraEnv" "extraVolumes" "extraVolumeMounts" -}}
-{{- merge (deepCopy (.own | default dict)) $every | toYaml -}}
+{{- mergeOverwrite (deepCopy $every) (deepCopy (.own | default dict)) | toYaml -}}
 {{- end -}}
 
 {{/* Metadata of a part's pods: (dict "root" $ "own" … "component" "lander" "labels" dict "annotations" dict). */}}
@@ -124,14 +124,14 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end -}}
 
 {{/* Volumes that a part writes and reads: (dict "root" $ "own" … "kafka" (list "lander") "clickhouse" (list …));
-"claim" where its home is a claim of a StatefulSet. */}}
+"claim" where its home is a claim of a StatefulSet; "scratch" where /tmp needs more. */}}
 {{- define "counterflow.volumes" -}}
 {{- if not .claim }}
 - name: home
   emptyDir: {sizeLimit: 64Mi}
 {{- end }}
 - name: tmp
-  emptyDir: {sizeLimit: 256Mi}
+  emptyDir: {sizeLimit: {{ .scratch | default "256Mi" }}}
 - name: trust
   emptyDir: {sizeLimit: 4Mi}
 - name: certificates
@@ -247,7 +247,8 @@ readinessProbe:
 {{- and .Values.flink.enabled (eq .Values.flink.mode "session") -}}
 {{- end -}}
 
-{{/* The exporter of verdicts, which queries Flink for the state of the jobs: (dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
+{{/* The exporter of verdicts, which queries Flink, if there is one, for the state of the jobs that run:
+(dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
 {{- define "counterflow.verdictsContainer" -}}
 - name: verdicts
   image: {{ include "counterflow.image" (dict "root" .root "role" "verdicts") }}
@@ -258,6 +259,12 @@ readinessProbe:
     - --metrics-port={{ .own.metricsPort }}
     {{- range .flink }}
     - --flink-url={{ . }}
+    {{- end }}
+    {{- range (include "counterflow.jobs" .root | fromJson).jobs }}
+    - --job={{ .name }}
+    {{- end }}
+    {{- if not .root.Values.flink.enabled }}
+    - --no-flink
     {{- end }}
   env:
     {{- include "counterflow.env" . | nindent 4 }}

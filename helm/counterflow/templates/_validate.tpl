@@ -35,7 +35,11 @@
 {{- fail (printf "flink.jobs.%s: there is no such job; jobs are %s" $name (join ", " $jobs)) -}}
 {{- end -}}
 {{- end -}}
-{{- range (include "counterflow.jobs" . | fromJson).jobs -}}
+{{- $chosen := (include "counterflow.jobs" . | fromJson).jobs -}}
+{{- if and .Values.flink.enabled (not $chosen) -}}
+{{- fail "flink.jobs disables every job: set flink.enabled=false" -}}
+{{- end -}}
+{{- range $chosen -}}
 {{- $name := include "counterflow.flinkName" (dict "root" $ "job" .) -}}
 {{- if gt (len $name) 45 -}}
 {{- fail (printf "%s is longer than the 45 characters of a FlinkDeployment's name: set fullnameOverride" $name) -}}

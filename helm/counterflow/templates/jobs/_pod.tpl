@@ -56,7 +56,7 @@ spec:
         failureThreshold: 6
       {{- end }}
   volumes:
-    {{- include "counterflow.volumes" (dict "root" .root "own" $values "kafka" (list "flink")) | nindent 4 }}
+    {{- include "counterflow.volumes" (dict "root" .root "own" $values "kafka" (list "flink") "scratch" (ternary "" $values.scratch .render)) | nindent 4 }}
     - {name: log, emptyDir: {sizeLimit: 128Mi}}
     {{- if .render }}
     - {name: job, emptyDir: {sizeLimit: 16Mi}}
