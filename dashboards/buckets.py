@@ -2,7 +2,7 @@
 
 A statement contains `$__timeInterval(...)` and `$__interval_s`, which Grafana derives from range and width alone. Here
 both become `bucket_s`, a constant that the server computes first: the usual interval of the systems and datasets that
-are drawn, from their manifests, where that is longer than Grafana's.
+are drawn, `usual_s`, from their manifests, where that is longer than Grafana's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from counterflow.schemas.migrations import migrations
 
 
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
-    """Return the expression of the usual interval, in seconds, of the rows of tables and views; 1 where none is known.
+    """Return the expression of the usual interval, in seconds, of the rows of tables and views; 0 where none is known.
 
     For several systems and datasets it is the longest of their medians: a shorter bucket would leave some out. Where
     the median is below 30 s, the longest interval of at most twice the median counts instead: a recorder with intervals
@@ -31,13 +31,13 @@ def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
         return None
     return f"""\
 assumeNotNull((
-    SELECT toUInt32(greatest(1, max(usual_s)))
+    SELECT toUInt32(ifNull(max(of_each_s), 0))
     FROM
     (
       SELECT
         quantileExact(0.5)(interval_s) AS median_s,
         arrayFilter(s -> s <= 2 * median_s, groupUniqArray(round(interval_s))) AS no_gaps_s,
-        if(median_s < 30, arrayMax(no_gaps_s), round(median_s)) AS usual_s
+        if(median_s < 30, arrayMax(no_gaps_s), round(median_s)) AS of_each_s
       FROM counterflow.manifest
       WHERE $__timeFilter(ts) AND system IN (${{system:singlequote}}) AND counted IN ({counted or names})
         AND (system, counted, toDate(ts, 'UTC')) IN (
@@ -60,7 +60,7 @@ def bucketed(sql: str, usual: str) -> str:
         sql, "timeInterval", 1, lambda a: f"toStartOfInterval(toDateTime({a[0]}), toIntervalSecond(bucket_s))"
     )
     sql = re.sub(r"\$__interval_s\b", "bucket_s", sql)
-    head = f"WITH\n  greatest($__interval_s, {usual}) AS bucket_s"
+    head = f"WITH\n  {usual} AS usual_s,\n  greatest($__interval_s, usual_s) AS bucket_s"
     rest = sql.removeprefix("WITH").lstrip()
     return f"{head},\n  {rest}" if rest != sql else f"{head}\n{sql}"
 

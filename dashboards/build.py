@@ -290,9 +290,11 @@ def _custom(chart: Drawing) -> Json:
 def _gaps(chart: Drawing) -> Json:
     """Return for how long a line may bridge missing points; its ends are nulls from the query (`Chart.query`).
 
+    Where the interval of the data is known, the statement bridges a late sample, and every null ends the line.
     Grafana's own `insertNulls` would cut every line to pieces as soon as a long range widens the buckets.
     """
-    return {"spanNulls": 2_500 * chart.interval_s, "insertNulls": False}
+    ended = isinstance(chart, Chart) and chart.usual_s is not None
+    return {"spanNulls": False if ended else 2_500 * chart.interval_s, "insertNulls": False}
 
 
 def _mappings(chart: Drawing) -> list[Json]:

@@ -15,14 +15,11 @@ from functools import partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
-import yaml
-
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.definition import (
-    FOLDER,
     boards,
     charts,
     prometheus_charts,
@@ -39,7 +36,6 @@ from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend, points, problems
 from counterflow.dashboards.statement import statement
 
-ALERTS = FOLDER / "grafana" / "provisioning" / "alerting"
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
 MOST_CHOSEN = 20
 """The most options chosen in turn until one has rows."""
@@ -165,15 +161,9 @@ def _note(result: Result) -> Iterator[str]:
 
 
 def _alerts() -> Iterator[_Query]:
-    groups = [
-        group
-        for path in sorted(ALERTS.glob("*.yaml"))
-        for group in yaml.safe_load(path.read_text(encoding="utf-8")).get("groups", ())
-    ]
-    for rule in chain.from_iterable(group["rules"] for group in groups):
-        uids = (rule["dashboardUid"],) if "dashboardUid" in rule else ()
+    for rule in chain.from_iterable(group["rules"] for group in alerting.grafana()["groups"]):
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
-            yield _Query(Finding(uids, "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
+            yield _Query(Finding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
 
 
 def _rules(published: Collection[str]) -> Iterator[Finding]:

@@ -158,9 +158,9 @@ class Drawing(_Strict):
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
     thresholds, links : see `Threshold` and `Link`.
-    interval : usual distance of the points, in Grafana's spelling (`15m`); `lines` and `area` end where points are
-        missing for more than two and a half intervals. No bucket is shorter, unless the data provides the usual
-        interval (`Chart.usual_s`).
+    interval : usual distance of the points, in Grafana's spelling (`15m`), where the data does not provide the usual
+        interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing. No bucket is shorter,
+        unless the data provides the interval.
     signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual number of digits is too many.
     empty : the text shown where there is no data.
@@ -237,7 +237,10 @@ class Chart(Drawing):
 
     @property
     def usual_s(self) -> str | None:
-        """The SQL of the usual interval of the data that is drawn, seconds; None where buckets do not depend on it."""
+        """The SQL of the usual interval of the data that is drawn, seconds, 0 where it is not known.
+
+        None where buckets do not depend on it.
+        """
         if "system" not in variables_of(self.sql) or not re.search(r"\$__(timeInterval|interval_s)\b", self.sql):
             return None
         return usual_s(tables_of(self.sql), self.counted)

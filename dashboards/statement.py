@@ -42,8 +42,8 @@ SELECT time, place, series, Value
 FROM
 (
   SELECT
-    time, point.1 AS place, point.2 AS series, point.3 AS Value,
-    max(Value IS NOT NULL) OVER (PARTITION BY place) AS seen
+    time, point.1 AS place, point.2 AS series, {_bridged(chart, "point.3")} AS Value,
+    max(point.3 IS NOT NULL) OVER (PARTITION BY place) AS seen
   FROM
   (
 {chart.middles}
@@ -159,10 +159,10 @@ WITH
 SELECT time, series, repeat(unhex('E2808B'), hues[indexOf(names, series)]) AS hue, Value
 FROM
 (
-  SELECT time, series, Value, arraySort(groupUniqArrayIf(series, series NOT IN ({fixed})) OVER ()) AS names
+  SELECT time, series, figure AS Value, arraySort(groupUniqArrayIf(series, series NOT IN ({fixed})) OVER ()) AS names
   FROM
   (
-    SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, Value
+    SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, {_bridged(chart, "Value")} AS figure
     FROM
     (
 {chart.middles}
@@ -170,6 +170,28 @@ FROM
   )
 )
 ORDER BY time, series"""
+
+
+def _bridged(chart: Chart, figure: str) -> str:
+    """Return the figure of a bucket; of a line's bucket that is empty since a sample came late, the next figure.
+
+    Elsewhere a null ends the line, where the report ends it (`report.specs.bridge`). Grafana draws on for a constant
+    time alone, which is too long for some data and too short for other.
+    """
+    lines = ", ".join(f"'{_text(name)}'" for name, series in chart.series.items() if series.unstacked)
+    if not chart.usual_s or (chart.shape == "bars" and not lines):
+        return figure
+    known, usual = f"time, {figure} IS NOT NULL", f"if(usual_s = 0, {chart.interval_s}, usual_s)"
+    before, after = (
+        f"OVER (PARTITION BY series ORDER BY time {order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+        for order in ("ASC", "DESC")
+    )
+    return f"""\
+if(
+      {figure} IS NULL{f" AND series IN ({lines})" if chart.shape == "bars" else ""}
+        AND dateDiff('millisecond', maxIf({known}) {before}, minIf({known}) {after})
+          <= 1000 * if(bucket_s < 2 * {usual}, greatest(2.0 * bucket_s, 2.5 * {usual}), 1.0 * bucket_s),
+      anyLast({figure}) {after}, {figure})"""
 
 
 def _spread() -> str:

@@ -36,11 +36,16 @@ class Measure(BaseModel):
 
 
 class Statement(BaseModel):
-    """A statement, and the measures of its rows."""
+    """A statement, and the measures of its rows.
+
+    `recorder` is the column that names what recorded a row; without one, all rows have the same recorder. The intervals
+    of one recorder end together.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     measures: dict[str, Measure]
+    recorder: str = "''"
     sql: str
 
     @property
@@ -119,8 +124,8 @@ def views() -> str:
     """Return the file of the baseline with the views that boards read, generated from measures and rules."""
     found = measures()
     measured = "\n  UNION ALL\n".join(
-        f"  SELECT indexOf({{measures}}, {one.measure}) AS place, ts, interval_s, toString(name) AS name, "
-        f"assumeNotNull(amount) AS amount\n  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
+        f"  SELECT indexOf({{measures}}, {one.measure}) AS place, {one.recorder} AS recorder, ts, interval_s, "
+        f"toString(name) AS name, assumeNotNull(amount) AS amount\n  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
         for one in statements()
     )
     listed = {

@@ -16,20 +16,20 @@ FROM
   (
     SELECT
       place, name, is_name, amount_before, amount_during,
-      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS before_s,
-      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS during_s
+      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place, recorder) AS before_s,
+      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place, recorder) AS during_s
     FROM
     (
-      -- both in one pass: what each name used, and how long each interval took
+      -- both in one pass: what each name used, and how long each interval of its recorder took
       SELECT
-        place, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
+        place, recorder, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
         sumIf(amount, ts <= {begin:DateTime64(3, 'UTC')}) AS amount_before,
         sumIf(amount, ts > {begin:DateTime64(3, 'UTC')}) AS amount_during
       FROM
       (
 {measured}
       )
-      GROUP BY GROUPING SETS ((place, name), (place, ts AS at))
+      GROUP BY GROUPING SETS ((place, recorder, name), (place, recorder, ts AS at))
     )
   )
   WHERE is_name AND before_s > 0 AND during_s > 0

@@ -1,8 +1,9 @@
 """Does the input of each verdict, KPI, alert and board arrive, and if not, why, and what helps?
 
 A verdict has a statement of its own, `<rule>.sql`. It returns a row for each judged thing: `system`, `entity`, `since`,
-`newest`, and, where its newest interval cannot be judged, `why` and `advice`. All else follows from the definitions: a
-result from the manifests that it counts (`counts:`), an alert or a board from the tables and metrics that it reads.
+`newest`, and, where its newest interval cannot be judged, `why` and `advice`; `{judged}` stands for the predicate of
+the rows that the rule's job judges. All else follows from the definitions: a result from the manifests that it counts
+(`counts:`), an alert or a board from the tables and metrics that it reads.
 """
 
 from __future__ import annotations
@@ -181,7 +182,8 @@ def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], 
     for path in sorted(FOLDER.glob("*.sql")):
         rule = path.stem
         affects = affected("verdict", rule)
-        for row in client.rows(path.read_text(encoding="utf-8"), {"param_systems": sorted(arrived)}):
+        statement = path.read_text(encoding="utf-8").replace("{judged}", all_jobs()[rule].judged)
+        for row in client.rows(statement, {"param_systems": sorted(arrived)}):
             since, newest = _moment(row["since"]), _moment(row["newest"])
             status, why, advice = ("unknown", row["why"], row["advice"]) if row["why"] else ("ok", None, None)
             if status == "ok" and newest < at - STOPPED:

@@ -21,6 +21,6 @@ SELECT
     'add QJSTWTB, active threads or log write waits to the statistics that are collected'
   ) AS advice
 FROM counterflow.log_load FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND interval_s IS NOT NULL
+WHERE ({judged}) AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
 GROUP BY system, subsystem
 ORDER BY system, entity

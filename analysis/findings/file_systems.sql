@@ -1,14 +1,28 @@
 -- Which file systems are filling up?
--- rule: a limit from 95 % of the space or the inodes in use, to watch from 85 %
+-- rule: a limit from 95 % of the space or the inodes in use, to watch from 85 %; images of snaps, always full, left out
 SELECT
   system,
   if(max(value) >= 95, 'limit', 'watch') AS severity,
-  argMin(c.ts, (-value, c.ts)) AS at,
+  argMin(ts, (-value, ts)) AS at,
   concat('file system ', instance, ' ', toString(round(max(value), 1)), ' % full',
-    if(section = 'JFSINODE', ' of inodes', '')) AS finding
-FROM counterflow.counter AS c FINAL
-WHERE section IN ('JFSFILE', 'JFSINODE')
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY system, section, instance
-HAVING max(value) >= 85
+    if(of_inodes, ' of inodes', '')) AS finding
+FROM
+(
+  SELECT system, ts, instance, section = 'JFSINODE' AS of_inodes, value
+  FROM counterflow.counter FINAL
+  WHERE (section IN ('JFSFILE', 'JFSINODE') OR section = 'filesystems' AND counter = 'fs_full_percent')
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  UNION ALL
+  SELECT
+    system, ts, instance, 1,
+    100 * (1 - maxOrNullIf(value, counter = 'fs_files_free') / nullIf(maxOrNullIf(value, counter = 'fs_files'), 0))
+  FROM counterflow.counter FINAL
+  WHERE section = 'filesystems' AND counter IN ('fs_files', 'fs_files_free')
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, ts, instance
+)
+WHERE value IS NOT NULL
+GROUP BY system, of_inodes, instance
+HAVING max(value) >= 85 AND NOT (min(value) = 100 AND match(instance, '^(/snap/|/var/lib/snapd/|/dev/loop)'))

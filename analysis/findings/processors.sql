@@ -1,5 +1,5 @@
 -- How busy were the processors, and when most?
--- rule: a limit where they were at least 90 % busy in a tenth of the time, to watch where they ever were
+-- rule: a limit where they were at least 90 % busy in a tenth of the time, to watch where they ever were; zIIPs left out
 SELECT
   system,
   multiIf(full >= 0.1, 'limit', busiest >= 90, 'watch', 'note') AS severity,
@@ -12,8 +12,8 @@ FROM
 (
   SELECT system, ts, interval_s, coalesce(busy_pct, user_pct + sys_pct) AS busy
   FROM counterflow.system_cpu FINAL
-  WHERE engine = 'all' AND ifNull(cpu_base, 'logical') = 'logical' AND busy IS NOT NULL AND interval_s > 0
-    AND physical_consumed_cores IS NULL
+  WHERE engine = 'all' AND engine_type != 'ziip' AND ifNull(cpu_base, 'logical') = 'logical' AND busy IS NOT NULL
+    AND interval_s > 0 AND physical_consumed_cores IS NULL
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 )

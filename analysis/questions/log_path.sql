@@ -6,7 +6,7 @@ SELECT
   l.path AS path,
   min(l.ts) AS first_seen,
   max(l.ts) AS last_seen,
-  round(sum(l.interval_s) / 3600, 2) AS time_h,
+  round(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL OR l.waits_delta IS NOT NULL OR l.reset IS NOT NULL) / 3600, 2) AS time_h,
   round(sum(l.rate_mb_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL), 0), 1) AS mb_s_avg,
   round(max(l.log_write_ms), 3) AS log_write_ms_max,
   round(100 * sumIf(l.waiting_threads * l.interval_s, l.active_threads IS NOT NULL)

@@ -132,8 +132,8 @@ class Report(NamedTuple):
     sections : boards with their figures.
     absent : charts for which nothing was measured, with the sentence that states it.
     failed : charts that the server refused, with its message.
-    verdicts : spells of trouble, the worst first; `calm` counts the judged things that had none.
-    measured, quality, sources : tables.
+    verdicts : the worst spells of trouble; `spells` counts all, `calm` the judged things that had none.
+    measured, quality, sources : tables; `anomalies` counts all, those in rows that are left out too.
     records : rows of counters in the range, each once.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
     notes : what a reader must know before all else.
@@ -148,6 +148,7 @@ class Report(NamedTuple):
     absent: Sequence[tuple[str, str]]
     failed: Sequence[tuple[str, str]]
     verdicts: Sequence[Verdict]
+    spells: int
     calm: int
     measured: Table
     records: int
@@ -213,9 +214,8 @@ def collect(
                 here[name] = one._replace(place=name if times[name] == 1 else f"{name}-{times[name]}")
         if parts := _parts(board, here):
             sections.append(Section(board, [*about, *of.named(board)], parts, f"{board.uid}-{len(sections)}"))
-    spells = scope.rows("verdicts")
-    measured, quality = scope.rows("measured"), scope.rows("quality")
-    troubled = [row for row in spells if row["trouble"]]
+    judged, measured, quality = (scope.rows(name) for name in ("verdicts", "measured", "quality"))
+    troubled = [row for row in judged if row["trouble"]]
     trouble = [_verdict(row, scope.spell(row, place)) for place, row in enumerate(troubled[:MOST_DRAWN])]
     trouble += [_verdict(row) for row in troubled[MOST_DRAWN:]]
     counted = [
@@ -234,17 +234,27 @@ def collect(
         [(one.chart.title, one.instead) for one in figures.values() if isinstance(one, Figure) and one.instead],
         [(charts()[name].title, one) for (_, name), one in figures.items() if isinstance(one, str)],
         trouble,
-        len({row["thing"] for row in spells} - {row["thing"] for row in spells if row["trouble"]}),
-        simple(("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"), counted),
+        _counted(judged, "spells"),
+        _counted(judged, "calm"),
+        simple(
+            ("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"),
+            counted,
+            _counted(measured, "listed") - len(counted),
+        ),
         scope.rows("records")[0]["records"],
         simple(
             ("System", "What was met", "Kept of the line", "Times", "File", "Example"),
-            reasons[:100],
-            len(reasons[100:]),
+            reasons,
+            _counted(quality, "kinds") - len(reasons),
         ),
-        sum(row["times"] for row in quality),
+        _counted(quality, "anomalies"),
         scope.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
     )
+
+
+def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+    """Return a count over all rows of a query, of which each that it returns has the same."""
+    return int(rows[0][name]) if rows else 0
 
 
 def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
@@ -336,10 +346,12 @@ class _Scope:
     def figure(self, chart: Chart) -> Figure | str:
         """Return a chart with its rows, or the server's reason for a refusal."""
         begin, end, _ = self._shown
-        shown = Range(begin, end, bucket_s(begin, end, POINTS, self._least_s(chart)))
+        usual_s = self._usual(chart)
+        least_s = usual_s or (1 if chart.usual_s else chart.interval_s)
+        shown = Range(begin, end, bucket_s(begin, end, POINTS, least_s))
         sql = expand(chart.plain, shown, self._values(chart.plain))
         try:
-            return figure_of(chart, sql, fetch(self._client, sql), shown)
+            return figure_of(chart, sql, fetch(self._client, sql), shown, usual_s=usual_s)
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
 
@@ -356,17 +368,17 @@ class _Scope:
         sql = expand(chart.query, shown, {"system": [row["system"]], "entity": row["entity"]})
         spell = Spell(row["begin_ms"], row["end_ms"], state_colour(str(row["state"])))
         try:
-            made = figure_of(chart, sql, fetch(self._client, sql), shown, spell)
+            made = figure_of(chart, sql, fetch(self._client, sql), shown, spell, step_s)
         except ClickHouseError:
             return None
         if made.spec is None:
             return None
         return made._replace(place=f"verdict-{place}", spec={**made.spec, "height": _SMALL})
 
-    def _least_s(self, chart: Chart) -> int:
-        """Return the length of the shortest bucket of a chart, seconds."""
+    def _usual(self, chart: Chart) -> int:
+        """Return the usual interval of the data that a chart draws, seconds; 0 where it is not known."""
         if not chart.usual_s:
-            return chart.interval_s
+            return 0
         with self._lock:
             if chart.usual_s not in self._usual_s:
                 sql = f"SELECT {chart.usual_s} AS usual_s"

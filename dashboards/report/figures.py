@@ -68,15 +68,21 @@ class Figure(NamedTuple):
         return specs.legend(self.spec) if self.spec else []
 
 
-def figure_of(chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None) -> Figure:
-    """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason."""
+def figure_of(
+    chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None, usual_s: int = 0
+) -> Figure:
+    """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason.
+
+    `usual_s` is the usual interval of the data, 0 where that of the chart counts.
+    """
     if not points(chart, result):
         return Figure(chart, sql, place=chart.name, instead=chart.empty)
     made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
     try:
         match chart.shape:
             case "bars" | "area" | "lines":
-                return _over_time(made, drawn(chart, frame_of(result)), shown, spell)
+                bridge_ms = specs.bridge(shown, usual_s or chart.interval_s)
+                return _over_time(made, drawn(chart, frame_of(result)), shown, bridge_ms, spell)
             case "trend":
                 words = f"{len(chart.series)} lines over {figure(result.rows[-1][0], 'count')} minutes."
                 return made._replace(spec=specs.trend(chart, result), table=table(chart, result), words=words)
@@ -99,7 +105,7 @@ def _over(shown: Range, **more: Any) -> dict[str, Any]:
     return {"begin": begin, "end": end, **more}
 
 
-def _over_time(made: Figure, over: Drawn, shown: Range, spell: specs.Spell | None) -> Figure:
+def _over_time(made: Figure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.Spell | None) -> Figure:
     rows, parts = [], []
     units = {series.unit for series in over.series}
     unit = units.pop() if len(units) == 1 else ""
@@ -120,11 +126,11 @@ def _over_time(made: Figure, over: Drawn, shown: Range, spell: specs.Spell | Non
         notes.append(f"A point stands for {_length(shown.bucket_s)}.")
     every = [[time, *values] for time, *values in zip(over.times_ms, *(s.values for s in over.series), strict=True)]
     return made._replace(
-        spec=specs.over_time(made.chart, over, shown, spell),
+        spec=specs.over_time(made.chart, over, shown, bridge_ms, spell),
         over=_over(
             shown,
             step=1000 * shown.bucket_s,
-            bridge=specs.bridge(made.chart, shown),
+            bridge=bridge_ms,
             units=[looks().units[series.unit].text for series in over.series],
         ),
         table=Table(

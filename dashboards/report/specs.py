@@ -59,12 +59,14 @@ class Spell(NamedTuple):
     colour: str
 
 
-def over_time(chart: Chart, drawn: Drawn, shown: Range, spell: Spell | None = None) -> Json:
-    """Return bars, areas and lines over the whole range that is shown, with a spell shaded behind them."""
+def over_time(chart: Chart, drawn: Drawn, shown: Range, bridge_ms: float, spell: Spell | None = None) -> Json:
+    """Return bars, areas and lines over the whole range that is shown, with a spell shaded behind them.
+
+    A line continues for `bridge_ms` without a point: see `bridge`.
+    """
     left = [series for series in drawn.series if not series.right]
     right = [series for series in drawn.series if series.right]
     bucket_ms = 1000 * shown.bucket_s
-    bridge_ms = bridge(chart, shown)
     layers = [
         *([_shade(spell)] if spell else []),
         *_stack(chart, drawn, [series for series in left if series.stacked], bucket_ms),
@@ -248,9 +250,13 @@ def legend(spec: Json) -> list[Key]:
     return [Key(*key) for key in spec["usermeta"]["legend"]]
 
 
-def bridge(chart: Chart, shown: Range) -> float:
-    """Return for how long a line continues without a point, milliseconds."""
-    return max(1000 * shown.bucket_s, 2500 * chart.interval_s)
+def bridge(shown: Range, usual_s: float) -> float:
+    """Return for how long a line continues without a point, milliseconds; `usual_s` is the interval of the data.
+
+    A sample that comes late leaves no bucket empty that covers two intervals, and one that is shorter.
+    """
+    late = shown.bucket_s < 2 * usual_s
+    return 1000 * (max(2 * shown.bucket_s, 2.5 * usual_s) if late else shown.bucket_s)
 
 
 def _timed(spec: Json, shown: Range) -> Json:

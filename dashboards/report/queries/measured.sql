@@ -1,4 +1,4 @@
--- What was measured of each system, by dataset.
+-- What was measured of each system, by dataset; `listed` counts all rows.
 SELECT
   system,
   dataset,
@@ -6,7 +6,8 @@ SELECT
   formatDateTime(min(ts), '%Y-%m-%d %H:%i', 'UTC') AS first,
   formatDateTime(max(ts), '%Y-%m-%d %H:%i', 'UTC') AS last,
   uniqExact(ts) AS intervals,
-  sum(row_count) AS records
+  sum(row_count) AS records,
+  count() OVER () AS listed
 FROM counterflow.recorded
 WHERE $__timeFilter(ts) AND system IN (${system:singlequote})
 GROUP BY system, dataset

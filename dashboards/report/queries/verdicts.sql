@@ -1,4 +1,5 @@
--- The judgements of the rules, a row per spell of a state within the range; trouble first, the longest first.
+-- The judgements of the rules, a row per spell of a state within the range; trouble first, the longest first. `spells`
+-- counts all of trouble, `calm` the things judged that had none.
 SELECT
   rule, system, entity, state,
   concat(rule, ' / ', system, ' / ', entity_type, ' / ', entity) AS thing,
@@ -9,8 +10,10 @@ SELECT
   toUnixTimestamp64Milli(end_ts) AS end_ms,
   intervals,
   reason,
-  evidence
+  evidence,
+  countIf(trouble) OVER () AS spells,
+  uniqExact(thing) OVER () - uniqExactIf(thing, trouble) OVER () AS calm
 FROM counterflow.verdict_spell_within(since = $__fromTime, until = $__toTime)
 WHERE system IN (${system:singlequote})
 ORDER BY trouble DESC, state IN ('CAPPED', 'CRITICAL') DESC, intervals DESC, begin, thing
-LIMIT 1000
+LIMIT 100
