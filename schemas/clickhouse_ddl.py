@@ -23,6 +23,9 @@ _DEDUPLICATION = (
     "replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800"
 )
 
+SANE = "ts >= '2000-01-01'"
+"""What each row of a table has to meet; `ts_sane` in its error messages."""
+
 _COMPACT = "min_bytes_for_wide_part = 134217728"
 """Inserted parts are one file, not three per column: creating files took a third of an insert's processor time."""
 
@@ -108,7 +111,7 @@ CREATE TABLE IF NOT EXISTS counterflow.{dataset.dataset} {{on_cluster}}
 (
   {lines},
   {_LANDED_AT},
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
+  CONSTRAINT ts_sane CHECK {SANE}
 )
 ENGINE = {{engine_prefix}}{table_engine(dataset)}
 PARTITION BY toYYYYMMDD(ts)

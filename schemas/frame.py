@@ -38,15 +38,17 @@ class Malformed(ValueError):  # noqa: N818 - of the data, not of the program
 
 
 class Contract:
-    """What every frame of a dataset must meet before it can be split into rows: shape, known columns, entities.
+    """What every frame of a dataset must meet before it can be split into rows: envelope, shape, columns, entities.
 
-    Types and ranges of values are checked where they are written and where they are stored.
+    Types and ranges of values are checked where they are written and where they are stored; the type of `seq`, which
+    numbers the rows, is checked here too.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         """Prepare the checks."""
         self.dataset = dataset
         self.scalars = frozenset({*envelope("counter"), *SIZES})
+        self.required_scalars = tuple(n for n, column in envelope("counter").items() if column.null_when is None)
         self.columns = frozenset(dataset.columns)
         self.required = tuple(name for name, column in dataset.columns.items() if column.null_when is None)
         self.entity = tuple(name for name in dataset.key if name in dataset.columns)
@@ -77,6 +79,11 @@ class Contract:
                 return "not_an_array", f"`{name}` is no array of {count:,} values"
             elif len(values) != count:
                 return "unequal_columns", f"`{name}` has {len(values):,} values, `frame_rows` is {count:,}"
+        for name in self.required_scalars:
+            if frame.get(name) is None:
+                return "missing_column", f"`{name}` is missing, which every row needs"
+        if type(frame["seq"]) is not int:
+            return "seq", f"`seq` is {frame['seq']!r}, expected a whole number"
         for name in self.required:
             if None in frame.get(name, (None,)):
                 return "missing_column", f"`{name}` lacks a value, which every row needs"

@@ -6,6 +6,7 @@ import time
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.jobs.definition import all_jobs
 
 _LEDGER = """
 SELECT
@@ -57,7 +58,7 @@ LEFT JOIN
   WHERE section = 'log_ceiling' AND name = 'ceiling_mb_s'
   GROUP BY system, item
 ) AS s ON s.system = k.system AND s.item = concat(k.subsystem, '/', ifNull(k.log_path, ''))
-WHERE k.agent_id = {agent:String} AND (l.n = 0 OR l.rate_mb_s IS NOT NULL OR l.interval_s IS NOT NULL)
+WHERE k.agent_id = {agent:String} AND (l.n = 0 OR {judged})
   AND (v.n != l.n OR l.n < 1 + c.processors + if(s.item != '' AND s.since <= k.ts, 1, 0))
 """
 
@@ -105,8 +106,9 @@ def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int
     processors and ceiling, as far as they exist for its time.
     """
     end = time.monotonic() + timeout_s
+    logs = _UNJUDGED_LOGS.replace("{judged}", all_jobs()["log_ceiling"].judged)
     links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)
-    return links + _wait_none(client, _UNJUDGED_LOGS, agent_id, max(0.0, end - time.monotonic()))
+    return links + _wait_none(client, logs, agent_id, max(0.0, end - time.monotonic()))
 
 
 def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:

@@ -1,19 +1,20 @@
 """Backs up ClickHouse with the Kafka offsets up to which it has landed, and restores both.
 
 The two are consistent because the lander is stopped meanwhile: after a restore exactly the records that the copy lacks
-are landed again. A duplicate row would merge in its table, but count twice in the minute rollups.
+are landed again. A duplicate row would merge in its table, but count twice in the rollups. Offsets count within one
+topic, so each is kept with the topic's id: of a topic that was created since, everything is landed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import tenacity
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -22,6 +23,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.consumer import GROUP
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
+from counterflow.stack.install import exclusive
 from counterflow.stack.settings import StackSettings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -32,9 +34,10 @@ _LEFT_S = 30
 
 
 class Landed(BaseModel):
-    """The first offset of a topic-partition that is not in the copy."""
+    """The first offset of a topic-partition that is not in the copy; `topic_id` is Kafka's unique id of the topic."""
 
     topic: str
+    topic_id: str
     partition: int
     offset: int
 
@@ -51,9 +54,12 @@ def backup(settings: StackSettings, name: str) -> Path:
     if folder.exists():
         raise CounterflowError(f"{folder} already exists", hint="choose another name, or remove it", exit_code=2)
     with _at_rest(settings), _explained(f"its log is in {settings.logs}"):
+        committed = _committed(settings, ended=True)
+        ids = _ids(settings, {one.topic for one in committed})
         landed = [
-            Landed(topic=one.topic, partition=one.partition, offset=one.offset)
-            for one in _committed(settings, ended=True)
+            Landed(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
+            for one in committed
+            if one.topic in ids
         ]
         with settings.clickhouse("admin", timeout_s=_LONGEST_S) as client:
             client.post(f"BACKUP DATABASE counterflow TO File('{name}')")
@@ -74,9 +80,10 @@ def restore(settings: StackSettings, name: str) -> int:
             client.post(f"RESTORE DATABASE counterflow FROM File('{name}')")
         with settings.clickhouse("migrator") as client:
             migrate(client)
-        had = {(one.topic, one.partition): one.offset for one in landed}
         since = {(one.topic, one.partition): one.offset for one in _committed(settings)}
-        # the copy has no rows of a partition that had no offset then
+        ids = _ids(settings, {one.topic for one in landed})
+        # the copy has no rows of a topic that did not exist then, nor of a partition that had no offset
+        had = {(one.topic, one.partition): one.offset for one in landed if one.topic_id == ids.get(one.topic)}
         _go_back(settings, {place: had.get(place, 0) for place in {*had, *since}})
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
@@ -104,20 +111,21 @@ def _folder(settings: StackSettings, name: str) -> Path:
 
 @contextmanager
 def _at_rest(settings: StackSettings) -> Iterator[None]:
-    """Stop the lander, which finishes its inserts, and start it again whatever happens."""
-    if not supervision.alive(settings):
-        raise CounterflowError("the stack is not running", hint="counterflow up", exit_code=2)
+    """Stop the lander, which finishes its inserts, and start it again whatever happens; `up` and `down` wait."""
     if settings.elsewhere:
         raise CounterflowError(
             f"{' and '.join(settings.elsewhere)} point to servers outside this stack",
             hint="docs/cluster.md describes how to copy those",
             exit_code=2,
         )
-    supervision.stop(settings, "lander")
-    try:
-        yield
-    finally:
-        lifecycle.start(settings, "lander")
+    with exclusive(settings.home / ".lock"):
+        if not supervision.alive(settings):
+            raise CounterflowError("the stack is not running", hint="counterflow up", exit_code=2)
+        supervision.stop(settings, "lander")
+        try:
+            yield
+        finally:
+            lifecycle.start(settings, "lander")
 
 
 @contextmanager
@@ -140,6 +148,16 @@ def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPar
     if ended and (owed := [one.topic for one in kept if one.metadata]):
         raise CounterflowError(f"the lander was stopped during an insert into the table of {owed[0]}", hint="try again")
     return kept
+
+
+def _ids(settings: StackSettings, topics: Set[str]) -> dict[str, str]:
+    """Return Kafka's unique id of each of the topics that exist."""
+    admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
+    there = topics & admin.list_topics(timeout=_TIMEOUT_S).topics.keys()
+    if not there:
+        return {}
+    found = admin.describe_topics(TopicCollection(sorted(there)), request_timeout=_TIMEOUT_S)
+    return {name: str(about.result().topic_id) for name, about in found.items()}
 
 
 def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:

@@ -79,8 +79,9 @@ def set_passwords(admin: AdminClient, passwords: Iterable[tuple[str, str]]) -> N
     changes: list[UserScramCredentialAlteration] = [
         UserScramCredentialUpsertion(user, mechanism, password.encode()) for user, password in passwords
     ]
-    for changed in admin.alter_user_scram_credentials(changes, request_timeout=_TIMEOUT_S).values():
-        changed.result()
+    if changes:  # the client refuses an empty list
+        for changed in admin.alter_user_scram_credentials(changes, request_timeout=_TIMEOUT_S).values():
+            changed.result()
 
 
 def set_grants(admin: AdminClient) -> None:

@@ -11,7 +11,10 @@ from counterflow.stack.settings import StackSettings
 
 def lander(settings: StackSettings) -> Part:
     """Describe the lander; its fixed name in the group lets a restart take its partitions over at once."""
-    options = ("--instance-id", "stack", "--metrics-port", str(settings.lander_metrics_port))
+    options = (
+        *("--instance-id", "stack", "--metrics-port", str(settings.lander_metrics_port)),
+        *("--most-refused", str(settings.lander_most_refused)),
+    )
     return Part(
         name="lander",
         command=(sys.executable, "-m", "counterflow", "land", *options),

@@ -53,9 +53,16 @@ class PartStatus:
 def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, float]:
     """Start every part that is not running; returns the seconds of each phase.
 
-    Raises `CounterflowError` with all that this machine lacks, if the home belongs to a version whose data this one
-    would lose, or when a phase fails; a stack that was not running before is then stopped again.
+    Raises `CounterflowError` if settings point to servers elsewhere, with all that this machine lacks, if the home
+    belongs to a version whose data this one would lose, or when a phase fails; a stack that was not running before is
+    then stopped again.
     """
+    if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
+        raise CounterflowError(
+            f"{' and '.join(elsewhere)} points to your own servers, but this command starts new ones",
+            hint=f"unset {' '.join(elsewhere)}",
+            exit_code=2,
+        )
     steps: list[tuple[str, Callable[[], object]]] = [
         ("install", lambda: install(settings, report)),
         ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", report=report)),

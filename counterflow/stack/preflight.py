@@ -24,6 +24,8 @@ HOME_BYTES = 1 << 30
 """For logs, data and checkpoints of a first day."""
 MEMORY_BYTES = 3 << 30
 """The stack takes 2.46 GiB of resident memory before the first record (bench/RESULTS.md), and input takes more."""
+GROUP = Path("/sys/fs/cgroup")
+"""This process's control group (cgroup v2), as a container has it."""
 
 
 class Problem(NamedTuple):
@@ -58,6 +60,7 @@ def machine(
         runtimes.lack("java")
     except CounterflowError as error:
         yield Problem(error.message, error.hint or "")
+    yield from _spaced(settings)
     yield from unwritable(settings)
     needed: dict[int, tuple[Path, int]] = {}
     for folder, size in ((settings.parts, parts_bytes), (settings.home, home_bytes)):
@@ -71,6 +74,16 @@ def machine(
     if (left := _memory()) < memory_bytes:
         what = f"{_gib(left)} of memory are available, the stack takes {_gib(memory_bytes)}"
         yield Problem(what, "stop what else runs, or give the machine more memory")
+
+
+def _spaced(settings: StackSettings) -> Iterator[Problem]:
+    """Yield the folders with a space in their path, at which PyFlink splits the options of its JVM."""
+    folders = {"counterflow up --home": settings.home, "TMPDIR": Path(tempfile.gettempdir())}
+    if settings.home not in settings.parts.parents:
+        folders["COUNTERFLOW_PARTS"] = settings.parts
+    for option, folder in folders.items():
+        if any(map(str.isspace, str(folder))):
+            yield Problem(f"Flink cannot start with a space in a path: {folder}", f"{option} <a path without a space>")
 
 
 def unwritable(settings: StackSettings) -> Iterator[Problem]:
@@ -137,15 +150,15 @@ def _gib(size: int) -> str:
 
 
 def _memory() -> int:
-    """Return the bytes of memory still available: on the machine, or in this process's control group (cgroup v2)."""
+    """Return the bytes of memory still available, on the machine or in `GROUP`; cached files give way."""
     left = psutil.virtual_memory().available + psutil.swap_memory().free
-    group = Path("/sys/fs/cgroup")
     try:
-        limit = (group / "memory.max").read_text().strip()
-        used = (group / "memory.current").read_text().strip()
+        limit, used = ((GROUP / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        counts = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
     except OSError:
         return left
-    return left if limit == "max" else min(left, int(limit) - int(used))
+    cached = int(counts["inactive_file"]) + int(counts["active_file"])
+    return left if limit == "max" else min(left, int(limit) - int(used) + cached)
 
 
 def _is_free(port: int) -> bool:

@@ -206,12 +206,23 @@ def sweep(
 def rotate(settings: StackSettings) -> None:
     """Rotate long logs by copying and truncating: their writers append, so they need not reopen them."""
     for log in (settings.logs / f"{run.stem}.log" for run in settings.home.glob("run/*.json")):
-        if log.exists() and log.stat().st_size > _LOG_BYTES:
-            for number in range(_OLD_LOGS, 1, -1):
-                with suppress(FileNotFoundError):
-                    Path(f"{log}.{number - 1}").replace(f"{log}.{number}")
-            shutil.copyfile(log, f"{log}.1")
-            os.truncate(log, 0)
+        with suppress(OSError):  # a full disk: it is rotated once there is room
+            if log.stat().st_size > _LOG_BYTES:
+                _rotate(log)
+
+
+def _rotate(log: Path) -> None:
+    new = Path(f"{log}.new")
+    try:
+        shutil.copyfile(log, new)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    for number in range(_OLD_LOGS, 1, -1):
+        with suppress(FileNotFoundError):
+            Path(f"{log}.{number - 1}").replace(f"{log}.{number}")
+    new.replace(f"{log}.1")
+    os.truncate(log, 0)
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:

@@ -10,7 +10,7 @@ from counterflow.pipelines.landing.under_way import Run, Seqs, runs
 
 _RUNS = 5_000  # in a request
 _WHOLE_DAYS = 400
-"""A ledger that begins within these days is still complete, so an agent's account begins at `seq` 1."""
+"""A ledger all of which landed within these days is still complete, so an agent's account begins at `seq` 1."""
 
 
 class Account(NamedTuple):
@@ -46,7 +46,7 @@ _SETS = """
 """
 
 _ACCOUNTS = f"""
-WITH (SELECT min(day) > today() - {_WHOLE_DAYS} FROM counterflow.ledger) AS whole
+WITH (SELECT min(landed_at) > now() - INTERVAL {_WHOLE_DAYS} DAY FROM counterflow.ledger) AS whole
 SELECT
   agent_id,
   if(committed = 0, latest, committed) AS acked_seq,

@@ -24,8 +24,6 @@ from counterflow.schemas.frame import Frame, contract, rows
 EACH = 5
 """Consecutive frames of each partition."""
 _TIMEOUT_S = 10.0
-_NUMBERED = frozenset({"system", "ts", "agent_id", "seq"})
-"""The members by which a frame is found."""
 
 
 class Sampled(NamedTuple):
@@ -90,7 +88,7 @@ def frames(messages: Iterable[tuple[str, bytes]]) -> dict[str, list[Frame]]:
     for topic, message in messages:
         with suppress(ValueError):  # not JSON, or malformed
             frame = orjson.loads(message)
-            if isinstance(frame, dict) and contract(names[topic]).rows(frame) and frame.keys() >= _NUMBERED:
+            if isinstance(frame, dict) and contract(names[topic]).rows(frame):
                 found[names[topic]].append(frame)
     return found
 

@@ -102,7 +102,7 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The messages of a range of one topic-partition, in order, or a piece of one message.
+    """Messages of a range of one topic-partition, in order.
 
     `topic_id` is Kafka's unique id of the topic. Offsets of a recreated topic begin again: without the id, ClickHouse
     would take its rows for duplicates of the old topic's.
@@ -116,10 +116,8 @@ class Batch:
 
     @property
     def token(self) -> str:
-        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`, and the rows of a piece."""
-        first = self.messages[0] if self.messages else None
-        rows = f"#{first.rows}" if isinstance(first, Piece) else ""
-        return f"{self.topic}:{self.partition}:{self.range}@{self.topic_id}{rows}"
+        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`, whichever messages it has."""
+        return f"{self.topic}:{self.partition}:{self.range}@{self.topic_id}"
 
     @property
     def values(self) -> list[bytes]:
@@ -144,16 +142,12 @@ class Batch:
         return replace(self, messages=messages)
 
     def halves(self) -> tuple[Batch, Batch]:
-        """Split in the middle, deterministically: the halves tile the range, or the rows of the only message."""
+        """Split the messages in the middle, or the rows of the only one."""
         if len(self.messages) == 1:
             first, second = _halves(self.messages[0])
-            return replace(self, messages=(first,)), replace(self, messages=(second,))
+            return self.of((first,)), self.of((second,))
         middle = len(self.messages) // 2
-        cut = self.messages[middle - 1].offset()
-        return (
-            replace(self, range=Range(self.range.first, cut), messages=self.messages[:middle]),
-            replace(self, range=Range(cut + 1, self.range.last), messages=self.messages[middle:]),
-        )
+        return self.of(self.messages[:middle]), self.of(self.messages[middle:])
 
 
 def _halves(message: Message) -> tuple[Piece, Piece]:

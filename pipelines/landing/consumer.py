@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
 from typing import Any, cast
@@ -29,7 +29,7 @@ from counterflow.base.kafka_trouble import Trouble
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.partition import Partition, Stored
-from counterflow.pipelines.landing.refusals import WINDOW, Outcome, TooManyRefused, newest, share
+from counterflow.pipelines.landing.refusals import WINDOW, Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
 
 GROUP = "counterflow.lander"
@@ -58,8 +58,8 @@ class Lander:
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
-    most_refused : share of a topic's last messages, 0 to 1, above which landing of the topic stops. So many rejects are
-        not single bad rows, and the messages are safer in Kafka until the cause is fixed.
+    most_refused : share of a topic's last messages, 0 to 1, above which no further batch of the topic is landed. So
+        many rejects are not single bad rows, and the messages are safer in Kafka until the cause is fixed.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Lander:
         self._most_refused = most_refused
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
         self._stopped: dict[str, str] = {}
-        """Topics with too many rejects, and the error of the last batch."""
+        """Topics with too many rejects, and the first error of the last batch."""
         self._trouble = Trouble(kafka)
         reporting: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
         self._admin = AdminClient({**kafka.client, **reporting})
@@ -89,6 +89,7 @@ class Lander:
         self._inserts: dict[Key, Future[Landed]] = {}
         self._read_at = time.monotonic()
         self._watched_at = 0.0
+        self._asked_at = float("inf")  # not before this lander is in the group
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
         """Land until `stop` is set, or all that the topics held at the start has landed; then finish open inserts.
@@ -121,8 +122,8 @@ class Lander:
             raise CounterflowError(
                 "landing stopped, too many messages were rejected: "
                 + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._stopped.items())),
-                hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes where "
-                "it stopped; --most-refused 100 disables the limit",
+                hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes behind "
+                "the rejected messages, which `counterflow deadletter replay` publishes again",
             )
 
     def problems(self) -> list[str]:
@@ -134,7 +135,7 @@ class Lander:
         found += [
             f"{p.topic} partition {p.partition}: {p.attempts} inserts in a row failed, the last with: {p.problem}"
             for p in [*self._partitions.values()]
-            if p.attempts and p.topic not in self._stopped
+            if p.attempts
         ]
         if not self._connected:
             found.append("Kafka does not answer" + f": {self._trouble}" * bool(str(self._trouble)))
@@ -196,8 +197,6 @@ class Lander:
             try:
                 self._count(partition, future.result())
                 partition.done()
-            except TooManyRefused as found:
-                self._stop(partition, found)
             except (ClickHouseError, httpx.TransportError, Abandoned, ShardAway) as error:
                 self._postpone(partition, error)
 
@@ -213,6 +212,10 @@ class Lander:
         for reason, count in Counter(refusal.reason for refusal in landed.refused).items():
             metrics.DEADLETTERS.labels(dataset, reason).inc(count)
             log.warning("refused", **_where(partition), reason=reason, messages=count)
+        too_many = share(self._outcomes[partition.topic]) > self._most_refused
+        if landed.refused and too_many and partition.topic not in self._stopped:
+            first = landed.refused[0]
+            self._stop(partition, f"{refused} of the last {landed.rows + refused}; {first.reason}: {first.error[:300]}")
 
     def _postpone(self, partition: Partition, error: Exception) -> None:
         code = error.code if isinstance(error, ClickHouseError) else type(error).__name__
@@ -228,20 +231,14 @@ class Lander:
             error=str(error)[:500],
         )
 
-    def _tolerated(self, topic: str) -> Callable[[Outcome], bool]:
-        """Return the predicate that decides whether this topic's next batch is accepted despite its rejects."""
-        before = self._outcomes.get(topic, ())
-        return lambda outcome: share((outcome, *before)) <= self._most_refused
-
-    def _stop(self, partition: Partition, found: TooManyRefused) -> None:
-        """Pause landing of the topic; its batch stays owed, so the next process begins with it."""
-        partition.failed(float("inf"), str(found))
-        self._stopped[partition.topic] = str(found)
+    def _stop(self, partition: Partition, found: str) -> None:
+        """Pause landing of the topic: begin no batch of it any more."""
+        self._stopped[partition.topic] = found
         metrics.STOPPED.labels(partition.topic).set(1)
         log.error(
             f"over {self._most_refused:.0%} of the last {WINDOW:,} messages rejected, landing of the topic is paused",
             **_where(partition),
-            refused=str(found),
+            refused=found,
         )
 
     def _due(self) -> list[Partition]:
@@ -249,13 +246,17 @@ class Lander:
         now = time.monotonic()
         due: list[Partition] = []
         for key, partition in self._partitions.items():
-            if partition.topic in self._stopped:
+            if self._is_stopped(partition):
                 continue
             if len(self._inserts) + len(due) < _INSERTS and key not in self._inserts:
                 partition.cut(self._limits, now)
                 if partition.batch and partition.retry_at <= now:
                     due.append(partition)
         return due
+
+    def _is_stopped(self, partition: Partition) -> bool:
+        """Return whether landing of the partition is paused; a batch that was begun is finished."""
+        return partition.topic in self._stopped and not partition.begun
 
     def _commit(self) -> None:
         """Commit, for every partition, the landed offset and the range to insert next."""
@@ -280,7 +281,7 @@ class Lander:
         for partition in due:
             if partition.batch and partition.stored == partition.wanted:
                 key = partition.topic, partition.partition
-                self._inserts[key] = pool.submit(self._writer.land, partition.batch, self._tolerated(partition.topic))
+                self._inserts[key] = pool.submit(self._writer.land, partition.batch)
                 self._partitions[key] = self._partitions.pop(key)
 
     def _pause(self) -> None:
@@ -290,13 +291,13 @@ class Lander:
         """
         full = self._full() and time.monotonic() - self._read_at >= _SILENT_S
         for key, partition in self._partitions.items():
-            pause = full or partition.attempts > 0 or partition.topic in self._stopped
+            pause = full or partition.attempts > 0 or self._is_stopped(partition)
             if pause != partition.paused:
                 (self._consumer.pause if pause else self._consumer.resume)([TopicPartition(*key)])
                 partition.paused = pause
 
     def _full(self) -> bool:
-        held = (p.held for p in self._partitions.values() if p.topic not in self._stopped)
+        held = (p.held for p in self._partitions.values() if not self._is_stopped(p))
         return sum(held) > _HELD
 
     def _watch(self) -> None:
@@ -317,6 +318,7 @@ class Lander:
         self._commit()
 
     def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
+        self._asked_at = 0.0
         if not assigned:
             return
         names = TopicCollection(sorted({partition.topic for partition in assigned}))
@@ -376,13 +378,29 @@ class Lander:
             raise self._stopped_by(error.args[0]) from error
 
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
+        elsewhere = []
         for key, end in ends.items():
             partition = self._partitions.get(key)
-            if key[0] in self._stopped:
+            if not end or (key[0] in self._stopped and not (partition and partition.begun)):
                 continue
-            if end and not (partition and partition.landed >= end and partition.stored == partition.wanted):
+            if partition is None:
+                elsewhere.append(key)
+            elif partition.landed < end or partition.stored != partition.wanted:
                 return False
-        return True
+        return not elsewhere or self._landed_elsewhere({key: ends[key] for key in elsewhere})
+
+    def _landed_elsewhere(self, ends: Mapping[Key, int]) -> bool:
+        """Return whether the owners of other partitions have committed that these landed; ask once a second."""
+        now = time.monotonic()
+        if now - self._asked_at < 1:
+            return False
+        self._asked_at = now
+        try:
+            found = self._consumer.committed([TopicPartition(*key) for key in ends], timeout=_KAFKA_TIMEOUT_S)
+        except KafkaException as error:
+            log.warning("kafka", error=error.args[0].str())
+            return False
+        return all(not one.error and one.offset >= ends[one.topic, one.partition] for one in found)
 
     def _stopped_by(self, error: KafkaError) -> CounterflowError:
         if error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL):

@@ -62,6 +62,8 @@ def _envelope(payload: bytes) -> dict[str, Any]:
         return {}
     checks = _checks()
     carried = {name: record[name] for name in _CARRIED if name in record and checks[name].is_valid(record[name])}
+    if type(carried.get("seq")) is float:  # 7.0 is an integer for JSON Schema, and none for ClickHouse
+        del carried["seq"]
     rows = record.get("frame_rows")
     return {**carried, "payload_rows": rows} if type(rows) is int and 1 <= rows <= MOST_ROWS else carried
 

@@ -17,7 +17,10 @@ _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2299, 1, 1, tzinfo=UT
 
 
 class Letter(NamedTuple):
-    """One dead letter. `payload` holds the bytes kept, `size` is the original size; `place` is the topic or source."""
+    """One dead letter. `payload` holds the bytes kept, `size` is the original size; `place` is the topic or source.
+
+    It stands for the records from `seq` to `seq + rows - 1`.
+    """
 
     id: str
     stage: str
@@ -28,6 +31,7 @@ class Letter(NamedTuple):
     source: str
     agent_id: str
     seq: int
+    rows: int
     ts: str
     collected_at: str
     error: str
@@ -38,7 +42,8 @@ class Letter(NamedTuple):
 _LETTERS = f"""
 SELECT
   id, stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, origin, system, source, agent_id, seq,
-  toString(ts) AS ts, toString(d.collected_at) AS collected_at, error, payload_bytes AS size, payload_base64
+  ifNull(payload_rows, 1) AS rows, toString(ts) AS ts, toString(d.collected_at) AS collected_at, error,
+  payload_bytes AS size, payload_base64
 FROM counterflow.deadletter_open AS d
 WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND d.collected_at < {{until:DateTime64(3, 'UTC')}}
   AND ({{reason:String}} = '' OR reason = {{reason:String}})

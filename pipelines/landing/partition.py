@@ -46,6 +46,11 @@ class Partition:
         self._next = landed
 
     @property
+    def begun(self) -> bool:
+        """Whether a batch may have been inserted in part."""
+        return bool(self.batch or self.owed)
+
+    @property
     def wanted(self) -> Stored:
         """The commit that Kafka should hold now."""
         pending = self.batch.range if self.batch else self.owed

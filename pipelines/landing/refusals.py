@@ -16,10 +16,6 @@ class Outcome(NamedTuple):
     refused: int
 
 
-class TooManyRefused(Exception):  # noqa: N818 - of the data, not of the program
-    """Too much of a topic is rejected; none of the batch's rejects was kept as a dead letter."""
-
-
 def newest(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
     """Return the newest whole batches that cover the last `WINDOW` messages; input and output are newest first."""
     kept: list[Outcome] = []

@@ -1,8 +1,8 @@
 """Publishes rejected messages again once the cause is fixed; each record lands once, however often it is replayed.
 
-A record's identity is its agent and `seq`. It is published only if it is in no table and not in flight in Kafka. The
-replay checks this as the only producer of its transactional id: any other is fenced, and its open transaction is
-aborted. So a killed or concurrent replay duplicates nothing.
+A record's identity is its agent and `seq`. A letter is published only if none of its records is in a table, in flight
+in Kafka or in a letter before it. The replay checks this as the only producer of its transactional id: any other is
+fenced, and its open transaction is aborted. So a killed or concurrent replay duplicates nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing.deadletter import UNKNOWN
 from counterflow.pipelines.landing.letters import Letter, mark
-from counterflow.pipelines.landing.under_way import under_way
+from counterflow.pipelines.landing.under_way import beside_the_lander, positions, under_way
 
 TRANSACTIONAL_ID = "counterflow.deadletter"
 _BATCH = 1_000
@@ -65,6 +65,9 @@ def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[
     """
     refused = [Replayed(letter, "refused", why) for letter in letters if (why := why_not(letter))]
     able = [letter for letter in letters if not why_not(letter)]
+    owed = _owed(kafka, able) if able else set()
+    refused += [Replayed(letter, "refused", _OWED) for letter in able if letter.id in owed]
+    able = [letter for letter in able if letter.id not in owed]
     if not able:
         return refused
     producer = Producer(
@@ -95,19 +98,44 @@ def replay(lander: ClickHouse, kafka: Kafka, letters: Sequence[Letter]) -> list[
     return refused + done
 
 
+_OWED = "the lander has not finished the batch that it was in; replay it again later"
+
+
+def _owed(kafka: Kafka, letters: Collection[Letter]) -> set[str]:
+    """Return the letters of batches that are not finished: when the lander repeats one, it may insert their records."""
+    consumer = beside_the_lander(kafka)
+    try:
+        topics = {letter.place for letter in letters}
+        ahead = {f"{at.topic}:{at.partition}": range(at.committed, at.high) for at in positions(consumer, topics)}
+    finally:
+        consumer.close()
+    found = set()
+    for letter in letters:
+        partition, _, place = letter.origin.rpartition(":")
+        if int(place.partition(".")[0]) in ahead.get(partition, ()):
+            found.add(letter.id)
+    return found
+
+
 def _unpublished(letters: Iterable[Letter], there: set[Record]) -> list[Letter]:
-    """Return one letter of each record that is not in `there`, and add the record to it."""
+    """Return the letters without a record in `there` or in another of them, and add their records to it."""
     new = []
     for letter in letters:
-        record = letter.agent_id, letter.seq
-        if record not in there:
-            there.add(record)
+        records = _records(letter)
+        if there.isdisjoint(records):
+            there.update(records)
             new.append(letter)
     return new
 
 
+def _records(letter: Letter) -> list[Record]:
+    return [(letter.agent_id, seq) for seq in range(letter.seq, letter.seq + letter.rows)]
+
+
 _LANDED = """
-SELECT arrayJoin(arrayFilter(s -> bitmapContains(landed, s), {seqs:Array(UInt64)})) AS seq
+SELECT arrayJoin(arrayFilter(
+  r -> bitmapHasAny(landed, bitmapBuild(range(r.1, r.1 + r.2))), {letters:Array(Tuple(UInt64, UInt64))}
+)).1 AS seq
 FROM
 (
   SELECT groupBitmapMergeState(seqs) AS landed
@@ -118,15 +146,18 @@ FROM
 
 
 def _there(client: ClickHouse, kafka: Kafka, letters: Collection[Letter]) -> set[Record]:
-    """Return the letters' records that are in flight or in a table; Kafka first, so that none slips through between."""
-    by_agent: dict[str, list[int]] = defaultdict(list)
+    """Return all records in flight, and the first of each letter with one in a table.
+
+    Kafka is asked first, so that none slips through between.
+    """
+    by_agent: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for letter in letters:
-        by_agent[letter.agent_id].append(letter.seq)
+        by_agent[letter.agent_id].append((letter.seq, letter.rows))
     behind = under_way(kafka, {letter.place for letter in letters})
     there = {(agent_id, seq) for agent_id in by_agent for seq in behind.get(agent_id, ())}
-    for agent_id, seqs in by_agent.items():
-        for begin in range(0, len(seqs), _BATCH):
-            some = seqs[begin : begin + _BATCH]
-            rows = client.rows(_LANDED, {"param_agent": agent_id, "param_seqs": some})
+    for agent_id, of_agent in by_agent.items():
+        for begin in range(0, len(of_agent), _BATCH):
+            some = of_agent[begin : begin + _BATCH]
+            rows = client.rows(_LANDED, {"param_agent": agent_id, "param_letters": some})
             there |= {(agent_id, int(row["seq"])) for row in rows}
     return there

@@ -96,11 +96,10 @@ class ShardMap(BaseModel):
 
 
 class Part(NamedTuple):
-    """The messages of a batch that go to one shard, and the number of their rows."""
+    """The messages of a batch that go to one shard."""
 
     shard: str
     batch: Batch
-    rows: int
 
 
 class Split:
@@ -114,15 +113,12 @@ class Split:
         self._first = shards.first
         self._shard = lru_cache(100_000)(shards.shard)
 
-    def __call__(self, batch: Batch, rows: Sequence[int]) -> list[Part]:
-        """Return the parts of a batch, all with the range of the batch; `rows` are the rows of each of its messages."""
+    def __call__(self, batch: Batch) -> list[Part]:
+        """Return the parts of a batch, all with the range of the batch."""
         messages: dict[str, list[Message]] = {}
-        counts: dict[str, int] = {}
-        for message, count in zip(batch.messages, rows, strict=True):
-            shard = self._of(message)
-            messages.setdefault(shard, []).append(message)
-            counts[shard] = counts.get(shard, 0) + count
-        return [Part(name, batch.of(found), counts[name]) for name, found in sorted(messages.items())]
+        for message in batch.messages:
+            messages.setdefault(self._of(message), []).append(message)
+        return [Part(name, batch.of(found)) for name, found in sorted(messages.items())]
 
     def _of(self, message: Message) -> str:
         try:

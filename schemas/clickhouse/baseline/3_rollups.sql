@@ -8,12 +8,13 @@ CREATE TABLE IF NOT EXISTS counterflow.ledger {on_cluster}
   dataset LowCardinality(String) COMMENT 'Dataset of the rows; deadletter where a record was refused on the way.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day on which the agent read the rows, UTC.',
   rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted, including duplicates.' CODEC(T64, ZSTD(1)),
-  seqs AggregateFunction(groupBitmap, UInt64) COMMENT 'Their sequence numbers, as a set.' CODEC(ZSTD(1))
+  seqs AggregateFunction(groupBitmap, UInt64) COMMENT 'Their sequence numbers, as a set.' CODEC(ZSTD(1)),
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (agent_id, dataset, day)
-TTL day + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
 
@@ -24,12 +25,13 @@ CREATE TABLE IF NOT EXISTS counterflow.system_day {on_cluster}
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day of the intervals, UTC.',
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
-  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
+  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (day, system)
-TTL day + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Systems by day, from system_dataset.';
 
@@ -58,12 +60,13 @@ COMMENT 'One-hour rollup of every metric.';
 CREATE TABLE IF NOT EXISTS counterflow.metric_day {on_cluster}
 (
   day Date COMMENT 'Day of the intervals, UTC.',
-  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1))
+  metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
+  landed_at DateTime('UTC') DEFAULT now() COMMENT 'When the last of its values was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
-ENGINE = {engine_prefix}ReplacingMergeTree
+ENGINE = {engine_prefix}ReplacingMergeTree(landed_at)
 PARTITION BY toYYYYMM(day)
 ORDER BY (day, metric)
-TTL day + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Metrics by day, to choose from.';
 
@@ -79,12 +82,13 @@ CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day of the intervals, UTC.',
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
-  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.'
+  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the manifests was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (run, system, day)
-TTL day + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Labelled runs by system and day, from the manifests.';
 
@@ -137,12 +141,13 @@ CREATE TABLE IF NOT EXISTS counterflow.processor_load_1h {on_cluster}
   ts DateTime('UTC') COMMENT 'End of the hour, UTC; an interval counts in the hour it ends in.' CODEC(Delta, ZSTD(1)),
   seconds SimpleAggregateFunction(sum, Float64) COMMENT 'Length of its intervals, summed.' CODEC(ZSTD(1)),
   busy_pct_s SimpleAggregateFunction(sum, Float64) COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
-  busy_pct_max SimpleAggregateFunction(max, Float64) COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1))
+  busy_pct_max SimpleAggregateFunction(max, Float64) COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1)),
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(ts)
 ORDER BY (system, engine_type, ts)
-TTL ts + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Processors of a system by hour: processor_load over long ranges.';
 
@@ -175,12 +180,13 @@ CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
-  by_manifest SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.'
+  by_manifest SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.',
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (dataset, source, system, day)
-TTL day + INTERVAL 430 DAY
+TTL landed_at + INTERVAL 430 DAY
 SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
 COMMENT 'Systems by day, with the counters that they have.';
 

@@ -19,7 +19,8 @@ FROM
     groupBitmapMergeStateIf(seqs, dataset != 'deadletter') AS of_tables,
     groupBitmapMergeState(seqs) AS arrived
   FROM counterflow.ledger
-  WHERE agent_id != 'unknown' -- dead letters in which no agent and no seq could be read
+  -- without dead letters in which no agent and no seq could be read, and without what `look` read, numbered by file
+  WHERE agent_id NOT IN ('unknown', 'no agent')
   GROUP BY agent_id
 )
 COMMENT 'Records lost and duplicated between an agent and the tables, by sequence number; records in flight count as lost until they have landed.';
@@ -282,7 +283,8 @@ SELECT
     c.cpu_ms / 1000 / nullIf(c.interval_s, 0),
     c.physical_consumed_cores,
     (c.user_pct + c.sys_pct) / 100 * c.logical_engines
-  ) AS processors
+  ) AS processors,
+  c.entitled_cores AS entitled_cores
 FROM counterflow.system_cpu AS c FINAL
 WHERE c.engine = 'all'
 COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or present (Linux), and the processors kept busy.';
@@ -293,7 +295,8 @@ ALTER TABLE counterflow.processor_load {on_cluster}
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
   COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or present (Linux); above 100 where uncapped. [%; percent; null: not reported]',
-  COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]';
+  COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
+  COMMENT COLUMN `entitled_cores` 'Entitled capacity of the partition. [cores; gauge; null: not a shared partition]';
 
 -- One branch per grouping: a predicate on the grouping leaves one of them to read, whereas ARRAY JOIN made seven rows of
 -- each before the predicate was evaluated.

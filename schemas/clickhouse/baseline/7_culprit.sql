@@ -16,18 +16,18 @@ FROM
   (
     SELECT
       place, name, is_name, amount_before, amount_during,
-      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS before_s,
-      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place) AS during_s
+      sumIf(seconds, NOT is_name AND at <= {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place, recorder) AS before_s,
+      sumIf(seconds, NOT is_name AND at > {begin:DateTime64(3, 'UTC')}) OVER (PARTITION BY place, recorder) AS during_s
     FROM
     (
-      -- both in one pass: what each name used, and how long each interval took
+      -- both in one pass: what each name used, and how long each interval of its recorder took
       SELECT
-        place, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
+        place, recorder, name, at, grouping(at) = 1 AS is_name, max(interval_s) AS seconds,
         sumIf(amount, ts <= {begin:DateTime64(3, 'UTC')}) AS amount_before,
         sumIf(amount, ts > {begin:DateTime64(3, 'UTC')}) AS amount_during
       FROM
       (
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT
   transform(toString(grouping), ['generic_job', 'user', 'subsystem'], ['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem'], '') AS measure,
   ts, interval_s, name, cpu_ms / 1000 AS amount
@@ -36,14 +36,14 @@ WHERE grouping IN ('generic_job', 'user', 'subsystem') AND system = {system:Stri
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'cpu_by_program') AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'cpu_by_program') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint FINAL
 -- of IBM i these are the jobs above
 WHERE system NOT IN (SELECT system FROM counterflow.job_cpu WHERE system = {system:String}) AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT m.1 AS measure, ts, interval_s, name, m.2 AS amount
 FROM counterflow.io_mix FINAL
 ARRAY JOIN [('logical_io_by_job', logical_io), ('read_for_update_by_job', read_for_update)] AS m
@@ -51,7 +51,7 @@ WHERE grouping = 'generic_job' AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits') AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT ts, interval_s, w.1 AS name, w.2 AS amount
 FROM counterflow.wait_signature FINAL
 ARRAY JOIN [
@@ -62,13 +62,15 @@ WHERE task != '*' AND job_name IS NOT NULL AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits_by_job') AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits_by_job') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT ts, interval_s, name, held_up_s AS amount FROM counterflow.wait_by(grouping = 'generic_job')
 WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'links') AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
-  FROM (SELECT ts, interval_s, concat(toString(system), ' / ', link) AS name, own_out_bytes_s * interval_s / 1e6 AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'links') AS place, recorder AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  FROM (SELECT
+  ts, interval_s, concat(toString(system), ' ', toString(link_type)) AS recorder,
+  concat(toString(system), ' / ', link) AS name, own_out_bytes_s * interval_s / 1e6 AS amount
 FROM counterflow.link_load FINAL
 WHERE ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
   AND link_type NOT IN ('nrg', 'physical_port') AND NOT (link_type = 'rdma_link' AND physical_port IS NOT NULL)
@@ -83,7 +85,7 @@ WHERE ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
   )))
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT m.1 AS measure, ts, interval_s, disk AS name, m.2 AS amount
 FROM counterflow.disk_load FINAL
 ARRAY JOIN [
@@ -93,12 +95,12 @@ WHERE leaf AND disk != '*' AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'log') AS place, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'log') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
   FROM (SELECT ts, interval_s, subsystem AS name, rate_mb_s * interval_s AS amount FROM counterflow.log_load FINAL
 WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
   WHERE amount IS NOT NULL
       )
-      GROUP BY GROUPING SETS ((place, name), (place, ts AS at))
+      GROUP BY GROUPING SETS ((place, recorder, name), (place, recorder, ts AS at))
     )
   )
   WHERE is_name AND before_s > 0 AND during_s > 0
