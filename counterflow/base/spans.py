@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from counterflow.base.clickhouse import ClickHouseError
 
-_TOO_MUCH = frozenset({159, 241})
-"""Exception codes: the query exceeded its time or memory limit."""
+_TOO_MUCH = frozenset({159, 241, 396})
+"""Exception codes: the query exceeded its limit of time, of memory, or of rows in its answer."""
 _LONGEST = timedelta(days=1)
 _SHORTEST = timedelta(minutes=1)
 

@@ -32,6 +32,13 @@ class Verdict(NamedTuple):
     evidence: Mapping[str, float]
 
 
+class Figures(NamedTuple):
+    """The published part of another row: its labels, which may change while its key does not, and its figures."""
+
+    labels: tuple[str, ...]
+    values: tuple[float | None, ...]
+
+
 class ResultMetrics(Collector):
     """Metrics of the records read so far; safe to collect while another thread reads.
 
@@ -47,7 +54,7 @@ class ResultMetrics(Collector):
         self._lock = threading.Lock()
         self._verdicts: Newest[Verdict] = Newest(stale_s, most)
         self._intervals: Newest[None] = Newest(stale_s, most)
-        self._figures: dict[str, Newest[tuple[float | None, ...]]] = {name: Newest(stale_s, most) for name in watched()}
+        self._figures: dict[str, Newest[Figures]] = {name: Newest(stale_s, most) for name in watched()}
         self._unreadable: Counter[str] = Counter()
 
     def observe(self, dataset: str, record: bytes | None) -> None:
@@ -72,9 +79,12 @@ class ResultMetrics(Collector):
             if dataset == VERDICT:
                 self._verdicts.keep(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
             elif counts(row, of := watched()[dataset]):
-                entity = tuple(_text(row.get(label, "")) for label in of.labels)
+                entity, labels = (
+                    tuple([_text(row.get(column, "")) for column in columns if column != "ts"])
+                    for columns in (datasets()[dataset].key, of.labels)
+                )
                 values = tuple([value(row, figure) for figure in of.figures.values()])
-                self._figures[dataset].keep(entity, ts_s, n, values)
+                self._figures[dataset].keep(entity, ts_s, n, Figures(labels, values))
             if datasets()[dataset].role == "result":
                 self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
 
@@ -115,10 +125,10 @@ class ResultMetrics(Collector):
         yield ts
         for dataset, of in watched().items():
             families = [_gauge(name, figure.text, *of.labels) for name, figure in of.figures.items()]
-            for entity, found in self._figures[dataset].items():
-                for family, number in zip(families, found.value, strict=True):
+            for _, found in self._figures[dataset].items():
+                for family, number in zip(families, found.value.values, strict=True):
                     if number is not None:
-                        family.add_metric(entity, number, found.ts_s)
+                        family.add_metric(found.value.labels, number, found.ts_s)
             yield from families
 
     def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:

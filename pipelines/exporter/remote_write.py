@@ -40,11 +40,11 @@ class Series(NamedTuple):
 
 
 def series(families: Iterable[Metric]) -> Iterator[Series]:
-    """Yield the samples that have a time."""
+    """Yield the samples that have a time; a label without a value is none (Prometheus remote write 1.0, "Labels")."""
     for family in families:
         for sample in family.samples:
             if sample.timestamp is not None:
-                labels = (("__name__", sample.name), *sample.labels.items())
+                labels = (("__name__", sample.name), *((name, text) for name, text in sample.labels.items() if text))
                 yield Series(tuple(sorted(labels)), sample.value, round(float(sample.timestamp) * 1000))
 
 

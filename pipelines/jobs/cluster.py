@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.jobs.definition import Job, chosen
+from counterflow.pipelines.jobs.definition import Job, chosen, stages
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.plan import Plan, Plans
@@ -277,13 +278,14 @@ def rerun(
 ) -> dict[str, int]:
     """Recompute results, and wait; return how many were written, by dataset.
 
-    Their input is what landed in `tables`, else everything that the topics hold.
+    Their input is what landed in `tables`, else everything that the topics hold. A job that reads what another of them
+    writes follows it, and reads what that one has written.
 
     The running jobs continue: both write under the same keys, and the greater `n` wins. A job that judges is left out:
     it receives the results that change.
     Raises `CounterflowError` when a recomputation fails, or when no chosen job has one.
     """
-    from counterflow.pipelines.jobs.written import ends, keys_since  # Kafka's client: only this needs it
+    from counterflow.pipelines.jobs.written import ends, from_offsets, keys_since  # Kafka's client: only this needs it
 
     if driver is None:
         with cluster.driver() as driver:
@@ -298,13 +300,13 @@ def rerun(
     with cluster.connect() as flink:
         flink.running()  # fails early where Flink does not answer
         before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
-        inputs = tables.publish(_read(cluster, again), period) if tables else {}
+        landed = tables.publish(_read(cluster, again), period) if tables else {}
+        inputs = {**landed, **{dataset: from_offsets(before[topic]) for dataset, topic in written.items()}}
         try:
-            requests = [_request(cluster, job, period=period, inputs=inputs) for job in again]
-            for name, job_id in _submitted(cluster, flink, driver, requests):
-                if (state := flink.wait(job_id)) != "FINISHED":
-                    where = f"{cluster.flink_url}/#/job/{job_id}"
-                    raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=where)
+            with TemporaryDirectory(prefix="counterflow-plans-") as folder:
+                for stage in stages(again):
+                    requests = [_request(cluster, job, period=period, inputs=inputs) for job in stage]
+                    run_in_turn(flink, cluster.plans(Path(folder)).of(driver, requests), cluster.flink_url)
         except BaseException:
             flink.cancel(_ids(flink, {job.name for job in again}))
             raise
@@ -314,19 +316,28 @@ def rerun(
     }
 
 
-def _submitted(
-    cluster: Cluster, flink: Flink, driver: Driver, requests: Iterable[Mapping[str, Any]]
-) -> list[tuple[str, str]]:
-    """Submit reruns, and return the name and id of each; raises `CounterflowError` where Flink rejects one."""
-    found = []
-    with TemporaryDirectory(prefix="counterflow-plans-") as folder:
-        for name, plan in cluster.plans(Path(folder)).of(driver, requests):
-            job_id = token_hex(16)
-            error = plan if isinstance(plan, str) else flink.submit(plan.graph(job_id, None), plan.files)
-            if error := error or flink.initialized(job_id):
-                raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
-            found.append((name, job_id))
-    return found
+def run_in_turn(flink: Flink, plans: Iterable[tuple[str, Plan | str]], url: str) -> None:
+    """Run jobs to their end, as many at a time as slots are free: Flink fails a job for which none is.
+
+    Raises `CounterflowError` where Flink rejects a job, or one does not finish; `url` is for its hint.
+    """
+    room = max(1, flink.free_slots())
+    running: deque[tuple[str, str]] = deque()
+    for name, plan in plans:
+        if len(running) == room:
+            _finish(flink, *running.popleft(), url)
+        job_id = token_hex(16)
+        error = plan if isinstance(plan, str) else flink.submit(plan.graph(job_id, None), plan.files)
+        if error := error or flink.initialized(job_id):
+            raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
+        running.append((name, job_id))
+    for name, job_id in running:
+        _finish(flink, name, job_id, url)
+
+
+def _finish(flink: Flink, name: str, job_id: str, url: str) -> None:
+    if (state := flink.wait(job_id)) != "FINISHED":
+        raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=f"{url}/#/job/{job_id}")
 
 
 def _within(period: Period, key: Mapping[str, Any]) -> bool:
@@ -335,8 +346,12 @@ def _within(period: Period, key: Mapping[str, Any]) -> bool:
 
 
 def _read(cluster: Cluster, jobs: Sequence[Job]) -> list[tuple[Dataset, set[str]]]:
-    """Return the datasets whose rows of a period jobs read, each with the columns that any of them reads."""
-    readers = {name: [job for job in jobs if name in job.reads] for name in cluster.datasets.keys() - HOLD_ON}
+    """Return the datasets whose landed rows jobs read, each with the columns that any of them reads.
+
+    Those are neither configuration nor what one of the jobs writes.
+    """
+    others = cluster.datasets.keys() - HOLD_ON - {dataset for job in jobs for dataset in job.writes}
+    readers = {name: [job for job in jobs if name in job.reads] for name in others}
     return [
         (cluster.datasets[name], set().union(*(columns_of(job, cluster.datasets[name]) for job in reading)))
         for name, reading in sorted(readers.items())

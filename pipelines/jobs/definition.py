@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -80,6 +81,12 @@ class Job(BaseModel):
         return found.pop() if len(found) == 1 else ""
 
     @property
+    def judged(self) -> str:
+        """The predicate of the rows of the rule's dataset that the job judges; Flink's SQL and ClickHouse's alike."""
+        view = next(statement for statement in self.statements if "VIEW intervals AS" in statement)
+        return view.rpartition("WHERE ")[2]
+
+    @property
     def writes(self) -> set[str]:
         """The datasets that the statements insert into."""
         return set(re.findall(r"\bINSERT\s+INTO\s+`?(\w+)", " ".join(self.statements)))
@@ -94,6 +101,18 @@ def all_jobs() -> dict[str, Job]:
 def _job(path: Path) -> Job:
     name = path.parent.name
     return Job(name=name, query=path.read_text(encoding="utf-8"), rule=name if name in rules() else None)
+
+
+def stages(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Yield jobs in groups, each group after those whose results it reads; no job reads the verdicts of rules."""
+    by_name = {job.name: job for job in jobs}
+    writer = {dataset: name for name, job in by_name.items() for dataset in job.writes if not job.rule}
+    needs = {name: {writer[read] for read in job.reads & writer.keys()} - {name} for name, job in by_name.items()}
+    waiting = TopologicalSorter(needs)
+    waiting.prepare()
+    while ready := waiting.get_ready():
+        yield [by_name[name] for name in ready]
+        waiting.done(*ready)
 
 
 def chosen(names: Iterable[str] = ()) -> list[Job]:

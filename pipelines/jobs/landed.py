@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -21,7 +21,8 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.base.kafka_trouble import FENCED
 from counterflow.base.spans import by_span, literal
-from counterflow.pipelines.jobs.render import Period
+from counterflow.pipelines.jobs.render import BESIDE, GRID, LONGEST, OF_ALL_SYSTEMS, Period
+from counterflow.pipelines.jobs.written import listed
 from counterflow.schemas.definition import RERUNS, Dataset
 
 TRANSACTIONAL_ID = "counterflow.reruns"
@@ -46,17 +47,22 @@ class Tables(NamedTuple):
     kafka: Kafka
 
     def publish(self, wanted: Iterable[tuple[Dataset, Collection[str]]], period: Period) -> dict[str, Options]:
-        """Publish these columns of the rows of a period; return, by dataset, the options with which Flink reads them.
+        """Publish these columns of the rows that the results of a period need, among them those beside its intervals.
+
+        Returns, by dataset, the options with which Flink reads them.
 
         Raises
         ------
         CounterflowError : the broker does not answer, or another rerun has begun meanwhile.
         ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
         """
+        wanted = list(wanted)
         try:
             topic = _Topic(self.kafka)
+            begun = _begun(self.client, [dataset for dataset, _ in wanted], period)
             return {
-                dataset.dataset: _published(self.client, topic, dataset, columns, period) for dataset, columns in wanted
+                dataset.dataset: _published(self.client, topic, dataset, columns, period, begun)
+                for dataset, columns in wanted
             }
         except KafkaException as error:
             if error.args[0].code() in FENCED:
@@ -124,32 +130,29 @@ class _Written:
         return {
             "topic": RERUNS,
             "scan.startup.mode": "specific-offsets",
-            "scan.startup.specific-offsets": _offsets({place: self.begins.get(place, 0) for place in places}),
+            "scan.startup.specific-offsets": listed({place: self.begins.get(place, 0) for place in places}),
             "scan.bounded.mode": "specific-offsets",
-            "scan.bounded.specific-offsets": _offsets({place: self.ends.get(place, 0) for place in places}),
+            "scan.bounded.specific-offsets": listed({place: self.ends.get(place, 0) for place in places}),
         }
 
 
-def _offsets(by_partition: Mapping[int, int]) -> str:
-    return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in by_partition.items())
-
-
 def _published(
-    client: ClickHouse, topic: _Topic, dataset: Dataset, columns: Collection[str], period: Period
+    client: ClickHouse, topic: _Topic, dataset: Dataset, columns: Collection[str], period: Period, begun: datetime
 ) -> Options:
     written, turns = _Written(), count()
     statement = select(dataset, columns)
-    of_system = {"param_systems": [period.system] if period.system is not None else []}
+    needed = _parameters(period) | {"param_begun": literal(begun)}
+    if dataset.dataset in OF_ALL_SYSTEMS:
+        needed["param_systems"] = []
 
     def publish(begin: datetime, end: datetime) -> None:
-        within = {**_SETTINGS, **of_system, "param_from": literal(begin), "param_to": literal(end)}
-        with topic.transaction(), client.stream(statement, within) as (_, pieces):
+        span = {**_SETTINGS, **needed, "param_since": literal(begin), "param_until": literal(end)}
+        with topic.transaction(), client.stream(statement, span) as (_, pieces):
             for frame in lines(pieces):
                 partition = next(turns) % topic.partitions
                 _produce(topic.producer, frame, partition, written)
 
-    begin, end = _recorded(client, dataset, period, of_system)
-    for _ in by_span(begin, end, publish):
+    for _ in by_span(*_recorded(client, dataset, needed, period), publish):
         pass
     return written.options(topic.partitions)
 
@@ -165,30 +168,63 @@ def _produce(producer: Producer, frame: bytes, partition: int, written: _Written
             return
 
 
-def _recorded(client: ClickHouse, dataset: Dataset, period: Period, of_system: Settings) -> tuple[datetime, datetime]:
-    """Return the part of the period that has rows."""
-    within = {**of_system, "param_from": literal(period.begin), "param_to": literal(period.end)}
+def _recorded(client: ClickHouse, dataset: Dataset, needed: Settings, period: Period) -> tuple[datetime, datetime]:
+    """Return the time that has needed rows."""
     [found] = client.rows(
         f"SELECT count() AS rows, toUnixTimestamp64Milli(min(ts)) AS first, toUnixTimestamp64Milli(max(ts)) AS last "
-        f"FROM counterflow.{dataset.dataset} WHERE {_WITHIN}",
-        within,
+        f"FROM counterflow.{dataset.dataset} WHERE {_needed(dataset)}",
+        needed,
     )
     if not found["rows"]:
         return period.end, period.end
     first, last = (datetime.fromtimestamp(found[name] / 1000, UTC) for name in ("first", "last"))
-    return first, min(period.end, last + timedelta(milliseconds=1))
+    return first, last + timedelta(milliseconds=1)
 
 
-_WITHIN = (
-    "ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')} "
-    "AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))"
-)
+def _begun(client: ClickHouse, datasets: Iterable[Dataset], period: Period) -> datetime:
+    """Return when the first interval of a period began."""
+    begins = [
+        f"SELECT minOrNull({_begin_ms(dataset)}) AS begin_ms FROM counterflow.{dataset.dataset} WHERE {_WITHIN}"
+        for dataset in datasets
+    ]
+    found = client.rows(" UNION ALL ".join(begins), _parameters(period)) if begins else []
+    known = [datetime.fromtimestamp(row["begin_ms"] / 1000, UTC) for row in found if row["begin_ms"] is not None]
+    return min(known, default=period.begin)
+
+
+def _parameters(period: Period) -> dict[str, Any]:
+    systems = [] if period.system is None else [period.system]
+    return {"param_from": literal(period.begin), "param_to": literal(period.end), "param_systems": systems}
+
+
+def _begin_ms(dataset: Dataset) -> str:
+    """Return the begin of a row's interval, the last of `LONGEST`."""
+    ts_ms, length_ms = "toUnixTimestamp64Milli(ts)", "1000 * ifNull(interval_s, 0)"
+    if "prev_ts" in dataset.all_columns:
+        length_ms = f"greatest({length_ms}, toFloat64({ts_ms} - toUnixTimestamp64Milli(ifNull(prev_ts, ts))))"
+    return f"{ts_ms} - least({length_ms}, {LONGEST.total_seconds() * 1000})"
+
+
+def _needed(dataset: Dataset) -> str:
+    """Return the predicate of the rows that a rerun reads: of its period, and those beside intervals of its period."""
+    holds = BESIDE.get(dataset.dataset)
+    if holds is None:
+        return _WITHIN
+    before, after = (f"INTERVAL {one // timedelta(seconds=1)} SECOND" for one in (holds + GRID, LONGEST))
+    meets = f"{_begin_ms(dataset)} < toUnixTimestamp64Milli({_TO} + INTERVAL {GRID // timedelta(seconds=1)} SECOND)"
+    return f"ts >= {{begun:DateTime64(3, 'UTC')}} - {before} AND ts < {_TO} + {after} AND {meets} AND {_OF}"
+
+
+_TO = "{to:DateTime64(3, 'UTC')}"
+_OF = "(empty({systems:Array(String)}) OR has({systems:Array(String)}, system))"
+_WITHIN = f"ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {_TO} AND {_OF}"
+_SPAN = "ts >= {since:DateTime64(3, 'UTC')} AND ts < {until:DateTime64(3, 'UTC')}"
 
 
 def select(dataset: Dataset, columns: Collection[str]) -> str:
     """Return the SELECT of these columns of a dataset: a counter's as frames (`schemas.frame`), a result's as rows."""
     names = [f"`{name}`" for name in dataset.all_columns if name in columns]
-    rows = f"counterflow.{dataset.dataset} FINAL WHERE {_WITHIN}"
+    rows = f"counterflow.{dataset.dataset} FINAL WHERE {_SPAN} AND {_needed(dataset)}"
     if dataset.role == "result":
         return f"SELECT {', '.join(names)} FROM {rows}"
     own = [name for name in names if name.strip("`") in dataset.columns]

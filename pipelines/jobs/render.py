@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +64,16 @@ _PRODUCER = {
 
 
 HOLD_ON = frozenset({"config"})
-"""Datasets whose rows remain valid after their `ts`: a rerun needs those from before its period, too."""
+"""Datasets of which a rerun needs all rows: they remain valid after their `ts`, and some (`wiring`) also before it."""
+BESIDE = {"db_log": timedelta(hours=1), "job": timedelta(), "link": timedelta(minutes=5), "system_cpu": timedelta()}
+"""Datasets whose rows are set beside the intervals that they meet, and for how long a row counts after its `ts`.
+
+A rerun needs those that meet an interval of its period from outside.
+"""
+LONGEST, GRID = timedelta(days=1), timedelta(minutes=1)
+"""An interval meets rows for the last of these days at most, and in whole minutes at most (decisions 8 and 9)."""
+OF_ALL_SYSTEMS = frozenset({"link"})
+"""Datasets of which a rerun of one system needs the rows of all: neighbours share a physical port."""
 
 
 class Period(NamedTuple):
@@ -160,7 +169,7 @@ def _statements(
                 options={**connect, **_CONSUMER, **({} if period else _IDLE), **inputs.get(dataset.dataset, {})},
             )
         )
-        within = _within(period, holds_on=dataset.dataset in HOLD_ON) if period else ""
+        within = _needed(dataset.dataset, period) if period else ""
         table = f"topics.`{dataset.dataset}`"
         for name, distinct in ((dataset.dataset, False), (f"distinct_{dataset.dataset}", True)):
             if name in job.selects:
@@ -172,6 +181,8 @@ def _statements(
     sinks = [sink_table(dataset, bootstrap_servers=bootstrap, options=options) for dataset in results(job, datasets)]
     inserts = [statement for statement in job.statements if statement.upper().startswith("INSERT")]
     views = [view for statement in job.statements if statement not in inserts for view in _with_slots(statement, job)]
+    if period:
+        inserts = [_of_period(insert, period) for insert in inserts]
     return {"statements": [*sources, *sinks, *views], "inserts": inserts}
 
 
@@ -182,11 +193,33 @@ def _with_slots(statement: str, job: Job) -> Iterator[str]:
         yield from slots.views(view[1], job.selects)
 
 
-def _within(period: Period, *, holds_on: bool) -> str:
-    """Return the predicate of a rerun; rows that remain valid after their `ts` (`holds_on`) also count from before."""
+def _of_period(insert: str, period: Period) -> str:
+    """Return an INSERT without the results that a rerun's input reaches beyond its period or system."""
+    found = re.fullmatch(r"(INSERT INTO \w+) \(([^)]*)\)\s+(SELECT.*)", insert, re.DOTALL)
+    if found is None:
+        raise ValueError(f"expected INSERT INTO, columns and SELECT, found: {insert}")
+    into, columns, select = found.groups()
+    where = f"{_within(period)}{_of(period.system)}"
+    return f"{into} ({columns})\nSELECT * FROM (\n{select}\n) AS recomputed ({columns})\nWHERE {where}"
+
+
+def _needed(dataset: str, period: Period) -> str:
+    """Return the predicate of the rows of a dataset that the results of a period may need."""
+    of = "" if dataset in OF_ALL_SYSTEMS else _of(period.system)
+    if dataset in HOLD_ON:
+        return of.removeprefix(" AND ")
+    if dataset not in BESIDE:
+        return f"{_within(period)}{of}"
+    return f"{_within(period, before=LONGEST + GRID + BESIDE[dataset], after=LONGEST)}{of}"
+
+
+def _within(period: Period, *, before: timedelta = timedelta(), after: timedelta = timedelta()) -> str:
     begin, end = (round(moment.timestamp() * 1000) for moment in (period.begin, period.end))
+    begin, end = begin - before // timedelta(milliseconds=1), end + after // timedelta(milliseconds=1)
     # Numbers: Flink's planner cannot weigh a predicate with a literal of this type, and rejects a union of such rows.
     ts_ms = "EXTRACT(EPOCH FROM ts) * 1000 + EXTRACT(MILLISECOND FROM ts)"
-    since = "" if holds_on else f"{ts_ms} >= {begin} AND "
-    system = "" if period.system is None else " AND `system` = '" + period.system.replace("'", "''") + "'"
-    return f"{since}{ts_ms} < {end}{system}"
+    return f"{ts_ms} >= {begin} AND {ts_ms} < {end}"
+
+
+def _of(system: str | None) -> str:
+    return "" if system is None else " AND `system` = '" + system.replace("'", "''") + "'"

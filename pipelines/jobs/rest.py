@@ -65,6 +65,10 @@ class Flink:
         for job_id in job_ids:
             self.wait(job_id, until)
 
+    def free_slots(self) -> int:
+        """Return how many slots of the TaskManagers no job has."""
+        return int(self._get("/overview")["slots-available"])
+
     def wait(self, job_id: str, until: float = math.inf) -> str:
         """Wait for a job's end, or until that time of the monotonic clock; return its last state."""
         while (state := str(self._get(f"/jobs/{job_id}")["state"])) not in _ENDED and time.monotonic() < until:

@@ -29,6 +29,16 @@ def ends(kafka: Kafka, topic: str) -> dict[int, int]:
         consumer.close()
 
 
+def from_offsets(offsets: Mapping[int, int]) -> dict[str, str]:
+    """Return the options with which Flink reads what was written to a topic since these offsets."""
+    return {"scan.startup.mode": "specific-offsets", "scan.startup.specific-offsets": listed(offsets)}
+
+
+def listed(offsets: Mapping[int, int]) -> str:
+    """Return the offsets of partitions as Flink's connector takes them."""
+    return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in offsets.items())
+
+
 def keys_since(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """Yield each distinct key written since these offsets, up to now."""
     consumer = _consumer(kafka, Trouble(kafka))

@@ -59,7 +59,6 @@ class Rule(Generic[P, I, S]):
     dataset : the one whose rows hold the intervals to judge.
     entity : columns that identify the judged entity; each entity has its own state.
     kind : column that distinguishes entities of the same name, where a row has it; None where names are unique.
-    kinds : values of `kind` that are judged; empty for all.
     alarms : states in which the limit was hit.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
     columns : columns with the fields of an interval, in order, and the reader of each; other columns are ignored.
@@ -77,7 +76,6 @@ class Rule(Generic[P, I, S]):
     dataset: str
     entity: tuple[str, ...]
     kind: str | None
-    kinds: tuple[str, ...]
     alarms: tuple[str, ...]
     parameters: type[P]
     columns: Mapping[str, Column]

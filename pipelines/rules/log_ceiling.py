@@ -473,7 +473,6 @@ RULE = Rule(
     dataset="log_load",
     entity=("system", "subsystem"),
     kind=None,
-    kinds=(),
     alarms=(CRITICAL,),
     parameters=Parameters,
     columns=COLUMNS,

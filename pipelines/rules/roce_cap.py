@@ -483,7 +483,6 @@ RULE = Rule(
     dataset="link_load",
     entity=("system", "link"),
     kind="link_type",
-    kinds=("nrg", "rdma_link"),
     alarms=(CAPPED,),
     parameters=Parameters,
     columns=COLUMNS,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 
 SITE = "site"
 KEPT = 20
-"""Newest values of one setting that are kept."""
+"""Statements of one setting that are kept: of more, first the oldest repetition is forgotten, then the oldest value."""
 
 _LOGICAL = re.compile(r"-S\d+$")
 
@@ -76,12 +76,15 @@ class Settings:
     def learn(self, section: str, item: str, name: str, ts_ms: int, value: str) -> Self:
         """Return the settings with one more; the same object where it adds nothing new."""
         key = (section, item, name)
-        known = list(self.values.get(key, ()))
-        if any(ts == ts_ms and old == value for ts, old in known):
+        known = self.values.get(key, ())
+        if (ts_ms, value) in known:
             return self
-        known = [(ts, old) for ts, old in known if ts != ts_ms]
-        insort(known, (ts_ms, value))
-        return type(self)({**self.values, key: tuple(known[-KEPT:])}, self.learned + 1)
+        kept = [(ts, old) for ts, old in known if ts != ts_ms]
+        insort(kept, (ts_ms, value))
+        if len(kept) > KEPT:
+            repetitions = (place for place in range(1, len(kept)) if kept[place][1] == kept[place - 1][1])
+            del kept[next(repetitions, 0)]
+        return self if tuple(kept) == known else type(self)({**self.values, key: tuple(kept)}, self.learned + 1)
 
     def at(self, section: str, item: str, name: str, ts_ms: int) -> str | None:
         """Return the value at a time, None where it is unknown or empty.

@@ -25,7 +25,9 @@ WITH
     SELECT
       system, workload, ts, count() AS work_rows, max(at) AS done_at, max(if(whole, run_id, NULL)) AS run,
       min(if(whole, run_id, NULL)) != run AS several, max(if(whole, unit, NULL)) AS called, max(if(whole, seconds, NULL)) AS lasted,
-      if(several, NULL, max(units)) AS finished, max(if(whole AND length > 0, wanted, NULL)) AS wanted_s
+      if(several, NULL, max(units)) AS finished, max(if(whole AND length > 0, wanted, NULL)) AS wanted_s,
+      -- logs add up: what they wrote in whole minutes is divided by whole minutes, however short the interval
+      60 * max(if(whole AND length > 0, last_minute - first_minute + 1, NULL)) AS minutes_s
     FROM work
     GROUP BY system, workload, ts
   ),
@@ -147,9 +149,9 @@ WITH
       if(basis = 'captured' AND space_s >= enough AND one_source, space_ziip_on_cp / space_s, NULL) AS ziips_on_cp,
       if(core_s >= enough, core_used / core_s, NULL) AS cores,
       if(
-        one_source AND logs_known AND NOT ifNull(several, 0) AND log_s >= enough
-          AND abs(log_s - round(log_s / wanted_s) * wanted_s) <= 0.05 * wanted_s,
-        log_used / wanted_s, NULL
+        one_source AND logs_known AND NOT ifNull(several, 0) AND log_s >= 0.95 * minutes_s
+          AND abs(log_s - round(log_s / minutes_s) * minutes_s) <= 0.05 * minutes_s,
+        log_used / minutes_s, NULL
       ) AS log_bytes_s,
       if(toFloat64OrNull(value) > 0, toFloat64OrNull(value), NULL) AS of_batch
     FROM rows_of_results ASOF LEFT JOIN batches

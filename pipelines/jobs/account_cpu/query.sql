@@ -129,7 +129,8 @@ SELECT
   ts, `system`, workload, 'lpar' AS basis, 1 AS samples, 1 AS own,
   CASE WHEN whole THEN run_id END AS run_id, CASE WHEN whole THEN unit_of_work END AS unit_of_work,
   CASE WHEN whole THEN accounts END AS accounts, CASE WHEN whole THEN interval_s END AS interval_s,
-  CAST(NULL AS BIGINT) AS wanted_s, CAST(NULL AS STRING) AS kind, CAST(NULL AS STRING) AS source,
+  CAST(NULL AS BIGINT) AS wanted_s, CAST(NULL AS INT) AS minutes_s,
+  CAST(NULL AS STRING) AS kind, CAST(NULL AS STRING) AS source,
   CAST(NULL AS STRING) AS core_base, CAST(NULL AS DOUBLE) AS pct, CAST(NULL AS DOUBLE) AS engines,
   CAST(NULL AS DOUBLE) AS used, CAST(NULL AS BIGINT) AS weight, CAST(NULL AS BIGINT) AS covers_s,
   CAST(NULL AS STRING) AS version
@@ -137,7 +138,7 @@ FROM worked
 UNION ALL
 SELECT
   s.ts, s.`system`, s.workload, b.basis, 0, b.own, s.run_id, s.unit_of_work, s.accounts, s.interval_s, s.wanted_s,
-  b.kind, b.source, b.core_base, b.pct, b.engines, b.used, b.weight, CASE WHEN b.place = 1 THEN b.weight END,
+  60 * s.slots, b.kind, b.source, b.core_base, b.pct, b.engines, b.used, b.weight, CASE WHEN b.place = 1 THEN b.weight END,
   CAST(NULL AS STRING)
 FROM minutes_of_intervals AS s
 INNER JOIN minutes_of_samples AS b ON b.`system` = s.`system` AND b.slot = s.slot
@@ -145,7 +146,8 @@ UNION ALL
 -- a setting remains valid: its state does not expire with that of the intervals
 SELECT /*+ STATE_TTL('c' = '36500 d') */
   w.ts, w.`system`, w.workload, 'lpar', 0, 0, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS DOUBLE),
-  CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
+  CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), CAST(NULL AS INT),
+  CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
   CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS DOUBLE), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), c.version
 FROM (SELECT ts, `system`, workload FROM workload) AS w
 INNER JOIN batches AS c ON c.`system` = w.`system` AND c.item = w.workload AND c.ts <= w.ts;
@@ -154,6 +156,7 @@ CREATE TEMPORARY VIEW sums AS
 SELECT
   ts, `system`, workload, basis, SUM(samples) AS samples, SUM(own) AS own, MAX(version) AS version,
   MAX(run_id) AS run_id, MAX(unit_of_work) AS unit_of_work, MAX(interval_s) AS interval_s, MAX(wanted_s) AS wanted_s,
+  MAX(minutes_s) AS minutes_s,
   CASE WHEN MIN(run_id) = MAX(run_id) THEN MAX(accounts) END AS accounts, MIN(run_id) <> MAX(run_id) AS several,
   SUM(covers_s) FILTER (WHERE kind = 'gcp') AS gcp_s, SUM(covers_s) FILTER (WHERE kind = 'ziip') AS ziip_s,
   SUM(covers_s) FILTER (WHERE kind = 'core') AS core_s, SUM(covers_s) FILTER (WHERE kind = 'log') AS log_s,
@@ -169,7 +172,8 @@ SELECT
 FROM pairs
 GROUP BY `system`, workload, basis, ts;
 
--- Known where samples cover the minutes; there are several logs, each of which covers them.
+-- Known where samples cover the minutes; there are several logs, each of which covers them. Logs add up: what they wrote
+-- in whole minutes is divided by whole minutes (`minutes_s`), even where the interval is shorter.
 CREATE TEMPORARY VIEW known AS
 SELECT
   *,
@@ -177,9 +181,9 @@ SELECT
   CASE WHEN ziip_s >= 0.95 * wanted_s AND (basis = 'lpar' OR one_source) THEN ziip_used / ziip_s END AS ziips,
   CASE WHEN ziip_s >= 0.95 * wanted_s AND one_source THEN ziip_on_cp_used / ziip_s END AS ziips_on_cp,
   CASE WHEN core_s >= 0.95 * wanted_s THEN core_used / core_s END AS cores,
-  CASE WHEN one_source AND logs_known AND NOT several AND log_s >= 0.95 * wanted_s
-    AND ABS(log_s - ROUND(log_s / CAST(wanted_s AS DOUBLE)) * wanted_s) <= 0.05 * wanted_s
-    THEN log_used / wanted_s END AS log_bytes_s,
+  CASE WHEN one_source AND logs_known AND NOT several AND log_s >= 0.95 * minutes_s
+    AND ABS(log_s - ROUND(log_s / CAST(minutes_s AS DOUBLE)) * minutes_s) <= 0.05 * minutes_s
+    THEN log_used / minutes_s END AS log_bytes_s,
   CASE WHEN TRY_CAST(SUBSTRING(version, 27) AS DOUBLE) > 0 THEN TRY_CAST(SUBSTRING(version, 27) AS DOUBLE) END AS units,
   NULLIF(accounts, 0) AS divisor
 FROM sums;

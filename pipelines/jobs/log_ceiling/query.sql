@@ -4,7 +4,8 @@
 -- are its input, `judged` are its verdicts. A verdict is written again where an interval that arrives late, or is
 -- completed by its processors or its ceiling, changes it (pipelines/verdicts).
 --
--- A row without rate and length is no interval: it states path or share for other rows, or is the first of a log.
+-- A row without rate, waits and a preceding sample is no interval: it states path or share for other rows (D SMS even
+-- with a length of its own), or is the first of a log.
 
 CREATE TEMPORARY VIEW intervals AS
 SELECT
@@ -12,7 +13,7 @@ SELECT
   path, rate_mb_s, ceiling_mb_s, waits_delta, waiting_threads, active_threads, log_write_ms,
   gcp_pct, ziip_pct, zhl_sync_pct, `reset`, CAST(ceiling_since AS STRING) AS ceiling_since
 FROM log_load
-WHERE rate_mb_s IS NOT NULL OR interval_s IS NOT NULL;
+WHERE rate_mb_s IS NOT NULL OR waits_delta IS NOT NULL OR `reset` IS NOT NULL;
 
 INSERT INTO verdict (
   ts, interval_s, `system`, n, rule, entity_type, entity,
