@@ -39,7 +39,7 @@ class ClickHouseError(Exception):
 
 
 class ClickHouse:
-    """A connection pool to one server as one user.
+    """A connection pool to one server as one user; times without a zone are UTC, whatever the zone of the server.
 
     Parameters
     ----------
@@ -130,7 +130,11 @@ class ClickHouse:
 
 
 def _params(sql: str, settings: Settings | None) -> dict[str, str]:
-    return {"query": sql, **{name: wire(name, value) for name, value in (settings or {}).items()}}
+    return {
+        "query": sql,
+        "session_timezone": "UTC",
+        **{name: wire(name, value) for name, value in (settings or {}).items()},
+    }
 
 
 def _check(response: httpx.Response) -> None:

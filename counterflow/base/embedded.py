@@ -28,7 +28,9 @@ _SETTINGS = (
     # compiling an expression takes longer than it saves in a process that runs each query once
     "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0, "
     # a folder may hold any number of days; by default the engine refuses an insert of more than a hundred
-    "max_partitions_per_insert_block = 0"
+    "max_partitions_per_insert_block = 0, "
+    # times without a zone are those of the machine otherwise
+    "session_timezone = 'UTC'"
 )
 _CODE = re.compile(r"Code: (\d+)\. ")
 

@@ -37,12 +37,13 @@ def side_by_side(
     count = min(_MOST, len(os.sched_getaffinity(0)))
     fork = multiprocessing.get_context("fork")  # `work` is a closure, which cannot be pickled
     with ExitStack() as files:
-        made = {}
+        made: dict[int, BinaryIO] = {}
         for other in range(1, count):
             begin, end = os.pipe()
-            fork.Process(target=_share, args=(path, other, count, share_of, work, end), daemon=True).start()
-            os.close(end)  # so that no process forked later keeps it open
             made[other] = files.enter_context(os.fdopen(begin, "rb", _BUFFER_BYTES))
+            share = (path, other, count, share_of, work, end, tuple(made.values()))
+            fork.Process(target=_share, args=share, daemon=True).start()
+            os.close(end)  # so that no process forked later keeps it open
         given: deque[tuple[int, bytes]] = deque()
         mine = work(iter(given.popleft, None))
         for number, line in numbered(files.enter_context(path.open("rb"))):
@@ -65,7 +66,10 @@ def _share(
     share_of: Callable[[bytes], int],
     work: Callable[[Lines], Iterator[bytes]],
     end: int,
+    inherited: Iterable[BinaryIO],
 ) -> None:
+    for begin in inherited:  # else this process could write for ever after the one that reads was killed
+        begin.close()
     with (
         suppress(CounterflowError, BrokenPipeError),
         path.open("rb") as file,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,7 +16,7 @@ _ZONED = re.compile(r"(?P<time>.+?)\s+(?P<zone>[A-Za-z]\w*(?:/[\w+-]+)*)")
 
 
 class Time(click.ParamType[datetime]):
-    """A point in time, with its zone."""
+    """A point in time, in UTC."""
 
     name = "time"
 
@@ -39,20 +39,16 @@ class LocalTime(click.ParamType[datetime]):
         """Return the time, without a zone where none is given, or fail with the accepted forms."""
         if isinstance(value, datetime):
             return value
-        zoned = _ZONED.fullmatch(str(value).strip())
         try:
-            stated = datetime.fromisoformat(zoned["time"] if zoned else str(value).strip())
-            return stated.replace(tzinfo=ZoneInfo(zoned["zone"])) if zoned else stated
-        except (ValueError, ZoneInfoNotFoundError, OSError):
-            self.fail(
-                f"`{value}` is no time; try `2026-03-02 08:00`, followed by a zone where it is not that of --zone",
-                param,
-                ctx,
-            )
+            return _iso(*_zoned(str(value)))
+        except ValueError as error:
+            reason = f": {error}" * bool(str(error))
+            hint = "try `2026-03-02 08:00`, followed by a zone where it is not that of --zone"
+            self.fail(f"`{value}` is no time{reason}; {hint}", param, ctx)
 
 
 def moment(text: str, now: datetime) -> datetime:
-    """Return the time that `text` names: ISO 8601, or relative to `now`; UTC without a zone.
+    """Return the time that `text` names, in UTC: ISO 8601, or relative to `now`; UTC without a zone.
 
     `today` and `yesterday` are the midnights at which these days begin in the zone; `-2h` is two hours ago.
 
@@ -60,31 +56,47 @@ def moment(text: str, now: datetime) -> datetime:
     ------
     ValueError : it is none of these.
     """
-    text = text.strip()
-    found = _ZONED.fullmatch(text)
-    zone: tzinfo = UTC
-    if found:
-        text = found["time"]
-        try:
-            zone = ZoneInfo(found["zone"])
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError(f"{found['zone']} is not an IANA time zone") from None
+    try:
+        return _moment(*_zoned(text), now).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("it is before year 1, or after 9999") from None
+
+
+def _moment(text: str, zone: ZoneInfo | None, now: datetime) -> datetime:
     if text == "now":
         return now
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     if text in ("today", "yesterday"):
-        midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = now.astimezone(zone or UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         return midnight - timedelta(days=text == "yesterday")
+    stated = _iso(text, zone)
+    return stated if stated.tzinfo else stated.replace(tzinfo=UTC)
+
+
+def _zoned(text: str) -> tuple[str, ZoneInfo | None]:
+    """Return a time and the zone that follows it; raises ValueError where there is no such zone."""
+    text = text.strip()
+    found = _ZONED.fullmatch(text)
+    if found is None:
+        return text, None
+    try:
+        return found["time"], ZoneInfo(found["zone"])
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{found['zone']} is not an IANA time zone") from None
+
+
+def _iso(text: str, zone: ZoneInfo | None) -> datetime:
+    """Return a time in ISO 8601, in `zone` where there is one; raises ValueError where it is none, or has two zones."""
     try:
         stated = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError from None
-    if stated.tzinfo is None:
-        return stated.replace(tzinfo=zone)
-    if found:
+    if zone is None:
+        return stated
+    if stated.tzinfo is not None:
         raise ValueError("it has two zones")
-    return stated
+    return stated.replace(tzinfo=zone)
 
 
 def stated(time: datetime) -> str:

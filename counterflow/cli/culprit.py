@@ -9,6 +9,7 @@ from itertools import groupby
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 from counterflow.cli._reader import command_line, on_option, reader, require
 from counterflow.cli._times import TIME
 
@@ -69,7 +70,8 @@ def command(
         sys.stdout.buffer.writelines(orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found)
         return
     out = console()
-    out.print(f"{system}, {begin:%F %T} to {end:%F %T} UTC, against the {before_min} minutes before", markup=False)
+    when = f"{begin:%F %T} to {end:%F %T} UTC, against the {before_min} minutes before"
+    out.print(inert(f"{system}, {when}"), markup=False)
     if not found:
         out.print("Nothing collected in both times has changed.")
     for name, of in groupby(found, key=lambda one: one.measure):

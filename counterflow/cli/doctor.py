@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from counterflow.base.inert import inert
 from counterflow.cli._reader import FIRST, kept, on_option, reader, require
 from counterflow.cli._times import TIME
 
@@ -64,7 +65,7 @@ def _print(troubles: Sequence[Trouble], findings: Sequence[Finding], *, named: b
 
     out = console(soft_wrap=True)
     for trouble in troubles:
-        out.print(f"{trouble.part}: {trouble.why}\n  to do: {trouble.advice}", markup=False)
+        out.print(inert(f"{trouble.part}: {trouble.why}\n  to do: {trouble.advice}", keep="\n"), markup=False)
     if not troubles and not kept():
         out.print("All parts work.")
     direct = sorted((one for one in findings if one.kind in ("verdict", "kpi")), key=lambda one: one.system)
@@ -75,8 +76,8 @@ def _print(troubles: Sequence[Trouble], findings: Sequence[Finding], *, named: b
         found = list(stopped)
         newest = max(one.newest for one in found if one.newest)
         subjects = ", ".join(dict.fromkeys(one.subject for one in found))
-        out.print(f"{system}: nothing has arrived since {newest:%F %T} for {subjects}", markup=False)
-        out.print(f"  to do: {found[0].advice}", markup=False)
+        what = f"{system}: nothing has arrived since {newest:%F %T} for {subjects}"
+        out.print(_lines(what, f"  to do: {found[0].advice}"), markup=False)
     counted: Counter[tuple[str, str]] = Counter((finding.kind, finding.status) for finding in findings)
     out.print(_totals(counted, len({finding.system for finding in findings})))
 
@@ -89,10 +90,12 @@ def _text(finding: Finding) -> str:
         "missing": "is not computed",
         "absent": "is not collected",
     }[finding.status]
-    lines = [f"{finding.subject} {what} on {about}: {finding.why}", f"  to do: {finding.advice}"]
-    if finding.affects:
-        lines.append(f"  affects: {', '.join(finding.affects)}")
-    return "\n".join(lines)
+    affected = (f"  affects: {', '.join(finding.affects)}",) if finding.affects else ()
+    return _lines(f"{finding.subject} {what} on {about}: {finding.why}", f"  to do: {finding.advice}", *affected)
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(map(inert, lines))
 
 
 def _totals(counted: Counter[tuple[str, str]], systems: int) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import reduce
@@ -82,7 +83,7 @@ def command(
         folder = Path(temporary)
         spool = folder / "spool"
         spool.mkdir()
-        files = list(_files(paths, folder))
+        files = list(_files(paths, folder, _written(out, keep, export)))
         if not files:
             raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
         with Database(keep or folder / "database", kept=keep is not None) as database:
@@ -151,13 +152,35 @@ def _try(folder: Path) -> None:
         raise CounterflowError(f"{folder}: {error.strerror or error}", hint=hint, exit_code=2) from None
 
 
-def _files(paths: tuple[Path, ...], folder: Path) -> Iterator[Path]:
+def _written(out: Path | None, keep: Path | None, export: Path | None) -> set[Path]:
+    """Return the files and folders that a look with these options writes."""
+    from counterflow.look.database import parts
+
+    page = [out / "report.html"] if out else []
+    written = chain(page, parts(keep) if keep else (), export.glob("*.parquet") if export else ())
+    return {path.resolve() for path in written}
+
+
+def _files(paths: tuple[Path, ...], folder: Path, written: Collection[Path]) -> Iterator[Path]:
     """Yield the files below the paths, sorted within a folder; `-` and remote files are copied into `folder`."""
     for path in local(paths, folder):
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.is_file())
+            yield from sorted(_below(path, written))
         else:
             yield path
+
+
+def _below(folder: Path, written: Collection[Path]) -> Iterator[Path]:
+    """Yield the files below a folder, but none that this look writes, and none of another database or stack."""
+    from counterflow.schemas import vintage
+
+    for name, folders, files in os.walk(folder):
+        place, resolved = Path(name), Path(name).resolve()
+        if (place / vintage.FILE).exists() and resolved not in written:
+            folders.clear()
+            continue
+        folders[:] = [found for found in folders if resolved / found not in written]
+        yield from (place / found for found in files if resolved / found not in written and (place / found).is_file())
 
 
 def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], found: list[Finding]) -> None:

@@ -71,15 +71,11 @@ def command(
     """
     from counterflow.analysis.findings import findings, worst_first
     from counterflow.analysis.studies.compare import compare
-    from counterflow.dashboards.definition import variables
     from counterflow.dashboards.report.collect import collect
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study needs at least two different runs, the baseline first")
-    wanted = {name: value for name, _, value in (one.partition("=") for one in chosen)}
-    if unknown := wanted.keys() - variables().keys():
-        known = ", ".join(variables())
-        raise click.UsageError(f"--set accepts {known}, not {', '.join(sorted(unknown))}")
+    wanted = dict(map(_setting, chosen))
     if runs:
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
@@ -113,6 +109,21 @@ def command(
             url = board_url(settings, "cf-fleet", first, last, {"system": systems} if systems else {})
             click.echo(f"the same range in Grafana: {url}", err=True)
     ctx.exit(1 if report.failed else 0)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """Return the variable and the value of a `NAME=VALUE`."""
+    from counterflow.dashboards.definition import variables
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--set: expected NAME=VALUE, found `{text}`")
+    if name not in variables():
+        raise click.UsageError(f"--set accepts {', '.join(variables())}, not {name}")
+    choices = variables()[name].values
+    if choices and value not in choices:
+        raise click.UsageError(f"--set {name} accepts {', '.join(choices)}, not {value}")
+    return name, value
 
 
 def _range(

@@ -60,7 +60,8 @@ def compare(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
         case "markdown":
             click.echo(written.markdown(comparison))
         case "csv":
-            click.echo(written.as_csv(comparison), nl=False)
+            text = written.as_csv(comparison)
+            click.echo(inert(text, keep="\n\t") if sys.stdout.isatty() else text, nl=False)
         case "json":
             sys.stdout.buffer.write(orjson.dumps(written.as_dict(comparison), option=orjson.OPT_APPEND_NEWLINE))
         case _:

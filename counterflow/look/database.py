@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -13,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.look.files import NAME, Files
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     from counterflow.look.reading import Read
     from counterflow.look.results import Measured
 
-_FILES = "files.json"
 _ENGINE = "clickhouse"
 """Folder of the engine within that of the database."""
 _OTHER = "use the version that made it, or another folder, into which all is read: counterflow look PATH --keep FOLDER"
+
+
+def parts(folder: Path) -> set[Path]:
+    """Return the folder of a database, and what `look --keep` writes into it."""
+    from counterflow.schemas import vintage
+
+    return {folder, *(folder / name for name in (_ENGINE, NAME, vintage.FILE))}
 
 
 def reading(folder: Path) -> Embedded:
@@ -57,7 +63,7 @@ class Database:
     Raises
     ------
     ModuleNotFoundError : the extra `look` is not installed.
-    CounterflowError : the folder holds a database of another version.
+    CounterflowError : the folder holds a database of another version, or its list of files cannot be read.
     """
 
     def __init__(self, folder: Path, *, kept: bool) -> None:
@@ -70,10 +76,7 @@ class Database:
 
             vintage.claim(folder, database=folder / _ENGINE, hint=_OTHER)
         folder.mkdir(parents=True, exist_ok=True)
-        self._listed = folder / _FILES if kept else None
-        self._known: dict[str, list[int]] = {}
-        if self._listed is not None and self._listed.exists():
-            self._known = json.loads(self._listed.read_text(encoding="utf-8"))
+        self._files = Files(folder if kept else None)
         background = ThreadPoolExecutor(1)
         self._engine = background.submit(_kept if kept else _new, folder / _ENGINE)
         background.shutdown(wait=False)
@@ -101,21 +104,26 @@ class Database:
         at: datetime | None,
         system: str | None,
     ) -> Iterator[Read]:
-        """Read the files that are new, or changed since they were last read, and yield the outcome of each."""
+        """Read the files that are new, or changed since they were last read, and yield the outcome of each.
+
+        Raises
+        ------
+        CounterflowError : the folder holds one of the files, read with other options.
+        """
         from counterflow.look.reading import read
 
-        fresh = [path for path in paths if self._known.get(str(path.resolve())) != _stamp(path)]
-        first = len(self._known)
+        stated = at.isoformat(" ") if at else None
+        options = {"zone": zone.key, "date-order": date_order, "at": stated, "system": system}
+        fresh = self._files.fresh(paths, options)  # what is appended from here on is read by the next look
+        new, first = [path for path, _ in fresh], self._files.reserve(len(fresh))
         unread: set[Path] = set()
         for one in read(
-            fresh, lambda: self.client, spool, zone=zone, date_order=date_order, at=at, system=system, first=first
+            new, lambda: self.client, spool, zone=zone, date_order=date_order, at=at, system=system, first=first
         ):
             if one.error:
                 unread.add(one.path)
             yield one
-        self._known |= {str(path.resolve()): _stamp(path) for path in fresh if path not in unread}
-        if self._listed is not None:
-            self._listed.write_text(json.dumps(self._known), encoding="utf-8")
+        self._files.add((path, state) for path, state in fresh if path not in unread)
 
     def compute(self) -> dict[str, Measured]:
         """Compute all results; return what landed for each system, empty where no interval did."""
@@ -168,11 +176,3 @@ def _kept(folder: Path) -> Embedded:
         engine.close()
         raise
     return engine
-
-
-def _stamp(path: Path) -> list[int]:
-    try:
-        stat = path.stat()
-    except OSError:
-        return []
-    return [stat.st_size, stat.st_mtime_ns]

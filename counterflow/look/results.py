@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from graphlib import TopologicalSorter
-from itertools import groupby
+from itertools import chain, groupby
 from operator import add
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import orjson
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.pipelines import verdicts
 from counterflow.pipelines.audit.results import recomputation
-from counterflow.pipelines.jobs.definition import Job, all_jobs
+from counterflow.pipelines.jobs.definition import Job, all_jobs, stages
 from counterflow.pipelines.rules import rules
 from counterflow.pipelines.wiring import Settings as Known
 from counterflow.schemas.definition import datasets
@@ -62,7 +61,7 @@ def compute(client: ClickHouse) -> dict[str, Measured]:
         return {}
     begin, end, _, known = reduce(add, by_system.values())
     filled = {name for name in known if "/" not in name}
-    for job in _in_order(all_jobs()):
+    for job in chain.from_iterable(stages(all_jobs().values())):
         if not job.reads & filled:
             continue
         filled |= job.writes
@@ -84,13 +83,6 @@ def _reach(dataset: str) -> str:
     of = f"system, '{dataset}' AS dataset, splitByChar('.', source)[1] AS format"
     reach = f"toUInt64(count()) AS rows, {begin} AS first, {end} AS last"
     return f"SELECT {of}, {reach} FROM counterflow.{dataset} GROUP BY system, format"
-
-
-def _in_order(jobs: dict[str, Job]) -> Iterable[Job]:
-    """Return the jobs, each after those whose results it reads."""
-    writer = {dataset: name for name, job in jobs.items() for dataset in job.writes if not job.rule}
-    needs = {name: {writer[d] for d in job.reads & writer.keys()} - {name} for name, job in jobs.items()}
-    return [jobs[name] for name in TopologicalSorter(needs).static_order()]
 
 
 def _recompute(client: ClickHouse, dataset: str, begin: datetime, end: datetime) -> None:
