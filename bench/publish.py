@@ -165,7 +165,7 @@ def agent(kafka: Kafka, folder: Path, publishing: Callable[[Kafka, str, Event], 
     runner = Runner(publisher, "bench", Commit(), stop, take_turns=False)
     runner.begin()
     wall, cpu = time.monotonic(), time.process_time()
-    runner.read_whole(source, path)
+    runner.read_whole(source, path, set())
     runner.commit()
     took = time.monotonic() - wall, time.process_time() - cpu
     publisher.close()

@@ -11,8 +11,9 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import IPv6Address
+from string import ascii_lowercase
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.records import Record, Single
@@ -48,7 +49,7 @@ _DEVICE = re.compile(r"(?:sd|hd|vd|xvd|dasd)[a-z]{1,2}\d*|nvme\d+n\d+(?:p\d+)?|m
 
 _WORD = re.compile(r"[\w$#@]+")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
-_LONG_ADDRESS = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{1,4}::?){3,7}[0-9a-fA-F]{1,4}(?![\w:])")
+_LONG_ADDRESS = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F:]*::|(?:[0-9a-fA-F]{1,4}:){7})[0-9a-fA-F:]{3,39}(?![\w:]|\.\d)")
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:])")
 _BARE_MAC = re.compile(r">([0-9A-Fa-f]{12})</\w*MACAddress>|\"macAddress\"\s*:\s*\"([0-9A-Fa-f]{12})\"")
 _UUID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
@@ -70,6 +71,8 @@ _LOOKS = {
 _ELEMENT = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
 """Command lines in nmon: every word in them that does not begin with a digit is replaced."""
+_BEYOND_ASCII = "àáâãäåæçèéêëìíîïñòóôõöøùúûüý"
+"""Letters for those that are not ASCII: whatever code page a file is in, it stays readable or unreadable in UTF-8."""
 _SHORT = 4
 """Shorter words are replaced only in the letter case in which they were found: others may be headings, such as `VM`."""
 
@@ -83,6 +86,10 @@ class Pseudonyms:
         self._keep = {word.casefold() for word in keep} | _KEPT
         self._headings: set[str] = set()
         self._found: dict[str, None] = {}
+        self._folded: dict[str, str] = {}
+        """A name found, by the name without letter case."""
+        self._most_parts = 1
+        """Most parts between underscores of a name found."""
         self._new: dict[str, str] = {}
         """The replacement of each name; chosen once all names are found, since no name may replace another."""
         self.left: set[str] = set()
@@ -94,16 +101,8 @@ class Pseudonyms:
 
     def learn(self, items: Iterable[Single]) -> None:
         """Learn the names in the records of a format."""
-        for item in items:
-            if not isinstance(item, Record):
-                continue
-            for column, value in item.fields.items():
-                whole = column == "job" and "job_name" in item.fields  # each of its parts is a column
-                named = (column in _COLUMNS and not whole) or (
-                    column == "value" and item.dataset == "config" and _SETTING.fullmatch(str(item.fields.get("name")))
-                )
-                if named and isinstance(value, str) and len(value) <= _LONGEST:
-                    self._names(value, column)
+        for column, value in _named(items):
+            self._names(value, column)
 
     def learn_headings(self, text: str) -> None:
         """Keep the words of headings: of a first line that holds only names and separators, and of XML elements."""
@@ -136,9 +135,24 @@ class Pseudonyms:
         text = _ADDRESS.sub(lambda found: self._address(found[0]), text)
         return _WORD.sub(lambda found: self._replacement(found[0]), text)
 
-    def found_in(self, text: str) -> Iterator[str]:
-        """Yield the words of a text that have a replacement."""
-        yield from {word for word in _WORD.findall(text) if self._replacement(word) != word}
+    def replaced_in_file_name(self, name: str) -> str:
+        """Return a file's name with every name replaced, in any letter case and however short: it has no headings."""
+        return _WORD.sub(lambda found: self._in_file_name(found[0]), self.replaced(name))
+
+    def found_in(self, text: str) -> set[str]:
+        """Return the words of a text that have a replacement."""
+        return {word for word in _WORD.findall(text) if self._replacement(word) != word}
+
+    def found_in_file_name(self, name: str) -> set[str]:
+        """Return the words of a file's name that have a replacement there."""
+        return {word for word in _WORD.findall(name) if self._in_file_name(word) != word}
+
+    def found_in_records(self, items: Iterable[Single]) -> set[str]:
+        """Return the words that have a replacement, of names beyond ASCII in the records of a format.
+
+        A text may hold such a name in another form, in which it is not found: escaped, or in an unknown code page.
+        """
+        return {word for _, value in _named(items) if not value.isascii() for word in self.found_in(value)}
 
     @property
     def words(self) -> list[str]:
@@ -159,6 +173,8 @@ class Pseudonyms:
             return
         self.kinds[kind] += 1
         self._found.update(dict.fromkeys(form for form in _forms(word) if form not in self._headings))
+        self._folded.setdefault(word.casefold(), word)
+        self._most_parts = max(self._most_parts, word.count("_") + 1)
 
     def _settle(self) -> None:
         """Choose the replacement of each name found so far."""
@@ -172,8 +188,21 @@ class Pseudonyms:
             return word
         if word in self._new or "_" not in word:
             return self._new.get(word, word)
-        parts = word.split("_")
-        return "_".join(self._new.get(part, part) if len(part) >= _SHORT else part for part in parts)
+        return self._by_part(word, lambda part: self._new.get(part) if len(part) >= _SHORT else None)
+
+    def _in_file_name(self, word: str) -> str:
+        new, folded = self._new, self._folded
+        return self._by_part(word, lambda part: new.get(part) or new.get(folded.get(part.casefold(), "")))
+
+    def _by_part(self, word: str, replacement: Callable[[str], str | None]) -> str:
+        """Return a word with its longest parts between underscores replaced, where they have a replacement."""
+        parts, made, at = word.split("_"), [], 0
+        while at < len(parts):
+            ends = range(min(len(parts), at + self._most_parts), at, -1)
+            found = ((end, new) for end in ends if (new := replacement("_".join(parts[at:end]))))
+            at, part = next(found, (at + 1, parts[at]))
+            made.append(part)
+        return "_".join(made)
 
     def _made(self, word: str) -> str:
         """Return a replacement for every letter case of a name that replaces no other name and is no name itself."""
@@ -182,7 +211,7 @@ class Pseudonyms:
             made = self._shaped(word, attempt)
             forms = _forms(made)
             free = all(form not in self._found and self._taken.get(form, name) == name for form in forms)
-            if free and made.casefold() != name:
+            if free and made.casefold() not in self._folded:
                 return made
         raise CounterflowError(
             f"{word}: every other name of its shape stands in these files too", hint=f"--keep {word}", exit_code=2
@@ -208,15 +237,29 @@ class Pseudonyms:
 
     def _long_address(self, text: str) -> str:
         try:
-            IPv6Address(text)
+            address = IPv6Address(text)
         except ValueError:  # such as a time with fractions
             return text
-        return self._hexadecimal(text)
+        return text if address.is_loopback or address.is_unspecified else self._hexadecimal(text)
 
     def _hexadecimal(self, text: str) -> str:
         noise = hashlib.blake2b(text.casefold().encode(), key=self._key, digest_size=64).digest()
         digits = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
         return "".join(digits[byte % 16] if char.isalnum() else char for char, byte in zip(text, noise, strict=False))
+
+
+def _named(items: Iterable[Single]) -> Iterator[tuple[str, str]]:
+    """Yield the column and the value of each name in the records of a format."""
+    for item in items:
+        if not isinstance(item, Record):
+            continue
+        for column, value in item.fields.items():
+            whole = column == "job" and "job_name" in item.fields  # each of its parts is a column
+            named = (column in _COLUMNS and not whole) or (
+                column == "value" and item.dataset == "config" and _SETTING.fullmatch(str(item.fields.get("name")))
+            )
+            if named and isinstance(value, str) and len(value) <= _LONGEST:
+                yield column, value
 
 
 def _forms(word: str) -> tuple[str, ...]:
@@ -228,6 +271,7 @@ def _like(char: str, byte: int) -> str:
     if char.isdigit():
         return str(byte % 10)
     if char.isalpha():
-        letter = chr(ord("a") + byte % 26)
+        letters = ascii_lowercase if char.isascii() else _BEYOND_ASCII
+        letter = letters[byte % len(letters)]
         return letter.upper() if char.isupper() else letter
     return char

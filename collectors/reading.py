@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject, Single, singly
+from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
@@ -62,10 +63,11 @@ def read_each(
     """
     with path.open("rb") as raw:
         if wrapping(raw.read(HEAD_BYTES)) is None:
-            yield _contained(raw, Context(str(path), zone, system, date_order=date_order, at=at, beside=beside(path)))
+            name = unicode(str(path))
+            yield _contained(raw, Context(name, zone, system, date_order=date_order, at=at, beside=beside(path)))
             return
         for member, stream, fault in contents(raw):
-            name = name_within(path, member)
+            name = unicode(name_within(path, member))
             context = Context(name, zone, system, date_order=date_order, at=at, beside=beside_content(path, member))
             faults = [fault] if fault else []
             if stream is None:

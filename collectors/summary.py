@@ -8,6 +8,7 @@ formulas are those of docs/kpis/processors.md.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,7 +75,7 @@ class Summaries:
 
 @dataclass(slots=True)
 class Summary:
-    """Accumulates the records of one system; memory is one entry per command, interface, instant and reason."""
+    """Accumulates the records of one system: an entry per command, interface, instant, its memory pools, and reason."""
 
     file: str
     system: str | None = None
@@ -86,8 +87,7 @@ class Summary:
     entitled_pct: Weighted = field(default_factory=Weighted)
     virtual_pct: Weighted = field(default_factory=Weighted)
     cpu_left_out: int = 0
-    memory_used_mb: Weighted = field(default_factory=Weighted)
-    memory_mb: float | None = None
+    pools: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     disk_read_kb: float | None = None
     disk_written_kb: float | None = None
     network_in_kb: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -157,10 +157,7 @@ class Summary:
                 share.add(100 * consumed / row[of] if row.get(of) else None, seconds)
 
     def _pool(self, row: dict[str, Any]) -> None:
-        size, free = row.get("size_mb"), row.get("free_mb")
-        self.memory_mb = size if size is not None else self.memory_mb
-        if size is not None and free is not None:
-            self.memory_used_mb.add(size - free, row.get("interval_s"))
+        self.pools[row["ts"]][row["pool"]] = {name: row.get(name) for name in ("size_mb", "free_mb", "interval_s")}
 
     def _disk(self, row: dict[str, Any]) -> None:
         if row["leaf"]:
@@ -178,6 +175,22 @@ class Summary:
     def _job(self, row: dict[str, Any]) -> None:
         if (cpu_ms := row.get("cpu_ms")) is not None:
             self.command_cpu_ms[row["command"]] += cpu_ms
+
+    @property
+    def memory_mb(self) -> float | None:
+        """Size of all pools at the last instant that has it, or None."""
+        sizes = (_sum(row["size_mb"] for row in self.pools[ts].values()) for ts in sorted(self.pools, reverse=True))
+        return next((size for size in sizes if size is not None), None)
+
+    @property
+    def memory_used_mb(self) -> Weighted:
+        """What is in use of all pools, of the instants that have it for each."""
+        used = Weighted()
+        for rows in self.pools.values():
+            size, free = (_sum(row[name] for row in rows.values()) for name in ("size_mb", "free_mb"))
+            if size is not None and free is not None:
+                used.add(size - free, next(iter(rows.values()))["interval_s"])
+        return used
 
     @property
     def cpu_max_to_avg(self) -> float | None:
@@ -198,7 +211,7 @@ class Summary:
         """Return the figures under the keys of `--json`; a figure whose input is missing is None."""
         self._settle()
         commands = sorted(self.command_cpu_ms.items(), key=lambda item: (-item[1], item[0]))[:TOP_COMMANDS]
-        read, written = self.disk_read_kb, self.disk_written_kb
+        read, written, memory_used_mb = self.disk_read_kb, self.disk_written_kb, self.memory_used_mb
         return {
             "file": self.file,
             "system": self.system,
@@ -217,8 +230,8 @@ class Summary:
             "entitled_pct_avg": _round(self.entitled_pct.mean),
             "virtual_pct_avg": _round(self.virtual_pct.mean),
             "memory_mb": _round(self.memory_mb),
-            "memory_used_mb_avg": _round(self.memory_used_mb.mean),
-            "memory_used_mb_max": _round(self.memory_used_mb.maximum),
+            "memory_used_mb_avg": _round(memory_used_mb.mean),
+            "memory_used_mb_max": _round(memory_used_mb.maximum),
             "disk_read_mb": _mb(read),
             "disk_written_mb": _mb(written),
             "disk_rw_ratio": _round(read / written if read is not None and written else None),
@@ -230,6 +243,12 @@ class Summary:
             "quality": dict(sorted(self.quality.items())),
             "warnings": self.warnings,
         }
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum, or None where a value is missing."""
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
 
 
 def _round(value: float | None) -> float | None:

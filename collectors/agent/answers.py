@@ -6,14 +6,14 @@ import copy
 
 import structlog
 
-from counterflow.collectors.agent.checkpoint import StreamCheckpoint
+from counterflow.collectors.agent.checkpoint import StreamCheckpoint, check
 from counterflow.collectors.agent.config import System
 from counterflow.collectors.agent.envelope import Origin, utc_now
 from counterflow.collectors.agent.live import format_name, read, stream_id
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
 from counterflow.collectors.agent.transaction import Transaction
-from counterflow.collectors.records import Reason, Record, Reject
-from counterflow.collectors.sources.polling.batch import Batch
+from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.sources.polling.batch import Batch, Cursor
 
 log = structlog.get_logger()
 
@@ -37,7 +37,8 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
 
     Raises
     ------
-    TransactionLost : the format failed; the batch carries the reason, and the next attempt sends only that.
+    TransactionLost : the format failed, or left a state that no checkpoint can keep; the batch carries the reason, and
+        the next attempt sends only that.
     """
     place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
     known = transaction.stream(group)
@@ -54,12 +55,23 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
                     transaction.reject(item, source, origin)
                 else:
                     transaction.send(item, source, origin)
+            check(StreamCheckpoint(*group, batch.position, state))
         except (TransactionLost, Stopped):
             raise
         except Exception as error:
             log.exception("the format failed", source=source.name, table=batch.table)
             batch.trouble = f"the format failed: {error!r}"
-            raise TransactionLost(f"{batch.origin} failed while it was read") from None
+            raise TransactionLost(f"{batch.origin} failed while it was read", by_reader=True) from None
         transaction.open.answered.add(source.name)
+    position = _position(batch, transaction.stream(place))
     transaction.open.streams[group] = StreamCheckpoint(*group, state=state)
-    transaction.open.streams[place] = StreamCheckpoint(*place, batch.position, state if place == group else {})
+    transaction.open.streams[place] = StreamCheckpoint(*place, position, state if place == group else {})
+
+
+def _position(batch: Batch, known: StreamCheckpoint | None) -> Cursor:
+    """Return the position that a batch reaches; where no checkpoint can keep it, the known one with its number."""
+    try:
+        check(Position(0, 0, batch.position))
+    except ValueError:
+        return {**(known.position if known else {}), "n": batch.position["n"]}
+    return batch.position

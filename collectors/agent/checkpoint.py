@@ -24,6 +24,9 @@ from counterflow.collectors.sources.files import FileId
 from counterflow.collectors.sources.wrapped import WITHIN
 from counterflow.schemas.definition import CHECKPOINTS
 
+LONGEST_BYTES = 3 << 20
+"""Bytes of a checkpoint, at most: the topic accepts 4 MiB, with the names of files and streams."""
+
 
 @dataclass(slots=True)
 class Self:
@@ -131,6 +134,23 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
 def encode(value: Self | AnyCheckpoint) -> bytes:
     """Return the Kafka value."""
     return orjson.dumps(value)
+
+
+def check(value: AnyCheckpoint | Position) -> None:
+    """Check that a checkpoint, or one with this position, can be written.
+
+    Raises
+    ------
+    ValueError : its state is no JSON, or longer than `LONGEST_BYTES`.
+    """
+    try:
+        size = len(orjson.dumps(value))
+        if not isinstance(value, Position):
+            key("", value.id)
+    except (TypeError, UnicodeEncodeError) as error:
+        raise ValueError(f"its state cannot be kept: {error}") from None
+    if size > LONGEST_BYTES:
+        raise ValueError(f"its state cannot be kept: {size:,} bytes, a checkpoint has at most {LONGEST_BYTES:,}")
 
 
 def recall(client: dict[str, Any], agent_id: str, timeout_s: float = 60) -> Committed:

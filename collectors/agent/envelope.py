@@ -6,6 +6,7 @@ Input that cannot be published as it is becomes a `quality` record, with its byt
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,14 +55,18 @@ def refused(reject: Reject, origin: Origin) -> Iterator[Record]:
 
 
 def invalid(record: Record, why: str, place: Reject, origin: Origin) -> Iterator[Record]:
-    """Yield the records that report that `record` breaks its schema, and keep it; `place` is where its file stood."""
+    """Yield the records that report that `record` breaks its schema, and keep it; `place` is where its file stood.
+
+    Many records are of one place, so a digest tells them apart.
+    """
     fields = {k: v for k, v in record.fields.items() if k not in ("agent_id", "seq", "collected_at", "run")}
     place.raw = json.dumps(fields, default=repr).encode()
-    place.detail = f"a record of `{record.dataset}` breaks its schema: {why}"
+    digest = hashlib.blake2b(place.raw, digest_size=6).hexdigest()
+    place.detail = f"a record of `{record.dataset}` ({digest}) breaks its schema: {why}"
     system = record.fields.get("system")
     stamps = _envelope(None, system if isinstance(system, str) else None, origin)
     yield _quality(stamps, place, origin)
-    yield _deadletter(stamps, "validate", Reason.SCHEMA, place.detail, place, origin)
+    yield _deadletter(stamps, "validate", Reason.SCHEMA, place.detail, place, origin, f".{digest}")
 
 
 def _envelope(ts: str | None, system: str | None, origin: Origin) -> Fields:
@@ -84,11 +89,13 @@ def _quality(place: Fields, reject: Reject, origin: Origin) -> Record:
     return Record("quality", fields)
 
 
-def _deadletter(place: Fields, stage: str, reason: Reason, error: str, at: Reject, origin: Origin) -> Record:
+def _deadletter(
+    place: Fields, stage: str, reason: Reason, error: str, at: Reject, origin: Origin, behind: str = ""
+) -> Record:
     fields = {
         **place,
         "stage": stage,
-        "origin": f"{origin.file}:{at.line}",
+        "origin": f"{origin.file}:{at.line}{behind}",
         "byte_offset": at.byte_offset,
         "reason": reason.value,
         "error": unicode(error),

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Event
-from typing import BinaryIO, cast
+from typing import BinaryIO, NoReturn, cast
 
 import structlog
 
-from counterflow.collectors.agent.checkpoint import Checkpoint, Committed
+from counterflow.collectors.agent.checkpoint import Checkpoint, Committed, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import utc_now
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
@@ -28,7 +28,7 @@ from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.reading import HEAD_BYTES, name_within, unrecognised
 from counterflow.collectors.records import Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import FileId, ends_at_line_end, fingerprint, unicode
-from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
+from counterflow.collectors.sources.wrapped import WITHIN, Content, contents, wrapping
 
 log = structlog.get_logger()
 
@@ -36,6 +36,8 @@ RETRY_S = 60.0
 """Time after which a file whose reading failed half-way is tried again."""
 CUT_TAIL_FACTOR = 10
 """A quiet file that ends within a line has this many times `settle_s` to finish the line."""
+LARGE_BYTES = 256 << 10
+"""A packed file of this size may take longer to unpack than a transaction may stay open."""
 
 Progress = Callable[[Path, int, int], None]
 """Called with a file, its committed bytes and its size."""
@@ -87,11 +89,14 @@ class Files:
         seen = self.watched.look(source, path, stat)
         complete = seen.quiet_s >= source.settle_s
         if not complete and not source.follow:
+            seen.head = seen.head or _head(path, size)
             return  # it may still be arriving
-        known = self._known(file, path)
+        known = self.known(file, path)
         if (seen.verified and known and known.size == size) or time.monotonic() < seen.retry_at:
+            self._transaction.as_before(path)
             return
         if not complete and seen.read_to == size:
+            self._transaction.as_before(path)
             return
         with path.open("rb", buffering=0) as raw:
             fd = raw.fileno()
@@ -99,11 +104,14 @@ class Files:
                 return  # replaced just now; the next round finds the new file
             known = self._unchanged(known, fd, size, path)
             seen.verified = True
+            if known is None:
+                seen.head = seen.head or _head(path, size)
             if known and self._is_done(known, path, fd, size):
                 return
             if complete and source.follow and seen.quiet_s < CUT_TAIL_FACTOR * source.settle_s:
                 complete = ends_at_line_end(fd, size)
             if not complete and seen.read_to == size:
+                self._transaction.as_before(path)
                 return
             seen.read_to = size
             try:
@@ -116,9 +124,26 @@ class Files:
                 seen.retry_at = time.monotonic() + RETRY_S
                 error.filename = error.filename or str(path)
                 raise
-            self._transaction.failures.pop(str(path), None)
+            self._transaction.failures.pop(unicode(str(path)), None)
 
-    def _known(self, file: FileId, path: Path) -> Checkpoint | None:
+    def is_still(self, file: FileId, seen: Seen, here: Path) -> bool:
+        """Return whether the file at `here`, with the inode of one that left its path, is that one and no other."""
+        try:
+            stat = here.stat()
+            if (stat.st_size, stat.st_mtime_ns) == (seen.size, seen.mtime_ns):
+                return True
+            count, expected = seen.head or (0, "")
+            at = 0
+            if seen.head is None and (known := self.known(file, seen.path)):
+                count, expected, at = known.head_bytes, known.fingerprint, known.position.byte_offset
+            with here.open("rb", buffering=0) as raw:
+                return 0 < count <= stat.st_size >= at and fingerprint(raw.fileno(), count, at) == expected
+        except PermissionError:
+            return True  # nobody knows; reading it reports this
+        except OSError:
+            return False
+
+    def known(self, file: FileId, path: Path) -> Checkpoint | None:
         """Return the checkpoint of a file; device numbers may change when a machine starts, path and inode stay."""
         files = self._transaction.committed.files
         if known := files.get(file):
@@ -145,7 +170,7 @@ class Files:
         if known.size != size and (known.format is not None or (known.size or 0) < HEAD_BYTES):
             return False
         if known.format is None:
-            self._transaction.failures[str(path)] = unrecognised(os.pread(fd, HEAD_BYTES, 0)).detail
+            self._transaction.failed_before(str(path), unrecognised(os.pread(fd, HEAD_BYTES, 0)).detail)
         elif known.id not in self._transaction.files and not known.member:
             self.skipped.add(path)
         return True
@@ -153,7 +178,7 @@ class Files:
     def _read_alone(self, path: Path) -> bool:
         """Return whether a file was read, or is being read, without its neighbour."""
         file = FileId.of(path.stat())
-        known = self._transaction.open.checkpoints.get(file) or self._known(file, path)
+        known = self._transaction.open.checkpoints.get(file) or self.known(file, path)
         return known is not None and read_alone(known.position)
 
     def _publish(self, reading: Reading, seen: Seen, complete: bool) -> None:
@@ -173,7 +198,7 @@ class Files:
             why = reading.why_not or "no record found"
             self._transaction.not_published(reading.source, reading.origin.file, why)
         if complete or reading.position is not reading.counted or reading.known is None:
-            self._cover(reading, size if complete else None)
+            self._cover(reading, seen, size if complete else None)
         if self._progress and not reading.id.member:
             self._progress(reading.path, size, size)
 
@@ -183,14 +208,16 @@ class Files:
         Members that a stopped process has published are unpacked and skipped.
         """
         all_read = True
-        for member, content, fault in contents(raw):
+        members = contents(raw)
+        while (found := self._unpacked(members, seen.size)) is not None:
+            member, content, fault = found
             within = file._replace(member=WITHIN + member)
             with content or TemporaryFile() as stream:
                 stream.flush()
                 fd = stream.fileno()
                 size = os.fstat(fd).st_size
                 name = Path(name_within(path, member))
-                known = self._unchanged(self._known(within, name), fd, size, name)
+                known = self._unchanged(self.known(within, name), fd, size, name)
                 if known and self._is_done(known, name, fd, size):
                     all_read &= known.is_read
                     continue
@@ -200,7 +227,7 @@ class Files:
                     self._transaction.reject(fault, source, reading.origin)
                 if content is None:
                     self._transaction.not_published(source, reading.origin.file, reading.why_not or "")
-                    self._cover(reading, size)
+                    self._cover(reading, seen, size)
                 else:
                     self._publish(reading, seen, complete=True)
                 all_read &= reading.is_read
@@ -210,11 +237,23 @@ class Files:
         if self._progress:
             self._progress(path, seen.size, seen.size)
 
+    def _unpacked(self, members: Iterator[Content], packed_bytes: int) -> Content | None:
+        """Return the next member of a packed file, None behind the last.
+
+        What was sent is covered here. It is committed before a member that may take longer to unpack than a transaction
+        may stay open: the broker would abort it, at every attempt.
+        """
+        if self._transaction.is_due or packed_bytes >= LARGE_BYTES:
+            self._commit()
+        if self._stop.is_set():
+            raise Stopped
+        return next(members, None)
+
     def _send(self, reading: Reading, seen: Seen, complete: bool) -> bool:
         """Send items up to the end; return False where the file is left to give others a turn."""
         transaction, source, origin = self._transaction, reading.source, reading.origin
-        items = reading.items(complete, self._read_alone)
-        items = iter(items if complete and not seen.careful else resumable(items))
+        items = reading.items(complete, self._read_alone, seen.careful)
+        items = iter(items if complete and not seen.careful else resumable(items, complete))
         transaction.frames.collected_at = utc_now()
         while True:
             try:
@@ -235,20 +274,23 @@ class Files:
             else:
                 reading.position, reading.covered = cast(Position, item), True
                 # a sorted file stays at offset 0 and would be indexed anew at every turn
-                if transaction.is_due and self._commit_at(reading) and reading.position.byte_offset:
+                if transaction.is_due and self._commit_at(reading, seen) and reading.position.byte_offset:
                     return False
                 transaction.frames.collected_at = utc_now()
 
     def _failed(self, reading: Reading, seen: Seen) -> None:
         """Keep the position that was reached; items sent behind it are taken back, and held back next time."""
         if not reading.covered:
-            seen.careful, seen.read_to = True, -1
-            raise TransactionLost(f"{reading.origin.file} failed while it was read") from None
+            self._take_back(reading, seen)
         self._transaction.open.checkpoints[reading.id] = reading.checkpoint()
 
-    def _commit_at(self, reading: Reading) -> bool:
+    def _take_back(self, reading: Reading, seen: Seen) -> NoReturn:
+        by_reader, seen.careful, seen.read_to = not seen.careful, True, -1
+        raise TransactionLost(f"{reading.origin.file} failed while it was read", by_reader=by_reader) from None
+
+    def _commit_at(self, reading: Reading, seen: Seen) -> bool:
         """Commit at a position; return whether files take turns."""
-        self._cover(reading)
+        self._cover(reading, seen)
         self._commit()
         if self._progress and not reading.id.member:
             self._progress(reading.path, reading.position.byte_offset, reading.size)
@@ -256,7 +298,22 @@ class Files:
             raise Stopped
         return self._take_turns and not reading.id.member  # a packed file would be unpacked anew at every turn
 
-    def _cover(self, reading: Reading, size: int | None = None) -> None:
+    def _cover(self, reading: Reading, seen: Seen, size: int | None = None) -> None:
+        checkpoint = reading.checkpoint(size)
+        try:
+            check(checkpoint)
+        except ValueError:
+            self._take_back(reading, seen)
         tally = self._transaction.open
         tally.read_bytes[reading.source.name] += reading.uncounted_bytes()
-        tally.checkpoints[reading.id] = reading.checkpoint(size)
+        tally.checkpoints[reading.id] = checkpoint
+
+
+def _head(path: Path, size: int) -> tuple[int, str] | None:
+    """Return the number of first bytes of a file and their fingerprint; None where it cannot be read."""
+    count = min(HEAD_BYTES, size)
+    try:
+        with path.open("rb", buffering=0) as raw:
+            return count, fingerprint(raw.fileno(), count, 0)
+    except OSError:
+        return None

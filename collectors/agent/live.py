@@ -28,6 +28,7 @@ from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TAB
 from counterflow.collectors.formats.njmon import FORMAT as NJMON
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
+from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Session as HttpSession
 from counterflow.collectors.sources.kafka.session import Session as KafkaSession
@@ -133,7 +134,7 @@ class Live:
 
 def stream_id(source: System, stream: str) -> StreamId:
     """Return the identity of a stream of a source."""
-    return StreamId(source.name, source.place, stream)
+    return StreamId(source.name, source.place, unicode(stream))
 
 
 def format_name(source: System) -> str:
@@ -177,7 +178,7 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
         )
     if isinstance(source, ListenSource):
         listening = Listening(*source.at, source.protocol)
-        return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting)
+        return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password
         dds = HttpSession(source.connection, password.read if password else None)

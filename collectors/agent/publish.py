@@ -13,6 +13,7 @@ from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.files import Progress
 from counterflow.collectors.agent.publisher import Publisher, TransactionLost
 from counterflow.collectors.agent.runner import Runner
+from counterflow.collectors.sources.files import FileId
 
 PATIENCE_S = 30.0
 
@@ -44,7 +45,7 @@ def publish_files(
     progress: Progress | None = None,
     stop: Event | None = None,
 ) -> Published:
-    """Publish whole files in the order given.
+    """Publish whole files in the order given, one that is named twice or has a link once.
 
     A file that the same `agent_id` has published before, at whatever path, is skipped unless `again`; one that was
     interrupted continues where it stopped. A copy is another file: its records have the same natural keys.
@@ -72,8 +73,9 @@ def publish_files(
         runner.begin()
         while True:
             try:
+                visited: set[FileId] = set()
                 for path in paths:
-                    runner.read_whole(source, path)
+                    runner.read_whole(source, path, visited)
                 runner.commit()
                 break
             except TransactionLost as lost:

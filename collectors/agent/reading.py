@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from counterflow.collectors.agent.checkpoint import Checkpoint
+from counterflow.collectors.agent.checkpoint import Checkpoint, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
@@ -67,8 +67,10 @@ class Reading:
         name = self.format.name if self.format else "agent"
         return Origin(unicode(name_within(self.path, self.member)), name, self.source.system, self.source.run)
 
-    def items(self, complete: bool, read_alone: Callable[[Path], bool]) -> Iterator[Item]:
+    def items(self, complete: bool, read_alone: Callable[[Path], bool], careful: bool = False) -> Iterator[Item]:
         """Yield the items behind the known position; `read_alone` returns whether a file was read without this one.
+
+        With `careful`, a position that no checkpoint can keep counts as a failure of the format.
 
         Raises
         ------
@@ -88,7 +90,7 @@ class Reading:
             beside=beside_content(self.path, self.member, read_alone),
         )
         stream = window(self.fd, self.size)
-        return _parse(self.format, stream, context, self.known.position if self.known else None)
+        return _parse(self.format, stream, context, self.known.position if self.known else None, careful)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
         """Return the checkpoint at `position`; `size` is that of the file where it was read to its end."""
@@ -114,14 +116,19 @@ class Reading:
         return max(0, self.position.byte_offset - before.byte_offset)
 
 
-def resumable(items: Iterator[Item]) -> Iterator[Item]:
-    """Hold items back until the `Position` that covers them; those after the last one are left for the next reading."""
+def resumable(items: Iterator[Item], complete: bool) -> Iterator[Item]:
+    """Hold items back until the `Position` that covers them.
+
+    Those after the last one are left for the next reading, unless the file is `complete`.
+    """
     held: list[Item] = []
     for item in items:
         held.append(item)
         if type(item) is Position:
             yield from held
             held.clear()
+    if complete:
+        yield from held
 
 
 def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
@@ -132,12 +139,23 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
     return recognise(os.pread(fd, HEAD_BYTES, 0))
 
 
-def _parse(form: Format, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
+def _parse(
+    form: Format, stream: BinaryIO, context: Context, position: Position | None, careful: bool
+) -> Iterator[Item]:
     """Yield the items of a format; one that fails stops this file only, as an unreadable file does."""
     try:
-        yield from form.parse(stream, context, position)
+        items = form.parse(stream, context, position)
+        yield from _checked(items) if careful else items
     except OSError as error:
         raise OSError(error.errno, error.strerror, context.file) from error
     except Exception as error:
         log.exception("the format failed", file=context.file, format=form.name)
         raise OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file) from error
+
+
+def _checked(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items; raise ValueError at a position that no checkpoint can keep."""
+    for item in items:
+        if type(item) is Position:
+            check(item)
+        yield item

@@ -118,8 +118,10 @@ class Runner:
             return
         self._at_once |= self.files.unfinished
         self._alive_at = time.monotonic()
+        if not self.files.unfinished:
+            self.transaction.end_round()
         for source in sources:
-            lag = self.files.watched.lag_bytes(source, visited, self.transaction.committed.files)
+            lag = self.files.watched.lag_bytes(source, visited, self.files.known)
             self.metrics.lag_bytes.labels(source.name).set(lag)
             if source.name not in failed and not self.files.unfinished:
                 self.metrics.last_success.labels(source.name).set_to_current_time()
@@ -130,17 +132,20 @@ class Runner:
         self._recover(self.publisher.restart(lost))
         self._at_once = True
 
-    def read_whole(self, source: Source, path: Path) -> None:
-        """Read one file, or the rest of it; a fault goes to the transaction's `failures`.
+    def read_whole(self, source: Source, path: Path, visited: set[FileId]) -> None:
+        """Read one file, or the rest of it, unless it was `visited`; a fault goes to the transaction's `failures`.
 
         Raises
         ------
         TransactionLost : `rewind` goes back to the last commit.
         """
         try:
-            self.files.read(source, path, path.stat())
+            stat = path.stat()
+            if (file := FileId.of(stat)) not in visited:
+                visited.add(file)
+                self.files.read(source, path, stat)
         except FileNotFoundError:
-            self.transaction.failures[str(path)] = "no such file; check the path"
+            self.transaction.failed_before(str(path), "no such file; check the path")
         except OSError as error:
             self.transaction.cannot_read(source, error)
 
@@ -180,16 +185,18 @@ class Runner:
     def _look_after_missing(self, visited: set[FileId], failed: set[str]) -> None:
         """Find files that left their path: read on those renamed within their folder, and let go of the others."""
         for file, seen, here in self.files.watched.missing(visited):
-            if here is not None:
+            if here is not None and self.files.is_still(file, seen, here):
                 self._visit(seen.source, here, visited, failed)
             if file not in visited:
-                self._let_go(file, seen)
+                is_renumbered = self.files.watched.is_renumbered(file, visited)
+                self.files.watched.let_go(file)
+                if not is_renumbered:
+                    self._report_gone(file, seen)
 
-    def _let_go(self, file: FileId, seen: Seen) -> None:
-        self.files.watched.let_go(file)
-        known = self.transaction.committed.files.get(file)
+    def _report_gone(self, file: FileId, seen: Seen) -> None:
+        known = self.files.known(file, seen.path)
         if known and time.time() - known.read_at > FORGET_S:
-            members = (other for other in self.transaction.committed.files if other[:2] == file[:2])
+            members = (other for other in self.transaction.committed.files if other[:2] == known.id[:2])
             self.transaction.open.forgotten += members
         done = known is not None and known.size is not None and known.size >= seen.size
         if not done and (known or seen.size > 0):

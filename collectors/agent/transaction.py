@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.records import Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import FileId, unicode
+from counterflow.collectors.sources.wrapped import WITHIN
 
 log = structlog.get_logger()
 
@@ -60,7 +62,8 @@ class Transaction:
     """Sends records and rejects, and commits them with the checkpoints that cover them.
 
     `committed` is the state after the last commit; `records` (by dataset), `rejects` (by reason) and `failures` (by
-    path) are what this process committed; `files` are those of which it committed a checkpoint.
+    path) are what this process committed; `files` are those of which it committed a checkpoint. A failure that does not
+    recur is dropped by `end_round`.
     """
 
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
@@ -72,6 +75,7 @@ class Transaction:
         self.rejects: Counter[str] = Counter()
         self.failures: dict[str, str] = {}
         self.files: set[FileId] = set()
+        self._recurring: set[str] = set()
         self._publisher = publisher
         self._when = when
         self._stop = stop
@@ -136,19 +140,39 @@ class Transaction:
 
     def not_published(self, source: Source, file: str, why: str) -> None:
         """Note that a file yielded nothing."""
-        self.open.failures[file] = why
+        self._fail(file, why)
         log.warning("not published", source=source.name, file=file, error=why)
 
     def cannot_read(self, source: Source, error: OSError) -> None:
         """Reject a file or folder that cannot be read, once for each reason."""
-        path, why = str(error.filename), error.strerror or str(error)
+        path, why = unicode(str(error.filename)), error.strerror or str(error)
         if why in (self.failures.get(path), self.open.failures.get(path)):
+            self.as_before(path)
             return
-        self.open.failures[path] = why
+        self._fail(path, why)
         self._metrics.file_errors.labels(source.name).inc()
         log.warning("cannot be read", source=source.name, file=path, error=why)
-        origin = Origin(unicode(path), "agent", source.system, source.run)
+        origin = Origin(path, "agent", source.system, source.run)
         self.reject(Reject(Reason.UNREADABLE, why, "none"), source, origin)
+
+    def failed_before(self, path: str, why: str) -> None:
+        """Note a failure that an earlier process reported."""
+        self.failures[unicode(path)] = why
+        self.as_before(path)
+
+    def as_before(self, path: str | Path) -> None:
+        """Note that a file was looked at and is as it was: if it failed, or a member of it, it still fails."""
+        self._recurring.add(unicode(str(path)))
+
+    def end_round(self) -> None:
+        """Drop the failures that did not recur since the last call; every file was looked at meanwhile."""
+        for path in [path for path in self.failures if self._recurring.isdisjoint(_with_packed(path))]:
+            del self.failures[path]
+        self._recurring.clear()
+
+    def _fail(self, path: str, why: str) -> None:
+        self.open.failures[path] = why
+        self._recurring.add(path)
 
     def commit(self, and_then: Callable[[], None]) -> bool:
         """Commit the open transaction and call `and_then`; return False where nothing was in it.
@@ -187,3 +211,9 @@ class Transaction:
         for name in tally.answered:
             self._metrics.last_success.labels(name).set_to_current_time()
         self._metrics.committed_seq.set(self.frames.seq)
+
+
+def _with_packed(path: str) -> list[str]:
+    """Return a path, and that of each file of which it may be a member."""
+    parts = path.split(WITHIN)
+    return [WITHIN.join(parts[:count]) for count in range(1, len(parts) + 1)]

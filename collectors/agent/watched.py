@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,8 @@ class Seen:
 
     `changed_at` and `retry_at` are of the monotonic clock, in seconds. `verified`: the fingerprint was compared since
     the last change. `read_to` is the size up to which the file was read without being complete, -1 for none.
-    `careful`: reading failed half-way once, so items wait for the position that covers them.
+    `careful`: reading failed half-way once, so items wait for the position that covers them. `head` is the number of
+    first bytes and their fingerprint, where no checkpoint has them: by it the file is known under another name.
     """
 
     source: Source
@@ -31,6 +32,7 @@ class Seen:
     read_to: int = -1
     retry_at: float = 0.0
     careful: bool = False
+    head: tuple[int, str] | None = None
 
     @property
     def quiet_s(self) -> float:
@@ -52,7 +54,7 @@ class Watched:
     def rewind(self) -> None:
         """Let every file be read again behind its checkpoint."""
         for seen in self._seen.values():
-            seen.read_to = -1
+            seen.read_to, seen.retry_at = -1, 0.0
 
     def look(self, source: Source, path: Path, stat: os.stat_result) -> Seen:
         """Return what this process saw of a file, after noting a change."""
@@ -62,7 +64,7 @@ class Watched:
             age_s = max(0.0, time.time() - stat.st_mtime) if seen.size < 0 else 0.0
             seen.size, seen.mtime_ns = stat.st_size, stat.st_mtime_ns
             seen.changed_at = time.monotonic() - age_s
-            seen.verified = False
+            seen.verified, seen.head = False, None
         return seen
 
     def missing(self, visited: Collection[FileId]) -> Iterator[tuple[FileId, Seen, Path | None]]:
@@ -79,11 +81,22 @@ class Watched:
         """Forget a file that is gone."""
         del self._seen[file]
 
-    def lag_bytes(self, source: Source, visited: Collection[FileId], committed: Mapping[FileId, Checkpoint]) -> int:
-        """Return how many bytes of the visited files of a source are not committed."""
+    def is_renumbered(self, file: FileId, visited: Collection[FileId]) -> bool:
+        """Return whether a visited file has the inode and path of a missing one: its device has another number now."""
+        path = self._seen[file].path
+        others = (other for other in visited if other.inode == file.inode)
+        return any(self._seen[other].path == path for other in others if other in self._seen)
+
+    def lag_bytes(
+        self, source: Source, visited: Collection[FileId], known_of: Callable[[FileId, Path], Checkpoint | None]
+    ) -> int:
+        """Return how many bytes of the visited files of a source are not committed; `known_of` finds checkpoints."""
         lag = 0
         for file in visited:
-            seen, known = self._seen.get(file), committed.get(file)
-            if seen and seen.source is source and not (known and known.size == seen.size):
+            seen = self._seen.get(file)
+            if seen is None or seen.source is not source:
+                continue
+            known = known_of(file, seen.path)
+            if not (known and known.size == seen.size):
                 lag += max(0, seen.size - (known.position.byte_offset if known else 0))
         return lag

@@ -92,16 +92,17 @@ class _Window(io.RawIOBase):
 def find(pattern: Path) -> Iterator[Path | OSError]:
     """Yield the regular files that `pattern` names, sorted within a folder; a folder stands for the files in it.
 
-    `*`, `?`, `[…]` match within a name, `**` any depth of folders. Hidden names match only a pattern that begins with
-    a dot, so files that are still being copied under a temporary name are left alone. A path that cannot be looked into
-    is yielded as its `OSError`, and the search continues.
+    `*`, `?`, `[…]` match within a name, `**` any depth of folders, each of them once. Hidden names match only a pattern
+    that begins with a dot, so files that are still being copied under a temporary name are left alone. A path that
+    cannot be looked into is yielded as its `OSError`, and the search continues.
     """
     parts = pattern.parts
     fixed = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
-    yield from _walk(Path(*parts[:fixed]), parts[fixed:])
+    yield from _walk(Path(*parts[:fixed]), parts[fixed:], set())
 
 
-def _walk(path: Path, parts: tuple[str, ...]) -> Iterator[Path | OSError]:
+def _walk(path: Path, parts: tuple[str, ...], entered: set[tuple[FileId, int]]) -> Iterator[Path | OSError]:
+    """Yield what `parts` name in `path`; `entered` are the folders that a `**` with so many parts has been in."""
     try:
         if not parts and not path.is_dir():
             path.stat()
@@ -111,32 +112,38 @@ def _walk(path: Path, parts: tuple[str, ...]) -> Iterator[Path | OSError]:
         name, rest = (parts[0], parts[1:]) if parts else ("*", ())
         if not _MAGIC.search(name):
             if (path / name).exists():
-                yield from _walk(path / name, rest)
+                yield from _walk(path / name, rest, entered)
             return
         with os.scandir(path) as entries:
-            listed = sorted((e.name, e.is_dir(), e.is_file()) for e in entries)
+            listed = sorted(entries, key=lambda entry: entry.name)
+        folder = FileId.of(path.stat()), len(parts)
     except OSError as error:
         yield error
         return
     if name == "**":
-        yield from _walk(path, rest or ("*",))
-    for entry, is_folder, is_file in listed:
-        if entry.startswith(".") and not name.startswith("."):
+        if folder in entered:
+            return  # a link leads back
+        entered.add(folder)
+        yield from _walk(path, rest or ("*",), entered)
+    for entry in listed:
+        hidden = entry.name.startswith(".") and not name.startswith(".")
+        if hidden or not (name == "**" or fnmatchcase(entry.name, name)):
             continue
-        if name == "**":
-            if is_folder:
-                yield from _walk(path / entry, parts)
-        elif fnmatchcase(entry, name):
-            if rest and is_folder:
-                yield from _walk(path / entry, rest)
-            elif not rest and is_file:
-                yield path / entry
+        try:
+            is_folder, is_file = entry.is_dir(), entry.is_file()
+        except OSError as error:  # of this entry: a link that leads nowhere, or where this user may not look
+            yield error
+            continue
+        if is_folder and (name == "**" or rest):
+            yield from _walk(path / entry.name, parts if name == "**" else rest, entered)
+        elif is_file and name != "**" and not rest:
+            yield path / entry.name
 
 
 def inodes(folder: Path) -> dict[int, Path]:
-    """Return the paths in a folder by inode, to find a file that left its path; empty if the folder is unreadable."""
+    """Return the regular files in a folder by inode, to find one that left its path; none if it is unreadable."""
     try:
         with os.scandir(folder) as entries:
-            return {e.inode(): Path(e.path) for e in entries}
+            return {e.inode(): Path(e.path) for e in entries if e.is_file(follow_symlinks=False)}
     except OSError:
         return {}

@@ -2,7 +2,8 @@
 
 `njmon -i HOST -p PORT` opens a connection, sends a scrambled greeting and then sample after sample; `nimon` posts the
 lines of one sample to `/write`. Of these protocols only the post of nimon is acknowledged. A sample is kept from the
-moment when it is received whole: in the spool, if there is one.
+moment when it is received whole: in the spool, if there is one. Over UDP, which has no way to make a sender wait, what
+comes while too many samples wait is dropped.
 
 The recorders do not encrypt: listen on this machine only, behind a relay that terminates TLS.
 """
@@ -14,10 +15,11 @@ import socket
 import socketserver
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from queue import Empty, Full, Queue
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Literal, NamedTuple
 
 import structlog
@@ -61,7 +63,8 @@ class Session:
         self._protocol = protocol
         self._server: socketserver.BaseServer | None = None
         self._received: Queue[Received] = Queue(_WAITING)
-        self._closed = Event()
+        self._closed, self._lock = Event(), Lock()
+        self._dropped = 0
 
     def open(self) -> None:
         """Listen, unless already listening.
@@ -74,7 +77,7 @@ class Session:
             return
         try:
             tcp = self._protocol == "tcp"
-            server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._keep, _Datagram)
+            server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._offer, _Datagram)
         except OSError as error:
             host, port = self._at
             raise SessionError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
@@ -84,8 +87,9 @@ class Session:
         self.number += 1
 
     def close(self) -> None:
-        """Stop listening."""
-        self._closed.set()
+        """Stop listening; what was received waits."""
+        with self._lock:  # a sample that is acknowledged was received before
+            self._closed.set()
         server, self._server = self._server, None
         if server is not None:
             server.shutdown()
@@ -105,13 +109,28 @@ class Session:
 
     def _keep(self, sample: Received) -> bool:
         """Queue a sample; return False where the source is closed before there is room."""
-        while not self._closed.is_set():
-            try:
-                self._received.put(sample, timeout=0.2)
-            except Full:
-                continue
-            return True
-        return False
+        while True:
+            with self._lock:
+                if self._closed.is_set():
+                    return False
+                with suppress(Full):
+                    self._received.put_nowait(sample)
+                    return True
+            self._closed.wait(0.02)
+
+    def _offer(self, sample: Received) -> bool:
+        """Queue a sample if there is room, else drop it."""
+        try:
+            self._received.put_nowait(sample)
+        except Full:
+            if not self._dropped:
+                log.error("samples over UDP are dropped: too many wait", waiting=_WAITING, peer=sample.peer)
+            self._dropped += 1
+            return False
+        if self._dropped:
+            log.warning("samples over UDP are kept again", dropped=self._dropped)
+            self._dropped = 0
+        return True
 
 
 class Samples:
@@ -159,12 +178,10 @@ class _Streams(_Keeping, socketserver.ThreadingTCPServer):
     block_on_close = False
 
 
-class _Datagrams(_Keeping, socketserver.ThreadingUDPServer):
-    """Datagrams, each of them a sample."""
+class _Datagrams(_Keeping, socketserver.UDPServer):
+    """Datagrams, each of them a sample; none waits, so one thread is enough."""
 
     max_packet_size = 1 << 16
-    daemon_threads = True
-    block_on_close = False
 
 
 class _Datagram(socketserver.BaseRequestHandler):

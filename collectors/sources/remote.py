@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,14 +23,18 @@ from counterflow.base.errors import CounterflowError
 SCHEMES = ("https", "s3", "sftp")
 _BLOCK = 8 << 20
 _HEAD = 65_536
+_SILENT_S = 60.0
+"""Time after which a server that sends nothing is given up."""
 _MAGIC = re.compile(r"[*?\[]")
+_VERSIONS = ("ETag", "mtime", "LastModified", "Last-Modified")
+"""What file systems call the version of a file."""
 
 Progress = Callable[[str, int, int], None]
 """Called with an address, the number of its bytes that are here and its size."""
 
 
 class Remote(NamedTuple):
-    """A file elsewhere: its address, its path on its file system, its size in bytes and its version."""
+    """A file elsewhere: its address, its path on its file system, its size in bytes and its version, where known."""
 
     address: str
     path: str
@@ -58,23 +63,30 @@ def mirror(address: str, folder: Path, progress: Progress = lambda *_: None) -> 
         hint = "keys and tokens stand in files: docs/operations.md"
         raise CounterflowError(f"{url.scheme}://{url.hostname}: an address holds no password", hint=hint, exit_code=2)
     try:
-        files = _file_system(address)
-        found = list(_listed(files, address))
-        place = folder / url.scheme / (url.netloc.rpartition("@")[2] or "-").replace(":", "_")
-        return [_fetched(files, one, place / one.path.lstrip("/"), progress) for one in found]
+        with _file_system(address) as files:
+            found = list(_listed(files, address))
+            place = folder / url.scheme / (url.netloc.rpartition("@")[2] or "-").replace(":", "_")
+            return [_fetched(files, one, place / one.path.lstrip("/"), progress) for one in found]
     except (CounterflowError, ModuleNotFoundError):
         raise
     except Exception as error:  # each file system has errors of its own
         raise CounterflowError(f"{address}: {_why(error)}", hint=_hint(error), exit_code=1) from None
 
 
-def _file_system(address: str) -> Any:
+@contextmanager
+def _file_system(address: str) -> Iterator[Any]:
+    """Yield the file system of an address; a connection to it is closed afterwards."""
     import fsspec  # type: ignore[import-untyped]
 
     url = urlsplit(address)
-    if url.scheme == "sftp":
-        return _sftp()(url.hostname or "", port=url.port or 22, username=url.username, skip_instance_cache=True)
-    return fsspec.filesystem(url.scheme, skip_instance_cache=True, use_listings_cache=False)
+    if url.scheme != "sftp":
+        yield fsspec.filesystem(url.scheme, skip_instance_cache=True, use_listings_cache=False)
+        return
+    files = _sftp()(url.hostname or "", port=url.port or 22, username=url.username, skip_instance_cache=True)
+    try:
+        yield files
+    finally:
+        files.client.close()
 
 
 def _sftp() -> Any:
@@ -90,8 +102,13 @@ def _sftp() -> Any:
             self.client.set_missing_host_key_policy(paramiko.RejectPolicy())
             key = os.environ.get("COUNTERFLOW_SSH_KEY")
             own: dict[str, Any] = {"key_filename": key, "allow_agent": False, "look_for_keys": False} if key else {}
-            self.client.connect(self.host, timeout=30, **own, **self.ssh_kwargs)
-            self.ftp = self.client.open_sftp()
+            try:
+                self.client.connect(self.host, timeout=30, **own, **self.ssh_kwargs)
+                self.ftp = self.client.open_sftp()
+                self.ftp.get_channel().settimeout(_SILENT_S)
+            except BaseException:
+                self.client.close()
+                raise
 
     return CheckedHost
 
@@ -111,7 +128,7 @@ def _listed(files: Any, address: str) -> Iterator[Remote]:
         about = files.info(name)
         if about["type"] != "file" or name.rpartition("/")[2].startswith("."):
             continue
-        version = about.get("ETag") or about.get("mtime") or about.get("LastModified") or ""
+        version = next((about[name] for name in _VERSIONS if about.get(name)), "")
         found += 1
         own = urlsplit(name).path if url.scheme == "https" else name
         if about["size"] is None or ".." in own.split("/"):
@@ -135,7 +152,7 @@ def _fetched(files: Any, remote: Remote, local: Path, progress: Progress) -> Pat
     else:
         part = local.with_name(f".{local.name}.part")
         begun = local.with_name(f".{local.name}.part-version")
-        if not (part.exists() and begun.exists() and begun.read_text() == remote.version):
+        if not (remote.version and part.exists() and begun.exists() and begun.read_text() == remote.version):
             part.unlink(missing_ok=True)
             begun.write_text(remote.version)
         _copy(files, path, remote, part, progress)

@@ -43,10 +43,21 @@ class Zone(click.ParamType[ZoneInfo]):
             self.fail(f"`{value}` is not an IANA time zone; try `Europe/Berlin` or `UTC`", param, ctx)
 
 
+class Filled(click.ParamType[str]):
+    """A text that is not empty."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, or fail where it is empty."""
+        return str(value) or self.fail("is empty; give a name, or leave the option out", param, ctx)
+
+
 def reading_options(command: F) -> F:
     """Give a command --zone, --date-order and --system."""
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
-    command = click.option("--system", help="Name of the system, instead of the one in the file.")(command)
+    system_help = "Name of the system, instead of the one in the file."
+    command = click.option("--system", type=Filled(), help=system_help)(command)
     at_help = "Time of a listing that carries none, or begin of a run; without an offset it is in --zone."
     command = click.option("--at", type=LocalTime(), help=at_help)(command)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
@@ -95,9 +106,8 @@ def local(paths: Iterable[Path | str], folder: Path) -> Iterator[Path]:
         if isinstance(path, str):
             yield from mirrored(path, folder)
         elif path == Path("-"):
-            copy = folder / "standard-input"
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            copy.unlink(missing_ok=True)  # each input is a new file
+            copy = temporary(folder) / "standard-input"  # other commands copy theirs at the same time
             with copy.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
             yield copy
@@ -111,21 +121,21 @@ def mirrored(address: str, folder: Path) -> list[Path]:
 
     from counterflow.collectors.sources.remote import mirror
 
-    bar = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*bar, console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("fetching", total=None)
         return mirror(
             address,
             folder,
             lambda file, done, size: progress.update(
-                task, description=file.rpartition("/")[2], completed=done, total=size
+                task, description=inert(file.rpartition("/")[2]), completed=done, total=size
             ),
         )
 
 
-def temporary() -> Path:
+def temporary(within: Path | None = None) -> Path:
     """Return a folder that is removed when the command ends."""
-    made = tempfile.TemporaryDirectory(prefix="counterflow-")
+    made = tempfile.TemporaryDirectory(prefix="counterflow-", dir=within)
     return Path(click.get_current_context().with_resource(made))
 
 
@@ -139,10 +149,17 @@ def recordings(paths: tuple[Path | str, ...], folder: Path | None = None) -> lis
     folder = folder or (temporary() if elsewhere else Path())
     for path in local(paths, folder):
         try:
-            found += sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+            found += filter(_may_be_file, sorted(path.iterdir())) if path.is_dir() else [path]
         except PermissionError:
             found.append(path)
     return found
+
+
+def _may_be_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # to be reported when it is read
+        return True
 
 
 def each(paths: list[Path]) -> Iterator[Path]:
@@ -154,11 +171,11 @@ def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> 
     """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    bar = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*bar, console=errors, transient=True, disable=total < 2 or not sys.stderr.isatty()) as progress:
         task = progress.add_task("files", total=total)
         for item in items:
-            progress.update(task, description=named(item))
+            progress.update(task, description=inert(named(item)))
             yield item
             progress.advance(task)
 
@@ -183,7 +200,7 @@ def read_all(
             raise  # the reader of the output has closed it
         except OSError as error:
             unread += 1
-            errors.print(f"error: {path}: {why(error)}", markup=False)
+            errors.print(inert(f"error: {path}: {why(error)}"), markup=False)
     return unread
 
 
@@ -207,7 +224,7 @@ def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], No
     reject = lost if records else first
     what = "no record found" if reject is None else reject.detail
     place = f"{name}:{reject.line}" if reject is not None and reject.line else name
-    errors.print(f"error: {place}: {what}", markup=False)
+    errors.print(inert(f"error: {place}: {what}"), markup=False)
     return False
 
 

@@ -16,6 +16,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 from counterflow.cli._files import reading_options, recordings
 
 if TYPE_CHECKING:
@@ -25,10 +26,19 @@ _MOST_BYTES = 256 << 20
 
 
 class _File(NamedTuple):
-    """A file, or a member of a packed one; `latin-1` keeps each byte as a character."""
+    """A file, or a member of a packed one: its name, its text and the codecs of its lines, or the one of all."""
 
     name: str
     text: str
+    codecs: tuple[str, ...]
+
+    @property
+    def content(self) -> bytes:
+        """The text as bytes."""
+        if len(self.codecs) == 1:
+            return self.text.encode(self.codecs[0])
+        lines = zip(self.text.split("\n"), self.codecs, strict=True)
+        return b"\n".join(line.encode(codec) for line, codec in lines)
 
 
 @click.command()
@@ -58,6 +68,7 @@ def command(
     from it. Look through it before you send it: docs/bundle.md. Exit status 2: nothing was written.
     """
     from counterflow.collectors.pseudonyms import Pseudonyms
+    from counterflow.collectors.sources.files import unicode
 
     files = [file for path in recordings(paths) for file in _files(path)]
     names = Pseudonyms(words, keep)
@@ -65,25 +76,30 @@ def command(
     for file in files:
         names.learn_headings(file.text)
     for file in files:
-        items = list(_items(file.name, file.text, zone, system, date_order, at))
+        items = list(_items(file, zone, system, date_order, at))
         names.learn(items)
         names.learn_text(file.text)
         before.append(_figures(items))
-    packed = [_File(names.replaced(Path(file.name).name), names.replaced(file.text)) for file in files]
+    packed = [
+        _File(unicode(names.replaced_in_file_name(Path(file.name).name)), names.replaced(file.text), file.codecs)
+        for file in files
+    ]
     read: dict[str, Any] = {}
     folders: dict[Path, int] = {}
     for file, new, figures in zip(files, packed, before, strict=True):
-        if left := sorted(names.found_in(new.text)):
+        items = list(_items(new, zone, system and names.replaced(system), date_order, at))
+        found = names.found_in(new.text) | names.found_in_file_name(new.name) | names.found_in_records(items)
+        if left := sorted(found):
             what = f"{file.name}: {', '.join(left[:5])} would be left in the archive"
             raise CounterflowError(what, hint=f"--keep {left[0]} where it is no name", exit_code=2)
-        after = _figures(list(_items(new.name, new.text, zone, system, date_order, at)))
+        after = _figures(items)
         if after != figures:
             what = f"{file.name}: with its names replaced, its figures differ: {_difference(figures, after)}"
             raise CounterflowError(what, hint="--show lists the words; --keep WORD leaves one as it is", exit_code=2)
         number = folders.setdefault(Path(file.name).parent, len(folders) + 1)  # so that neighbours stay neighbours
         read[_free(read, number, new.name)] = dict(Counter(dataset for dataset, *_ in figures))
     manifest = {"zone": zone.key, "date_order": date_order, "replaced": dict(names.kinds), "files": read}
-    _write(out, manifest, [(name, new.text) for name, new in zip(read, packed, strict=True)])
+    _write(out, manifest, [(name, new.content) for name, new in zip(read, packed, strict=True)])
     _print(out, manifest, names, show, as_json)
 
 
@@ -114,25 +130,39 @@ def _text(name: str, content: bytes) -> _File:
     if b"\0" in head or sum(byte >= 0x80 for byte in head) > len(head) / 4:
         hint = "iconv -f IBM-037 -t UTF-8, or export it as CSV"
         raise CounterflowError(f"{name} is not text, so its names cannot be found", hint=hint, exit_code=2)
-    return _File(name, content.decode("latin-1"))
+    try:
+        return _File(name, content.decode(), ("utf-8",))
+    except UnicodeDecodeError:
+        lines = [_line(line) for line in content.split(b"\n")]
+        return _File(name, "\n".join(text for text, _ in lines), tuple(codec for _, codec in lines))
+
+
+def _line(content: bytes) -> tuple[str, str]:
+    """Return a line as formats read it: in UTF-8, else in 1252, else with a character for each byte; and its codec."""
+    for codec in ("utf-8", "cp1252"):
+        try:
+            return content.decode(codec), codec
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1"), "latin-1"
 
 
 def _items(
-    name: str, text: str, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
+    file: _File, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
 ) -> Iterator[Any]:
     from counterflow.collectors.formats import recognise
     from counterflow.collectors.reading import HEAD_BYTES, unrecognised
     from counterflow.collectors.records import Context, singly
     from counterflow.collectors.text.lines import read_head
 
-    stream = io.BytesIO(text.encode("latin-1"))
+    stream = io.BytesIO(file.content)
     head = read_head(stream, HEAD_BYTES)
     stream.seek(0)
     form = recognise(head)
     if form is None:
         yield unrecognised(head)
     else:
-        yield from singly(form.parse(stream, Context(name, zone, system, date_order=date_order, at=at)))
+        yield from singly(form.parse(stream, Context(file.name, zone, system, date_order=date_order, at=at)))
 
 
 def _figures(items: list[Any]) -> list[tuple[Any, ...]]:
@@ -157,13 +187,12 @@ def _difference(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]]) -> 
     return f"{len(before):,} items were read, now {len(after):,}"
 
 
-def _write(out: Path, manifest: dict[str, Any], files: list[tuple[str, str]]) -> None:
+def _write(out: Path, manifest: dict[str, Any], files: list[tuple[str, bytes]]) -> None:
     with tarfile.open(out, "w:gz") as archive:
-        for name, content in [("bundle.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode()), *files]:
-            data = content.encode("latin-1")
+        for name, content in [("bundle.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2)), *files]:
             entry = tarfile.TarInfo(name)  # no owner, no time: neither is anybody's business
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
 
 
 def _print(out: Path, manifest: dict[str, Any], names: Pseudonyms, show: bool, as_json: bool) -> None:
@@ -172,7 +201,8 @@ def _print(out: Path, manifest: dict[str, Any], names: Pseudonyms, show: bool, a
         click.echo(orjson.dumps({"archive": str(out), **manifest, **shown}))
         return
     if show:
-        click.echo(f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}")
+        words = f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}"
+        click.echo(inert(words, keep="\n"))
     kinds = ", ".join(f"{count} of {kind}" for kind, count in manifest["replaced"].items()) or "none"
     click.echo(
         f"{out}: {len(manifest['files'])} files, words replaced: {kinds}; none of them is left, figures are the same"

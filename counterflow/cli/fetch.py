@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.inert import inert
 
 
 @click.command()
@@ -25,6 +26,7 @@ def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: 
     import orjson
 
     from counterflow.cli._files import errors, mirrored
+    from counterflow.collectors.sources.files import unicode
     from counterflow.collectors.sources.remote import SCHEMES, is_remote
 
     for address in addresses:
@@ -35,12 +37,14 @@ def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: 
         for address in addresses:
             try:
                 for path in mirrored(address, to):
-                    if not every_s:
-                        click.echo(orjson.dumps({"path": str(path), "bytes": path.stat().st_size}) if as_json else path)
+                    if as_json and not every_s:
+                        click.echo(orjson.dumps({"path": unicode(str(path)), "bytes": path.stat().st_size}))
+                    elif not every_s:
+                        click.echo(inert(str(path)))
             except CounterflowError as error:
                 if not every_s:
                     raise
-                errors.print(f"{error.message}; trying again in {every_s} s", markup=False)
+                errors.print(inert(f"{error.message}; trying again in {every_s} s", keep="\n"), markup=False)
         if not every_s:
             return
         time.sleep(every_s)

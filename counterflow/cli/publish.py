@@ -10,13 +10,14 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from counterflow.cli._files import errors, file_options, recordings, report_needs
+from counterflow.base.errors import CounterflowError
+from counterflow.cli._files import Filled, errors, file_options, recordings, report_needs
 
 
 @click.command()
 @file_options
 @click.option("--agent-id", default="publish", show_default=True, help="Name under which each file is published once.")
-@click.option("--run", help="Label of the measurement run, added to every record.")
+@click.option("--run", type=Filled(), help="Label of the measurement run, added to every record.")
 @click.option("--again", is_flag=True, help="Publish files again that were already published under this name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
@@ -52,19 +53,21 @@ def command(
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publish import publish_files
     from counterflow.collectors.agent.publisher import Stopped
+    from counterflow.collectors.sources.files import unicode
     from counterflow.stack.settings import StackSettings
 
     if not re.match(AGENT_ID, agent_id):
         raise click.BadParameter("may contain letters, digits, dot, dash and underscore", param_hint="--agent-id")
     configure(logging.ERROR)
-    stop = stopping()
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")
+    if not paths:
+        raise CounterflowError(f"no file in {', '.join(map(str, files))}", hint="name a recording", exit_code=2)
     report_needs(ctx, paths, zone, system, date_order, at)
-    sizes = {path: path.stat().st_size if path.is_file() else 0 for path in paths}
+    size = sum(map(_size, paths))
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
@@ -72,13 +75,14 @@ def command(
     )
     began = time.monotonic()
     with Progress(*columns, console=errors, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("publishing", total=sum(sizes.values()))
+        task = bar.add_task("publishing", total=size)
         done: dict[Path, int] = {}
 
         def progress(path: Path, published: int, _size: int) -> None:
             done[path] = published
-            bar.update(task, description=path.name, completed=sum(done.values()))
+            bar.update(task, description=inert(path.name), completed=sum(done.values()))
 
+        stop = stopping()  # not before: nothing looks at it while input is copied and checked
         try:
             published = publish_files(
                 paths,
@@ -98,7 +102,8 @@ def command(
             ctx.exit(130)
     seconds = time.monotonic() - began
     if as_json:
-        result = {**published._asdict(), "skipped": [str(p) for p in published.skipped], "seconds": round(seconds, 3)}
+        skipped = [unicode(str(path)) for path in published.skipped]
+        result = {**published._asdict(), "skipped": skipped, "seconds": round(seconds, 3)}
         click.echo(orjson.dumps(result))
     else:
         total = sum(published.records.values())
@@ -114,3 +119,10 @@ def command(
     for path, why in published.failures.items():
         errors.print(inert(f"error: {path}: {why}"), markup=False)
     ctx.exit(1 if published.failures else 0)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # to be reported when it is read
+        return 0

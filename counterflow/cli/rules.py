@@ -327,7 +327,7 @@ def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
         ts, *values = astuple(decode(line))
         entity = tuple([value for value in values[first - 1 :] if value is not None])
         for n in moments:
-            values[n - 1] = values[n - 1] and instant(values[n - 1])
+            values[n - 1] = None if values[n - 1] is None else instant(values[n - 1])
         return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity), strict=False))
 
     return read
@@ -358,12 +358,14 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
-    """Read the rows of the rule's dataset in order of time; columns are named as in the JSON lines."""
-    kinds = f"AND {rule.kind} IN {rule.kinds!r} " if rule.kinds else ""
+    """Read the rows that the rule's job judges, in order of time; columns are named as in the JSON lines."""
+    from counterflow.pipelines.jobs.definition import all_jobs
+
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = (
         f"SELECT * FROM counterflow.{rule.dataset} FINAL "
-        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} {kinds}ORDER BY {order}"
+        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} "
+        f"AND ({all_jobs()[rule.name].judged}) ORDER BY {order}"
     )
     times = {
         f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

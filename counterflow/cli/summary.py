@@ -16,6 +16,7 @@ from rich.text import Text
 from counterflow.base.inert import inert
 from counterflow.cli._files import each, file_options, read_all, recordings
 from counterflow.cli._table import console
+from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
 
@@ -41,7 +42,7 @@ def command(
     out = console()
     unread = 0
     for path in each(recordings(files)):
-        found = Summaries(str(path))
+        found = Summaries(unicode(str(path)))
         unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
         for summary in found.of:
             if as_json:
@@ -90,7 +91,7 @@ def _figures(s: dict[str, Any]) -> dict[str, str]:
     if "disk" in has:
         read, written = _n(s["disk_read_mb"]), _n(s["disk_written_mb"])
         rows["disks"] = f"read {read} MB, written {written} MB, read/written {_n(s['disk_rw_ratio'])}"
-    if "link" in has:
+    if s["network"]:
         moved = [link for link in s["network"] if link["in_mb"] or link["out_mb"]]
         traffic = [f"{x['link']} in {_n(x['in_mb'])}, out {_n(x['out_mb'])} MB" for x in moved]
         rows["network"] = "; ".join(traffic) or "no traffic"

@@ -49,12 +49,6 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
             _print_json(running)
         return
     settings = running if found else requested
-    if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
-        raise CounterflowError(
-            f"{' and '.join(elsewhere)} points to your own servers, but this command starts new ones",
-            hint=f"unset {' '.join(elsewhere)}",
-            exit_code=2,
-        )
     begin = time.monotonic()
     with out.status("starting the stack"):
         up(settings, report=out.print)

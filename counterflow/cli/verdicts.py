@@ -31,6 +31,10 @@ def command() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="PEM file of a --flink-url with mutual TLS: key and certificate to present, and the only one to trust.",
 )
+@click.option("--no-flink", is_flag=True, help="There is no Flink: export no state of jobs.")
+@click.option(
+    "--job", "jobs", metavar="JOB", multiple=True, help="A job that is to run; may be repeated; default: all."
+)
 @click.option(
     "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
 )
@@ -57,6 +61,8 @@ def command() -> None:
 def export(
     flink_urls: tuple[str, ...],
     flink_certificate: Path | None,
+    no_flink: bool,
+    jobs: tuple[str, ...],
     metrics_port: int | None,
     stale_s: int,
     most: int,
@@ -81,9 +87,13 @@ def export(
     from counterflow.pipelines.exporter.reader import read
     from counterflow.pipelines.exporter.remote_write import start
     from counterflow.pipelines.exporter.watched import VERDICT, watched
+    from counterflow.pipelines.jobs import chosen
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 
+    if no_flink and flink_urls:
+        raise click.UsageError("give --flink-url or --no-flink, not both")
+    names = [job.name for job in chosen(jobs)]
     configure()
     stack = StackSettings.of_a_part()
     stop = stopping()
@@ -91,9 +101,9 @@ def export(
     registry = CollectorRegistry()
     registry.register(results)
     if flink_urls:
-        registry.register(Jobs(*flink_urls, certificate=flink_certificate))
-    else:
-        registry.register(Jobs(stack.flink_url, certificate=stack.flink_certificate))
+        registry.register(Jobs(*flink_urls, names=names, certificate=flink_certificate))
+    elif not no_flink:
+        registry.register(Jobs(stack.flink_url, names=names, certificate=stack.flink_certificate))
     ProcessCollector(registry=registry)
     address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
     if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):

@@ -27,6 +27,8 @@ from counterflow.cli._links import board_url
 from counterflow.cli._table import console, table
 
 SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
+_SNAPSHOTS = 2**31 - 1
+"""As many as nmon can count: 68 years of one a second."""
 
 
 @click.command()
@@ -80,16 +82,21 @@ def _interrupt(_number: int, _frame: object) -> None:
 @contextmanager
 def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
     """Run nmon, which detaches itself, and stop it by the process id that it prints; its clock is UTC."""
-    day = str(86_400 // interval)
-    arguments = [nmon, "-F", str(recording), "-T", "-s", str(interval), "-c", day, "-p"]
+    import psutil  # it has POSIX modules, and `--help` is for every machine
+
+    arguments = [nmon, "-F", str(recording), "-T", "-s", str(interval), "-c", str(_SNAPSHOTS), "-p"]
     started = subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=False)
     if (pid := re.search(r"\d+", started.stdout)) is None:
         raise CounterflowError(f"nmon did not start: {started.stdout}{started.stderr}".strip())
     try:
+        recorder = psutil.Process(int(pid[0]))
+    except psutil.NoSuchProcess:
+        raise CounterflowError(f"nmon ended at once: {started.stdout}{started.stderr}".strip()) from None
+    try:
         yield
     finally:
-        with suppress(ProcessLookupError):
-            os.kill(int(pid[0]), signal.SIGTERM)
+        with suppress(psutil.NoSuchProcess):  # it ended, even if another process has its id now
+            recorder.terminate()
 
 
 @contextmanager

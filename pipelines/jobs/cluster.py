@@ -368,6 +368,7 @@ def _request(
 ) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
     if job.step:
+        rules.parent.mkdir(parents=True, exist_ok=True)
         rules.write_bytes(archive())
     return render(
         job,

@@ -194,12 +194,16 @@ def _with_slots(statement: str, job: Job) -> Iterator[str]:
 
 
 def _of_period(insert: str, period: Period) -> str:
-    """Return an INSERT without the results that a rerun's input reaches beyond its period or system."""
+    """Return an INSERT without the results that a rerun's input reaches beyond its period or system.
+
+    Flink would replace `system` by the text that it equals, no longer know the key of a changed result, and write the
+    row before the change too, as a deletion. So the predicate is on an expression of it.
+    """
     found = re.fullmatch(r"(INSERT INTO \w+) \(([^)]*)\)\s+(SELECT.*)", insert, re.DOTALL)
     if found is None:
         raise ValueError(f"expected INSERT INTO, columns and SELECT, found: {insert}")
     into, columns, select = found.groups()
-    where = f"{_within(period)}{_of(period.system)}"
+    where = _within(period) + _of(period.system, column="`system` || ''")
     return f"{into} ({columns})\nSELECT * FROM (\n{select}\n) AS recomputed ({columns})\nWHERE {where}"
 
 
@@ -221,5 +225,5 @@ def _within(period: Period, *, before: timedelta = timedelta(), after: timedelta
     return f"{ts_ms} >= {begin} AND {ts_ms} < {end}"
 
 
-def _of(system: str | None) -> str:
-    return "" if system is None else " AND `system` = '" + system.replace("'", "''") + "'"
+def _of(system: str | None, column: str = "`system`") -> str:
+    return "" if system is None else f" AND {column} = '" + system.replace("'", "''") + "'"

@@ -69,9 +69,15 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
         assert _count(reader, dataset) == whole[dataset], dataset
 
 
-def test_watch_shows_this_machine(counterflow: Run, nmon: str) -> None:
+def test_watch_shows_this_machine(counterflow: Run, stack: StackSettings, nmon: str) -> None:
     run = counterflow("watch", "--interval", "1", "--seconds", "15")
     assert run.returncode == 0, run.stderr
+    [recording] = (stack.home / "watch").glob("*.nmon")
+    [planned] = re.findall(r"^AAA,snapshots,(\d+)", recording.read_text(), re.MULTILINE)
+    assert int(planned) > 10 * 365 * 86_400, "it would end by itself within ten years"
+    lines = len(recording.read_bytes().splitlines())
+    time.sleep(2)
+    assert len(recording.read_bytes().splitlines()) == lines, "nmon still records"
     assert re.search(r"\d+ snapshots, newest", run.stdout), run.stdout
     assert "busy_pct" in run.stdout
     assert "cpu_pct_avg" in run.stdout

@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.alerting import Site
 from counterflow.dashboards.definition import prometheus_charts
+from counterflow.dashboards.macros import Range, expand
+from counterflow.dashboards.server import fetch
+from counterflow.stack.settings import StackSettings
 from tests.support.prometheus import REPOSITORY, run
+from tests.support.tables import empty_tables, insert
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
 SITE = Site("https://grafana.example", "https://docs.example/runbooks/{alert}/")
@@ -114,6 +122,57 @@ def test_each_text_of_grafana_is_whole_with_rows_and_without(tmp_path: Path, *, 
         assert slow == "Its query has no rows of the last hour."
         assert suspected == "CounterflowLinkCapSuspected: nothing was collected that it judges"
         assert url == "https://grafana.example/d/cf-disks?from=now-3h&to=now"
+
+
+@pytest.fixture
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    with empty_tables(clickhouse) as admin:
+        yield admin
+
+
+def fired(client: ClickHouse, alert: str, column: str = "system") -> dict[str, float]:
+    """Return what is over the limit of an alert that Grafana evaluates, an hour back as it does."""
+    sql, now = alerting.alerts()[alert].grafana, datetime.now(UTC)
+    assert sql is not None
+    found = fetch(client, expand(sql.sql, Range(now - timedelta(hours=1), now, 60), {}))
+    names = [one.name for one in found.columns]
+    values = {row[names.index(column)]: row[names.index("Value")] for row in found.rows}
+    return {name: value for name, value in values.items() if sql.above is not None and value > sql.above}
+
+
+def ago(minutes: int) -> str:
+    return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="seconds")
+
+
+@pytest.mark.parametrize(
+    ("alert", "dataset", "busy", "idle"),
+    [
+        ("disk_response", "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
+        ("pool_faulting", "pool_faulting", {"pool": "2", "interactive_fault_pct": 40}, {"pool": "2"}),
+        (
+            *("replication_lag", "replication_lag"),
+            {"component": "apply", "queue": "Q", "idle": False, "end_to_end_ms": 90_000},
+            {"component": "apply", "queue": "Q", "idle": True},
+        ),
+    ],
+)
+def test_an_idle_system_is_not_judged_by_its_last_busy_interval(
+    client: ClickHouse, alert: str, dataset: str, busy: dict[str, Any], idle: dict[str, Any]
+) -> None:
+    for system, earlier, newest in (("is busy", idle, busy), ("was busy", busy, idle)):
+        row = {"system": system, "interval_s": 60, "n": 1}
+        insert(client, dataset, {**row, "ts": ago(40), **earlier})
+        insert(client, dataset, {**row, "ts": ago(5), **newest})
+    assert fired(client, alert).keys() == {"is busy"}
+
+
+def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
+    envelope = {"system": "A", "interval_s": 60, "source": "nmon", "agent_id": "a", "collected_at": ago(0)}
+    counts = {"counted": "disk", "row_count": 2}
+    insert(client, "manifest", {**envelope, "ts": ago(1), "seq": 1, **counts})
+    assert fired(client, "results_provisional", "dataset") == {}
+    insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
+    assert fired(client, "results_provisional", "dataset") == {"disk_total": 1}
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,19 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         assert not any("alerts aborted" in str(alert) for alert in sent)
 
 
+def test_an_exporter_without_flink_misses_none(
+    kafka: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
+) -> None:
+    create_topics(kafka, topics())
+    port = new_stack().verdicts_metrics_port
+    exporter = ("-m", "counterflow", "verdicts", "export", "--no-flink", f"--metrics-port={port}")
+    with running(tmp_path / "exporter.log", sys.executable, *exporter, **kafka.environment):
+        page = until(lambda: get(f"http://{HOST}:{port}/metrics"), f"exporter: {tmp_path / 'exporter.log'}")
+    assert "counterflow_exporter_kafka_up 1.0" in page
+    assert "counterflow_flink_up" not in page
+    assert "counterflow_job_running" not in page
+
+
 def statements() -> list[tuple[str, str]]:
     """Return every statement of the runbooks, and every one of Grafana's rules with its macro expanded."""
     pages = sorted((REPOSITORY / "docs/runbooks").glob("*.md"))

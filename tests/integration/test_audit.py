@@ -171,7 +171,8 @@ def test_a_row_of_a_sampled_frame_is_stored_replaced_refused_or_missing(client: 
     client.post("DELETE FROM counterflow.disk WHERE agent_id = 'sampled' AND seq = 3")
     columns = ("disk", "device_type", "leaf")
     frame = {name: value for name, value in rows[0].items() if name not in columns}
-    frame |= {"frame_rows": 6, **{name: [row[name] for row in rows] for name in columns}}
+    frame |= {"collected_at": "2026-05-04T12:00:00Z", "frame_rows": 6}
+    frame |= {name: [row[name] for row in rows] for name in columns}
     messages = [b"{", b"[]", orjson.dumps({**frame, "frame_rows": 7}), orjson.dumps(frame)]
     sample = frames((datasets()["disk"].topic, message) for message in messages)
     assert sample == {"disk": [frame]}
@@ -186,9 +187,18 @@ def test_records_that_land_while_it_counts_are_not_counted(client: ClickHouse) -
 
 
 def test_a_ledger_that_has_forgotten_its_beginning_misses_nothing_before_it(client: ClickHouse) -> None:
-    old = f"{datetime.now(UTC) - timedelta(days=420):%FT%TZ}"
-    insert(client, "disk", [{**row, "collected_at": old} for row in disks("old", *range(900, 1001))])
+    client.post(
+        "INSERT INTO counterflow.ledger (agent_id, dataset, day, rows, seqs, landed_at) "
+        "SELECT 'old', 'disk', today() - 420, count(), groupBitmapState(number), now() - INTERVAL 420 DAY "
+        "FROM numbers(900, 101)"
+    )
     assert accounts(client, {"old": 1000}, {}) == [Account("old", 900, 1000, 101, 101, 0, 0, 0, 0)]
+
+
+def test_an_agent_whose_clock_is_years_behind_hides_no_loss(client: ClickHouse) -> None:
+    rows = [{**row, "collected_at": "2020-01-01T00:00:00Z"} for row in disks("behind", *range(91, 101))]
+    insert(client, "disk", rows)
+    assert accounts(client, {"behind": 100}, {}) == [Account("behind", 1, 100, 100, 10, 0, 0, 90, 0)]
 
 
 def test_every_job_is_audited_or_has_a_reason_not_to_be() -> None:

@@ -18,6 +18,8 @@ from counterflow.pipelines.audit.records import accounts
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
+from counterflow.stack.backup import backup
+from counterflow.stack.install import exclusive
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import until
@@ -32,13 +34,14 @@ SELECT (SELECT sum(reads) FROM counterflow.disk) AS rows,
 
 @pytest.fixture(scope="module")
 def line(new_stack: Callable[[], StackSettings]) -> StackSettings:
-    """Broker, engine and lander of this file alone: its tables are dropped."""
+    """Broker, engine and lander of this file alone: its tables are dropped. There is a copy of the empty tables."""
     settings = new_stack()
     lifecycle.start(settings, "kafka", "clickhouse")
     create_topics(settings, topics())
     with settings.clickhouse("migrator") as client:
         migrate(client)
     lifecycle.start(settings, "lander")
+    backup(settings, "empty")
     return settings
 
 
@@ -103,6 +106,17 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
     assert_whole(line, 250)
 
 
+def test_a_backup_waits_for_up_and_down(line: StackSettings) -> None:
+    command = [sys.executable, "-m", "counterflow", "backup", "later"]
+    with exclusive(line.home / ".lock"):
+        waiting = subprocess.Popen(command, env={**os.environ, **line.environment}, stdout=subprocess.DEVNULL)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(5)
+        assert supervision.states(line)["lander"].state == "RUNNING"
+    assert waiting.wait(120) == 0
+    assert_whole(line, 250)
+
+
 def test_nothing_is_dropped_without_a_copy_or_a_confirmation(line: StackSettings) -> None:
     refused = counterflow(line, "restore", "first")
     assert refused.returncode == 1, refused.stdout
@@ -133,4 +147,14 @@ def test_a_copy_that_is_damaged_is_refused_and_another_is_taken(line: StackSetti
     assert "ClickHouse refused" in refused.stderr
     assert "the tables are dropped: restore another copy" in refused.stderr
     assert counterflow(line, "restore", "first", "--yes").returncode == 0
+    assert_whole(line, 250)
+
+
+def test_offsets_of_another_kafka_are_not_taken_over(line: StackSettings) -> None:
+    """The topics of this one have other ids, so none of their records is in the copy."""
+    place = line.clickhouse_home / "backups/empty/landed.json"
+    there = {"topic": TOPIC, "topic_id": "of another Kafka", "offset": 10**6}
+    place.write_bytes(orjson.dumps([{**there, "partition": partition} for partition in range(4)]))
+    restored = counterflow(line, "restore", "empty", "--yes")
+    assert restored.returncode == 0, restored.stderr
     assert_whole(line, 250)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
 
@@ -83,3 +85,57 @@ def test_a_million_series_are_twelve_and_the_others(reader: ClickHouse, clickhou
             assert 0 < len(found.rows) <= 200
     [highest] = {row[1] for row in found.rows if row[1] == "999999"}
     assert highest
+
+
+WAITS = ("cpu_queueing", "disk", "journaling", "operating_system_contention", "lock_contention", "ineligible")
+WAITED = {f"{one}_s": 6 for one in WAITS} | {"dispatched_cpu_s": 6, "other_s": 0, "total_s": 42}
+TOGETHER: dict[str, tuple[str, tuple[dict[str, Any], ...], float]] = {
+    "replicated_now": (
+        "replication_lag",
+        tuple({"component": "apply", "queue": queue, "row_count": 6000} for queue in ("Q1", "Q2", "Q3")),
+        600,
+    ),
+    "work_now": (
+        "workload",
+        tuple({"workload": name, "unit_of_work": "orders", "done_delta": 1200} for name in ("DAY", "NIGHT")),
+        80,
+    ),
+    "data_moved": ("disk_total", ({"read_mb": 90, "written_mb": 30},), 4 * 2**20),
+    "disk_transfers_now": ("disk_total", ({"transfers_per_s": 500},), 1000),
+    "paging_now": ("pool", ({"pool": "memory", "paging_space_pages_in": 60, "paging_space_pages_out": 120},), 6),
+    "faults_now": ("pool_faulting", tuple({"pool": pool, "disks": 1, "faults_per_s": 5} for pool in "23"), 20),
+    "logical_io_now": ("io_mix", ({"grouping": "partition", "name": "*", "logical_io": 600},), 20),
+    "tasks_waiting": ("wait_signature", ({"task": "*", **WAITED},), 1.2),
+    "disk_waiting": ("wait_signature", ({"task": "*", **WAITED},), 0.2),
+    "lock_waiting": ("wait_signature", ({"task": "*", **WAITED},), 0.4),
+    "job_cpu_now": ("job_cpu", ({"grouping": "generic_job", "name": "B", "tasks": 1, "cpu_ms": 30_000},), 1),
+    "job_io_now": ("io_mix", ({"grouping": "generic_job", "name": "B", "logical_io": 600},), 20),
+    "job_waiting_now": ("wait_signature", ({"task": "1F", "job_name": "B", **WAITED},), 1.2),
+}
+"""Figures of several things: a dataset, its rows in a minute of either of two systems, and what they add up to."""
+
+
+@pytest.mark.parametrize("figure", TOGETHER)
+def test_a_figure_of_several_things_is_their_sum(figure: str, clickhouse: StackSettings) -> None:
+    """The systems A and B, whose minutes do not end together; the jobs are called B, too."""
+    dataset, found, total = TOGETHER[figure]
+    with empty_tables(clickhouse) as admin:
+        for system, ago_s in (("A", 10), ("B", 30)):
+            ts = (END - timedelta(seconds=ago_s)).isoformat()
+            envelope = {"ts": ts, "interval_s": 60, "system": system}
+            read = {"source": "test", "agent_id": "a", "seq": 1, "collected_at": ts}
+            about = read if datasets()[dataset].role == "counter" else {"n": 1}
+            insert(admin, dataset, *({**envelope, **about, **row} for row in found))
+            whole = {"grouping": "partition", "name": "*", "tasks": 1, "cpu_ms": 0}
+            insert(admin, "job_cpu", {**envelope, "n": 1, **whole})
+        [[_, value]] = rows(admin, charts()[figure], END, "A", "B").rows
+    assert value == pytest.approx(total)
+
+
+def test_what_names_no_system_is_refused_of_every_system(clickhouse: StackSettings) -> None:
+    with empty_tables(clickhouse) as admin:
+        ts = END.isoformat()
+        read = {"ts": ts, "system": "unknown", "source": "nmon", "agent_id": "a", "seq": 1, "collected_at": ts}
+        insert(admin, "deadletter", {**read, "stage": "parse", "origin": "notes.txt:1", "reason": "unknown_line"})
+        for name in ("refused_now", "refused", "dead_letters"):
+            assert points(charts()[name], rows(admin, charts()[name], END, "A")) > 0, name

@@ -79,6 +79,24 @@ def test_a_neighbour_on_the_same_port_is_found_and_a_link_counts_once(client: Cl
     assert ranked["NEIGHBOUR / 27004002"].explains_pct == pytest.approx(60)
 
 
+def test_links_whose_samples_do_not_end_together_have_their_own_rates(client: ClickHouse) -> None:
+    """The own link is sampled at each full minute, the neighbour's half a minute later."""
+    rows = []
+    for number, at in minutes():
+        half = {"ts": (NOON + timedelta(minutes=number, seconds=-30)).isoformat()}
+        own, other = (200e6, 900e6) if number > 0 else (100e6, 300e6)
+        port = {"link_type": "logical_port", "physical_port": "P1"}
+        rows.append({**at, **port, "link": "1", "own_out_bytes_s": own})
+        rows.append({**half, **port, "system": "NEIGHBOUR", "link": "2", "own_out_bytes_s": other})
+    insert(client, "link_load", rows)
+    ranked = found(client, "links")
+    assert {name: (one.before, one.during) for name, one in ranked.items()} == {
+        "NEIGHBOUR / 2": pytest.approx((300, 900)),
+        f"{SYSTEM} / 1": pytest.approx((100, 200)),
+    }
+    assert ranked["NEIGHBOUR / 2"].explains_pct == pytest.approx(100 * 600 / 700)
+
+
 def test_the_wait_that_grew(client: ClickHouse) -> None:
     rows = []
     for number, at in minutes():

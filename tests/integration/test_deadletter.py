@@ -27,7 +27,11 @@ from tests.integration.test_landing import (
     publish,
     record,
     records,
+    rows_of,
+    running,
+    until,
 )
+from tests.support.frames import frame
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -130,6 +134,25 @@ def test_one_that_is_refused_again_is_a_new_letter_of_the_same_record(line: Stac
     assert sorted(row["what"] for row in done) == ["published", "there already"]
     land(line)
     assert_landed_once(line, agent, 4)
+
+
+def test_a_letter_of_an_unfinished_batch_is_replayed_later(line: StackSettings, deadletter: Run) -> None:
+    """The lander may be upgraded before it repeats the batch, and then insert the record."""
+    agent = "unfinished"
+    unknown = orjson.dumps({**frame("disk", [record(agent, 1)]), "column_of_tomorrow": [1]})
+    with admin(line) as client, running(line):
+        client.post("ALTER TABLE counterflow.disk ADD CONSTRAINT own CHECK reads < 0")
+        publish(
+            line, agent, [framed(record(agent, 0)), framed(record(agent, 2)), unknown]
+        )  # first and last in one batch
+        until(lambda: lines(deadletter("list", "--json")) != [], "the letter is kept")
+        [later] = lines(deadletter("replay", "--from", "2000-01-01", "--json"), status=1)
+        assert (later["what"], "has not finished" in later["why"]) == ("refused", True)
+        assert rows_of(line, agent) == 0
+        client.post("ALTER TABLE counterflow.disk DROP CONSTRAINT own")
+        until(lambda: rows_of(line, agent) == 2, "the batch is finished")
+    land(line)
+    assert [row["what"] for row in lines(deadletter("replay", "--from", "2000-01-01", "--json"))] == ["published"]
 
 
 def test_what_cannot_be_replayed_names_the_cause_and_is_dropped_for_a_reason(

@@ -102,6 +102,9 @@ def test_each_missing_input_of_a_ceiling_is_named(client: ClickHouse) -> None:
     log = {"subsystem": "DBP1", "interval_s": 60.0, "n": 1, **known}
     gone = {"OK": {}, "NOPATH": {"path": None}, "NOCEILING": {"ceiling_mb_s": None}, "NOWAITS": {"waits_delta": None}}
     insert(client, "log_load", *({**log, "system": system, **columns} for system, columns in gone.items()))
+    report = {name: log[name] for name in ("subsystem", "path", "ceiling_mb_s", "gcp_pct", "n")}  # D SMS states a share
+    later = {"ts": NOW + timedelta(seconds=20), "interval_s": 20.0, "zhl_sync_pct": 99.0}
+    insert(client, "log_load", {**report, **later, "system": "OK"})
     found = verdicts(examine(client, at=NOW), "log_ceiling")
     assert {system: one.why for system, one in found.items()} == {
         "OK": None,

@@ -58,6 +58,31 @@ def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path) 
     assert memory.what.endswith(f"the stack takes {MUCH / 2**30:.1f} GiB")
 
 
+def test_files_that_the_kernel_caches_take_no_memory_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 MiB at most, of which 90 are used, and 60 of these by files: 70 are available."""
+    counts = {"anon": 30 << 20, "file": 60 << 20, "inactive_file": 40 << 20, "active_file": 20 << 20}
+    (tmp_path / "memory.max").write_text(f"{100 << 20}\n")
+    (tmp_path / "memory.current").write_text(f"{90 << 20}\n")
+    (tmp_path / "memory.stat").write_text("".join(f"{name} {size}\n" for name, size in counts.items()))
+    monkeypatch.setattr(preflight, "GROUP", tmp_path)
+    settings = free_settings(tmp_path / "home", tmp_path / "parts")
+    for size, problems in ((70 << 20, 0), (71 << 20, 1)):
+        found = preflight.machine(settings, parts_bytes=0, home_bytes=0, memory_bytes=size)
+        assert len(list(found)) == problems
+
+
+def test_a_path_with_a_space_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    (tmp_path / "a space").mkdir()
+    settings = free_settings(tmp_path / "a space/home", tmp_path / "a space/home/parts")
+    done = up(settings)
+    assert done.returncode == 1
+    assert f"Flink cannot start with a space in a path: {settings.home}\n" in done.stderr
+    assert "counterflow up --home <a path without a space>" in done.stderr
+    assert not settings.parts.exists()
+
+
 def test_uv_is_found_where_make_setup_put_it(
     bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

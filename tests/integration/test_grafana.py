@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 import yaml
@@ -132,6 +133,17 @@ def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, mo
     assert StackSettings.from_environment({"COUNTERFLOW_GRAFANA": str(program)}).grafana == program
     with pytest.raises(CounterflowError, match="COUNTERFLOW_GRAFANA is '/nowhere/grafana', which is not an executable"):
         StackSettings.from_environment({"COUNTERFLOW_GRAFANA": "/nowhere/grafana"})
+
+
+def test_times_without_a_zone_are_utc_whatever_the_zone_of_the_server(clickhouse: StackSettings) -> None:
+    """Grafana sends no zone, so its user has it; for other users the client sends it."""
+    setting = "SELECT getSetting('session_timezone') AS zone"
+    for user in ("migrator", "lander"):
+        with clickhouse.clickhouse(user) as client:
+            assert client.rows(setting) == [{"zone": "UTC"}], user
+    reader = ("reader", clickhouse.clickhouse_password("reader"))
+    sent = httpx.get(clickhouse.clickhouse_url, params={"query": setting}, auth=reader, trust_env=False)
+    assert sent.text == "UTC\n"
 
 
 def test_the_plugins_driver_may_query_as_the_reader(clickhouse: StackSettings) -> None:

@@ -217,6 +217,30 @@ def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> Non
     assert (row["changes"], row["cpu_us_per_change"]) == (100, 500_000)
 
 
+def test_processors_are_busy_of_what_is_configured(admin: ClickHouse) -> None:
+    """Of 2.5 processors for 100 s, 200 s of CPU are 80 %, by 2 processors; twice that in another interval."""
+    cpu = {"engine_type": "core", "engine": "all", "configured_cpu_ms": 250_000}
+    used = ((TS, 200_000), (NEXT, 400_000))
+    insert(admin, "system_cpu", *(published(**cpu, cpu_ms=ms, busy_pct=ms / 2500) | {"ts": ts} for ts, ms in used))
+    [row] = answer(admin, "cpu")
+    assert (row["cpu_pct_avg"], row["cpu_pct_max"], row["engine_type"]) == (120, 160, "core")
+    assert (row["processors_avg"], row["processors_max"], row["entitled_pct_avg"]) == (3, 4, None)
+
+
+def test_cursors_that_are_counted_for_longer_than_an_interval_are_not_added_up(admin: ClickHouse) -> None:
+    """Of 8 opens 6 may be of SQL; where SQL has opened 9 of 5, its cursors are those since the job began."""
+
+    def job(ts: str, full: float, sql: float, system: str = "ibmi") -> dict[str, Any]:
+        opens = {"full_opens": full, "sql_full_opens": sql, "sql_pseudo_opens": 3 * sql}
+        return published(job="QPADEV0001", job_name="QPADEV0001", command="x", **opens) | {"ts": ts, "system": system}
+
+    insert(admin, "job", job(TS, 8, 6), job(NEXT, 2, 2), job(TS, 4, 4, "running"), job(NEXT, 5, 9, "running"))
+    rows = {row["system"]: row for row in run_stored(admin, queries()["file_opens"], ["ibmi", "running"])}
+    names = ("full_opens_total", "sql_full_opens_total", "sql_pseudo_opens_total", "sql_full_pct")
+    assert [rows["ibmi"][name] for name in names] == [10, 8, 24, 25]
+    assert [rows["running"][name] for name in names] == [9, None, None, None]
+
+
 def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> None:
     one: dict[str, Any] = {"grouping": "generic_job", "name": "ORDERS", "split": "four-way"}
     first = {"logical_io": 100, "reads": 80, "read_for_update": 30, "inserts": 10, "other": 10, "exposure_pct": 50}

@@ -113,6 +113,29 @@ def test_a_rerun_reads_the_rows_of_its_period_and_system_alone(
     assert ends == ["SYS1", "SYS1", "SYS2"]
 
 
+def test_a_rerun_also_reads_what_the_intervals_of_its_period_meet(
+    client: ClickHouse, kafka: StackSettings, tables: Tables
+) -> None:
+    """Work from 9:57 on: processors from then until an interval that begins in the period ends, and no others."""
+
+    def row(ts: str, interval_s: float, **columns: Any) -> dict[str, Any]:
+        envelope = {"source": "test", "agent_id": "a", "seq": 1, "collected_at": "2026-05-04T12:00:00.000Z"}
+        return {**envelope, "system": "SYS1", "ts": f"2026-05-04T{ts}:00.000Z", "interval_s": interval_s, **columns}
+
+    work = {"workload": "OLTP", "run_id": "", "operation": ""}
+    insert(client, "workload", row("10:01", 60.0, **work, prev_ts="2026-05-04T09:57:00.000Z"))
+    lengths = {"09:30": 60.0, "09:58": 60.0, "10:30": 60.0, "11:29": 3600.0, "11:30": 60.0}
+    processors = {"engine_type": "core", "engine": "all"}
+    insert(client, "system_cpu", *(row(ts, length, **processors) for ts, length in lengths.items()))
+    ports = {"link_type": "logical_port", "link": "1", "physical_port": "P1"}
+    insert(client, "link", row("09:54", 15.0, **ports, system="SYS2"), row("09:50", 15.0, **ports, system="SYS2"))
+    wanted = [(datasets()[name], {"ts", "interval_s", "system"}) for name in ("workload", "system_cpu", "link")]
+    wanted = [(dataset, columns | set(dataset.key)) for dataset, columns in wanted]
+    found = tables.publish(wanted, PERIOD._replace(system="SYS1"))
+    ends = {name: sorted(frame["ts"][11:16] for frame in read(kafka, found[name])) for name in found}
+    assert ends == {"workload": ["10:01"], "system_cpu": ["09:58", "10:30", "11:29"], "link": ["09:54"]}
+
+
 def test_an_interval_of_many_rows_is_cut_and_results_are_rows(
     client: ClickHouse, kafka: StackSettings, tables: Tables
 ) -> None:

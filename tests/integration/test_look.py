@@ -17,7 +17,7 @@ import termios
 import time
 import zipfile
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,21 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence:
     assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
 
 
+def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: Path) -> None:
+    """Space 99.5 % used; 900 of 1,000 inodes; an image of a snap has neither space nor inodes left, and never will."""
+    text = (SAMPLES / "njmon_v25_linux.json").read_text(encoding="utf-8")
+    for key, value in (("full_percent", 99.5), ("files", 1000), ("files_free", 100)):
+        text = re.sub(rf'("fs_{key}"): [\d.]+', rf"\1: {value}", text)
+    image = '"/dev/loop3": {"fs_full_percent": 100.0, "fs_files": 40, "fs_files_free": 0},'
+    text = text.replace('"filesystems": {', '"filesystems": {' + image)
+    (tmp_path / "njmon.json").write_text(text, encoding="utf-8")
+    found = [one for one in findings(tmp_path / "njmon.json", home=tmp_path) if one["name"] == "file_systems"]
+    assert [(one["severity"], one["finding"]) for one in found] == [
+        ("limit", "file system /dev/vda 99.5 % full"),
+        ("watch", "file system /dev/vda 90 % full of inodes"),
+    ]
+
+
 def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> None:
     """One of 62 intervals of a second, and the same as a recorder that started a second earlier would write it."""
     rows = (LINUX.parent / "linux_16n_full.nmon").read_text(encoding="utf-8")
@@ -178,6 +193,20 @@ def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whol
         assert counted.stdout.splitlines()[1] == "120", table
 
 
+def test_a_recording_of_two_years_ago_stays_in_a_kept_folder(tmp_path: Path) -> None:
+    """Rows and what lists them are kept for a time after they landed, whenever they were measured."""
+    kept, old = tmp_path / "kept", tmp_path / "old.nmon"
+    old.write_text(LINUX.read_text().replace("21-NOV-2026", "21-NOV-2024").replace("21-Nov-2026", "21-Nov-2024"))
+    assert counterflow("look", old, "--keep", kept, home=tmp_path).returncode == 0
+    listed = counterflow("sql", "systems", "--on", kept, "--format", "csv", home=tmp_path)
+    assert "2024-11-21" in listed.stdout
+    for table in ("system_day", "system_dataset", "metric_day", "processor_load_1h"):
+        day = "toDate(ts)" if table == "processor_load_1h" else "day"
+        sql = f"SELECT count() > 0 FROM counterflow.{table} WHERE {day} = '2024-11-21'"
+        counted = counterflow("sql", sql, "--on", kept, "--format", "csv", home=tmp_path)
+        assert counted.stdout.splitlines()[1:] == ["1"], table
+
+
 def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
     """A recording that is there twice counts as its manifests count it; lines of OMEGAMON have no manifests."""
     kept, twice = tmp_path / "kept", tmp_path / "twice.nmon"
@@ -228,10 +257,26 @@ def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_
         assert f"<h2>{absent}" not in page
 
 
+def test_an_outage_is_a_gap_in_every_line_however_rarely_others_record(tmp_path: Path) -> None:
+    """A recording of a sample a second, which pauses for eleven minutes after the 30th of 62."""
+
+    def later(line: re.Match[str]) -> str:
+        at = datetime.strptime(f"{line[2]}Z", "%H:%M:%S%z") + timedelta(minutes=11 * (int(line[1]) > 30))
+        return f"ZZZZ,T{line[1]},{at:%H:%M:%S}"
+
+    text = (SAMPLES / "linux_16n_full.nmon").read_text(encoding="utf-8")
+    (tmp_path / "pause.nmon").write_text(re.sub(r"ZZZZ,T(\d+),([\d:]+)", later, text), encoding="utf-8")
+    done = counterflow("look", tmp_path / "pause.nmon", "--out", tmp_path, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [found] = re.findall(r'id="charts">(.*?)</script>', (tmp_path / "report.html").read_text("utf-8"), re.DOTALL)
+    [disk] = json.loads(found)["unix_disk_busy"]["spec"]["layer"]
+    assert {row["run"] for row in disk["data"]["values"]} == {0, 1}
+
+
 def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     first = counterflow("look", AIX, "--keep", kept, home=tmp_path)
-    assert first.stdout.startswith("1 file read; 6,658 records of 1 system, 2026-03-02 08:00:00 to ")
+    assert first.stdout.startswith("1 file read; 7,316 records of 1 system, 2026-03-02 08:00:00 to ")
     again = counterflow("look", AIX, LINUX, "--keep", kept, home=tmp_path)
     assert again.stdout.startswith("1 file read; "), "the file that did not change is not read again"
     assert " records of 2 systems, 2026-03-02 08:00:00 to " in again.stdout
@@ -248,6 +293,109 @@ def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) ->
     checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
     assert "nothing to check: no IBM i counters" in checked.stderr
     assert f"--on {kept}\n" in checked.stderr, "the suggested command queries the same folder"
+
+
+def test_times_are_utc_whatever_the_zone_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recording lasts from 08:00 to 12:00 UTC, which is 03:00 to 07:00 in New York."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    kept = tmp_path / "kept"
+    assert counterflow("look", AIX, "--keep", kept, home=tmp_path).returncode == 0
+    question = ("sql", "cpu", "--on", kept, "--format", "csv")
+    all_day = counterflow(*question, home=tmp_path).stdout
+    assert all_day.count("\n") == 2, "a header and the system"
+    period = ("--from", "2026-03-02 08:00", "--to", "2026-03-02 12:00")
+    assert counterflow(*question, *period, home=tmp_path).stdout == all_day
+    assert counterflow(*question, "--to", "2026-03-02 08:00", home=tmp_path).stdout.count("\n") == 1
+    made = counterflow("report", "--on", kept, "--out", tmp_path, "--no-pictures", home=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "consumed 0.56 of 0.8 entitled processors" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_appended_while_a_file_is_read_is_read_by_the_next_look(tmp_path: Path) -> None:
+    """The file grows once it has been read, while the look goes on."""
+    live, rest, kept = tmp_path / "live.nmon", tmp_path / "rest", tmp_path / "kept"
+    rows = LINUX.read_bytes()
+    half = rows.index(b"ZZZZ,T0015")
+    live.write_bytes(rows[:half])
+    rest.write_bytes(rows[half:])
+    grows = """
+import sys
+from pathlib import Path
+from counterflow.cli import main
+from counterflow.look import reading
+
+live, rest, read = Path(sys.argv[2]), Path(sys.argv.pop()), reading.read
+
+def read_while_it_grows(*arguments, **options):
+    yield from read(*arguments, **options)
+    with live.open("ab") as file:
+        file.write(rest.read_bytes())
+
+reading.read = read_while_it_grows
+main()
+"""
+    words = ["look", str(live), "--keep", str(kept)]
+    done = subprocess.run(
+        [sys.executable, "-c", grows, *words, str(rest)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert live.read_bytes() == rows
+    again = counterflow(*words, home=tmp_path)
+    whole = counterflow("look", LINUX, home=tmp_path)
+    assert again.stdout.splitlines()[0] == whole.stdout.splitlines()[0]
+    assert done.stdout.splitlines()[0] != whole.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "was"),
+    [
+        (("--zone", "America/New_York"), "--zone UTC"),
+        (("--system", "other", "--at", "2026-03-02 08:00"), "no --at, no --system"),
+    ],
+)
+def test_a_kept_folder_refuses_to_read_a_file_again_with_other_options(
+    options: tuple[str, ...], was: str, tmp_path: Path
+) -> None:
+    """It would keep the rows of both readings, whether the file has grown or not."""
+    kept, live = tmp_path / "kept", tmp_path / "live.nmon"
+    live.write_bytes(LINUX.read_bytes())
+    assert counterflow("look", live, "--keep", kept, home=tmp_path).returncode == 0
+    for more in (b"", b"BBBP,000,uname\n"):
+        with live.open("ab") as file:
+            file.write(more)
+        refused = counterflow("look", AIX, live, "--keep", kept, *options, home=tmp_path)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"error: {live} was read with {was}\nhint: use another folder" in refused.stderr
+    counted = counterflow("sql", "SELECT DISTINCT system FROM counterflow.disk", "--on", kept, home=tmp_path)
+    assert counted.stdout == "system\nvm\n", "nothing was read"
+
+
+def test_a_kept_folder_reports_no_loss_and_gives_no_number_twice(tmp_path: Path) -> None:
+    """Of files: one that grows between two looks, and one that is read in vain each time."""
+    kept, files = tmp_path / "kept", tmp_path / "files"
+    files.mkdir()
+    (files / "note.txt").write_text("to do\n")
+    rows = LINUX.read_bytes()
+    for read in (rows[: rows.index(b"ZZZZ,T0015")], rows):
+        (files / "live.nmon").write_bytes(read)
+        assert counterflow("look", files, AIX, "--keep", kept, home=tmp_path).returncode == 1
+    lost = counterflow("sql", "lost_records", "--on", kept, "--format", "csv", home=tmp_path)
+    assert lost.stdout.count("\n") == 1, "a header alone"
+    twice = "SELECT sum(rows) - groupBitmapMerge(seqs) AS twice FROM counterflow.ledger"
+    assert counterflow("sql", twice, "--on", kept, home=tmp_path).stdout == "twice\n0\n"
+
+
+@pytest.mark.parametrize("below", ["", "made/"])
+def test_a_look_does_not_read_what_it_wrote(below: str, tmp_path: Path) -> None:
+    (tmp_path / "aix.nmon").write_bytes(AIX.read_bytes())
+    words = ("--keep", f"./{below}", "--out", f"./{below}", "--export", f"./{below}")
+    for files in ("1 file read; ", "0 files read; "):
+        done = counterflow("look", ".", *words, home=tmp_path, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(files)
+        assert "error: " not in done.stderr
+    other = counterflow("look", ".", home=tmp_path, folder=tmp_path)
+    assert other.returncode == (0 if below else 2), "a database is not read"
 
 
 def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
@@ -373,8 +521,33 @@ def test_a_full_disk_is_reported_in_one_sentence(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert "File too large" in done.stderr or "no file holds an interval" in done.stderr
+    assert "File too large" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Path) -> None:
+    """The paths take more than the 100 kB that a file of this process may have; other files take less."""
+    kept, files = tmp_path / "kept", tmp_path.joinpath("files", *("deep" * 50 for _ in range(15)))
+    files.mkdir(parents=True)
+    for number in range(40):
+        (files / f"{number}.nmon").write_bytes(LINUX.read_bytes()[:30_000])
+    words = ["look", str(files), "--keep", str(kept)]
+    limited = "import resource; from counterflow.cli import main; "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); main()"
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2
+    assert "File too large\nhint: " in done.stderr
+    assert "Traceback" not in done.stderr
+    again = counterflow(*words, home=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.startswith("40 files read; ")
+    (kept / "files.json").write_bytes(b"")
+    refused = counterflow(*words, home=tmp_path)
+    assert refused.returncode == 2
+    assert f"error: {kept / 'files.json'} is not the list of the files in this folder" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_a_report_that_does_not_fit_is_reported_with_its_folder(tmp_path: Path) -> None:

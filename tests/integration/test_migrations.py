@@ -197,6 +197,19 @@ def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> Non
     assert {row["dataset"] for row in lander.rows(of_all)} == counters
 
 
+def test_what_is_entered_beside_rows_is_kept_from_the_day_on_which_they_landed(
+    tables: ClickHouse, lander: ClickHouse
+) -> None:
+    """A back-fill, read by an agent whose clock is years behind."""
+    old = {"ts": "2020-03-01T10:00:00Z", "collected_at": "2020-03-01T10:00:01Z"}
+    insert(lander, "disk", "d", disk(1, reads=1) | old)
+    insert(lander, "system_cpu", "c", published(2, engine="all", engine_type="core", busy_pct=50) | old)
+    insert(lander, "manifest", "m", published(3, counted="disk", row_count=1, run="baseline") | old)
+    for table in ("ledger", "metric_1h", "metric_day", "processor_load_1h", "run_day", "system_dataset", "system_day"):
+        tables.post(f"OPTIMIZE TABLE counterflow.{table} FINAL")
+        assert one(tables, f"SELECT count() > 0 AS kept FROM counterflow.{table}") == {"kept": 1}, table
+
+
 def test_intervals_have_the_rows_that_manifests_count_or_else_those_of_the_tables(lander: ClickHouse) -> None:
     insert(lander, "manifest", "m", published(1, counted="disk", row_count=3), published(2, counted="job", row_count=0))
     insert(lander, "disk", "d", disk(3), disk(4), disk(5))

@@ -15,12 +15,15 @@ from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import boto3
+import psutil
 import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.remote import mirror
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
@@ -200,6 +203,22 @@ def test_a_growing_file_is_appended_to_and_one_written_anew_is_fetched_anew(sshd
     os.utime(file, (0, file.stat().st_mtime + 2))  # SFTP has whole seconds
     assert run(*fetch, **sshd.environment).returncode == 0
     assert copy.read_bytes() == text[::-1]
+
+
+def test_no_connection_is_left_open(sshd: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(SAMPLE, sshd.folder / "closed.nmon")
+    port = urlsplit(sshd.url).port
+    for name, value in sshd.environment.items():
+        monkeypatch.setenv(name, value)
+    for _ in range(3):
+        assert mirror(f"{sshd.url}/closed.nmon", tmp_path)
+        with pytest.raises(CounterflowError):
+            mirror(f"{sshd.url}/no such file", tmp_path)
+    monkeypatch.setenv("COUNTERFLOW_KNOWN_HOSTS", os.devnull)
+    with pytest.raises(CounterflowError, match="known_hosts"):
+        mirror(f"{sshd.url}/closed.nmon", tmp_path)
+    own = psutil.Process().net_connections("tcp")
+    assert [found.status for found in own if found.raddr and found.raddr[1] == port] == []
 
 
 def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd: Server) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
+from counterflow.pipelines.exporter.metrics import ResultMetrics
+from counterflow.pipelines.exporter.remote_write import series
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import HOST, StackSettings
@@ -32,6 +36,15 @@ def line(kafka: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[
     create_topics(kafka, topics())
     write_verdict(kafka, "CAPPED", SYSTEM)
     return kafka, [f"{HOST}:{port}" for port in new_stack().ports.values()]
+
+
+def test_a_label_without_a_value_is_not_sent() -> None:
+    results = ResultMetrics(3600, 10)
+    link = {"system": SYSTEM, "link": "G1", "link_type": "nrg", "own_out_bytes_s": 1e9, "n": 1}
+    results.observe("link_load", orjson.dumps({"ts": datetime.now(UTC), **link}))
+    [sent] = [one for one in series(results.families()) if "link_out_bytes" in dict(one.labels)["__name__"]]
+    named = {name: text for name, text in link.items() if name in ("system", "link", "link_type")}
+    assert dict(sent.labels) == {"__name__": "counterflow_link_out_bytes_per_second", **named}
 
 
 def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(

@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
+from counterflow.dashboards.report.collect import collect
+from counterflow.dashboards.report.page import html as html_of
 from counterflow.dashboards.report.words import plain
 from counterflow.stack.settings import StackSettings
 from tests.support.reports import EVIL
@@ -122,6 +125,32 @@ def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: 
     assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
 
 
+def test_a_range_in_another_zone_has_the_findings_of_its_measurements(report: Run, tmp_path: Path) -> None:
+    """In May, New York is four hours behind UTC: this is `RANGE`, in whose second half the link was capped."""
+    given = ("--from", "2026-05-04 04:00 America/New_York", "--to", "2026-05-04 08:00 America/New_York")
+    outcome = report(*given, "--out", tmp_path, "--no-pictures")
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    text = text_of(tmp_path)
+    assert "2026-05-04 08:00 to 2026-05-04 12:00 UTC" in text
+    assert "NRG1 was CAPPED for 120 min in 1 spell" in text
+
+
+def test_counts_include_what_a_long_list_leaves_out(stored: StackSettings) -> None:
+    """A week later: 1,050 links are capped and 20 are well; 600 kinds of anomaly are met twice each."""
+    ts = QUARTERS[0] + timedelta(days=7)
+    states = ["CAPPED"] * 1_050 + ["OK"] * 20
+    met = {"file": "x.csv", "byte_offset": 0, "kept": "all", "detail": "y"}
+    with ClickHouse(stored.clickhouse_url, "admin", stored.clickhouse_password("admin")) as admin:
+        insert(admin, "verdict", *(verdict(ts, of, ts) | {"entity": f"L{n}"} for n, of in enumerate(states)))
+        kinds = ((n, line) for n in range(600) for line in (1, 2))
+        insert(admin, "quality", *(published(ts, **met, reason=f"kind {n}", line=line) for n, line in kinds))
+        made = collect(admin, BEGIN + timedelta(days=7), QUARTERS[-1] + timedelta(days=7), [SYSTEM])
+    assert (made.spells, made.calm, made.anomalies) == (1_050, 20, 1_200)
+    assert len(made.quality.rows) + made.quality.more == 600
+    page = html.unescape(html_of(made))
+    assert f"{1_050 - len(made.verdicts)} shorter ones are not shown." in page.replace(",", "")
+
+
 def test_a_system_has_the_chapters_of_its_operating_system_and_its_counters(report: Run, tmp_path: Path) -> None:
     of_platforms = {"System", "AIX and VIOS", "Linux", "z/OS LPAR"}
     of_counters = {"Logical database I/O & mirror exposure", "Q Replication", "Db2 logging & zHyperLink", "Waits"}
@@ -177,6 +206,8 @@ def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
         (("--from", "2026-05-05", "--to", "2026-05-04"), "--from must be before --to"),
         (("--study", "one"), "needs at least two different runs"),
         ((*RANGE, "--set", "nobody=1"), "--set accepts system"),
+        ((*RANGE, "--set", "grouping=users"), "--set grouping accepts generic_job, job, thread, user, subsystem, pool"),
+        ((*RANGE, "--set", "grouping"), "--set: expected NAME=VALUE, found `grouping`"),
     ],
 )
 def test_wrong_options_are_refused(report: Run, arguments: tuple[str, ...], message: str) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables, insert
 
 # as in tables 7-4 and 7-5 at a capacity of 3 %: 8 threads, then 10
 FREE = (4.49, 4.57, 4278626, 87.96, 88.53)
@@ -110,6 +114,28 @@ def test_a_file_judged_by_several_processes_has_the_verdicts_of_a_stream(tmp_pat
         f"roce{n // 2}" for n in range(12)
     ] * 9
     assert {json.loads(answer)["state"] for answer in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one processor, one process judges all lines")
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_the_other_processes_end_with_the_one_that_is_killed(ending: signal.Signals, tmp_path: Path) -> None:
+    """Nobody reads the output, so they wait with 20,000 lines, far more than a pipe holds."""
+    path = tmp_path / "intervals.jsonl"
+    rows = (line(number, FREE, f"roce{link}") for number in range(100) for link in range(200))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [sys.executable, "-m", "counterflow", "rules", "replay", "roce_cap", "--input", str(path), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
+        end = time.monotonic() + 60
+        while not (others := psutil.Process(run.pid).children()) and time.monotonic() < end:
+            time.sleep(0.05)
+        run.send_signal(ending)
+        assert run.wait(60) == -ending
+    assert others
+    _, left = psutil.wait_procs(others, timeout=30)
+    alive = [one for one in left if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    for one in alive:
+        one.kill()
+    assert not alive
 
 
 def test_lines_before_a_bad_one_are_judged(tmp_path: Path) -> None:
@@ -246,6 +272,7 @@ def test_the_ceiling_is_replayed_with_its_own_entity() -> None:
         ({"path": "ficon"}, "`path`: expected zhpf, zhl or null"),
         ({"rate_mb_s": "214"}, "`rate_mb_s`: expected a number or null"),
         ({"ceiling_mb_s": -1}, "`ceiling_mb_s`: expected a number of at least 0 or null"),
+        ({"ceiling_since": ""}, "`ceiling_since`: expected a time such as 2026-11-21T01:00:00Z, found ''"),
     ],
 )
 def test_a_bad_line_of_the_ceiling_is_named(columns: dict[str, Any], message: str) -> None:
@@ -289,6 +316,26 @@ def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
     for first in (0, 1):  # two links of one name
         assert [v["ts"] for v in verdicts[first::2]] == [row["ts"].replace("Z", ".000Z") for row in series()[1:-1]]
         assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[first::2]] == EXPECTED[1:-1]
+
+
+def test_reports_of_a_path_are_no_stored_intervals(clickhouse: StackSettings) -> None:
+    """Statistics every ten minutes, and the row that each report of D SMS makes meanwhile, with a length or without."""
+    statistics = [
+        {**log(0), "ts": f"2026-11-21T0{minute // 60}:{minute % 60:02}:00Z", "interval_s": 600}
+        for minute in range(0, 120, 10)
+    ]
+    known = {name: statistics[0][name] for name in ("subsystem", "path", "ceiling_mb_s", "gcp_pct", "ziip_pct")}
+    reports = [
+        {**known, "ts": f"2026-11-21T0{minute // 60}:{minute % 60:02}:30Z", "interval_s": 60 if minute % 2 else None}
+        for minute in range(120)
+    ]
+    with empty_tables(clickhouse) as admin:
+        insert(admin, "log_load", *({**row, "system": "rules", "n": 1} for row in (*reports, *statistics)))
+        named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
+        run = rules_("replay", "log_ceiling", "--from", "2026-11-21", "--to", "2026-11-22", "--json", **named)
+    assert run.returncode == 0, run.stderr
+    found = [json.loads(text) for text in run.stdout.splitlines()]
+    assert [verdict["state"] for verdict in found] == ["OK", "OK", *["CRITICAL"] * 10]
 
 
 def test_every_rule_is_found_by_being_there() -> None:

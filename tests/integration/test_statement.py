@@ -16,6 +16,7 @@ from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend
 from counterflow.dashboards.statement import MARK, statement
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
 
 BEGIN = datetime(2026, 3, 2, 8, tzinfo=UTC)
 KNOWN = """\
@@ -25,6 +26,13 @@ FROM numbers(4) WHERE number != 2 AND time >= $__fromTime AND time <= $__toTime 
 OPEN = """\
 SELECT toDateTime('2026-03-02 08:00:00', 'UTC') + 60 * number AS time, arrayJoin([{names}]) AS job, number AS Value
 FROM numbers(3) WHERE time >= $__fromTime AND time <= $__toTime ORDER BY time, job"""
+
+LATE = """\
+SELECT $__timeInterval(toDateTime('2026-03-02 08:01:00', 'UTC') + 60 * number) AS time,
+  {columns} FROM numbers(9)
+WHERE number NOT IN (2, 5, 6) AND 'A' IN (${system:singlequote}) ORDER BY time"""
+"""Nine minutes, of which the third has no sample, nor have the sixth and seventh."""
+BRIDGED = [0, 1, 3, 3, 4, None, None, 7, 8]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +44,8 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written: Any) -> Result:
     shared = {"name": "test", "title": "T", "question": "Q?", "reading": "R.", "shape": "lines", "unit": "ms"}
     made = Chart.model_validate({**shared, **written})
-    return fetch(client, expand(statement(made), Range(begin, begin + timedelta(hours=hours), 60), {}))
+    shown = Range(begin, begin + timedelta(hours=hours), 60)
+    return fetch(client, expand(statement(made), shown, {"system": ("A",)}))
 
 
 def hues(client: ClickHouse, *names: str, ordered: bool = False) -> dict[str, int]:
@@ -64,6 +73,29 @@ def test_nothing_is_drawn_as_nothing(reader: ClickHouse) -> None:
     long_ago = datetime(2001, 1, 1, tzinfo=UTC)
     assert sent(reader, long_ago, sql=KNOWN, series={"Zeta": {}, "It's none": {}, "Alpha": {}}).rows == []
     assert sent(reader, long_ago, sql=OPEN.replace("{names}", "'A'"), open=True).rows == []
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ({"shape": "lines", "series": {"One": {}}}, {"One": BRIDGED}),
+        ({"shape": "area", "series": {"One": {}}}, {"One": BRIDGED}),
+        ({"shape": "lines", "open": True}, {"one": BRIDGED}),
+        (
+            {"shape": "bars", "series": {"One": {}, "Two": {"line": True}}},
+            {"One": [0, 1, None, 3, 4, None, None, 7, 8], "Two": BRIDGED},
+        ),
+    ],
+    ids=["lines", "area", "open", "bars"],
+)
+def test_a_line_bridges_one_late_sample_and_ends_at_an_outage(
+    clickhouse: StackSettings, written: dict[str, Any], expected: dict[str, list[float | None]]
+) -> None:
+    columns = "number AS Value, 'one' AS name" if written.get("open") else 'number AS "One", number AS "Two"'
+    with empty_tables(clickhouse) as client:
+        found = sent(client, sql=LATE.replace("{columns}", columns), counted="'disk'", **written)
+    at = [column.name for column in found.columns].index("series")
+    assert {name: [row[-1] for row in found.rows if row[at] == name] for name in expected} == expected
 
 
 def test_a_timeline_of_nothing_states_what_is_missing(reader: ClickHouse) -> None:

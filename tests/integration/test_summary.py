@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+GOLDEN = Path(__file__).parents[1] / "golden"
 KEYS = [
     *("file", "system", "os", "start", "end", "snapshots", "cpu_pct_avg", "cpu_pct_max", "cpu_base"),
     *("physical_cpu_avg", "physical_cpu_max", "entitled_pct_avg", "disk_read_mb", "disk_written_mb", "disk_rw_ratio"),
@@ -94,6 +95,38 @@ def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
         ("SYS1", "2025-11-21T01:00:00Z", 1),
         ("SYS2", "2025-11-21T01:05:00Z", 1),
     ]
+
+
+def test_the_memory_of_a_system_is_that_of_all_its_pools() -> None:
+    """IBM i reports pools: *MACHINE has 512.5 MB, *BASE 4,096 MB; what is free it does not report."""
+    [path] = (GOLDEN / "ibmi_tables/memory_pool").glob("input*")
+    figures = summary(path, "--system", "PROD01")
+    assert (figures["memory_mb"], figures["memory_used_mb_avg"]) == (4608.5, None)
+
+
+def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
+    """Ports of a Db2 Mirror have states alone; nothing is summed, so nothing is shown."""
+    [path] = (GOLDEN / "ibmi_tables/nrg_link_info").glob("input*")
+    figures = summary(path, "--system", "PROD01")
+    assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
+    assert figures["network"] == []
+    assert "network" not in counterflow("summary", "--system", "PROD01", path).stdout
+    assert "network" in counterflow("summary", SAMPLES / "linux_16n_plain.nmon").stdout
+
+
+def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/M\xe4rz.nmon"
+    Path(os.fsdecode(path)).write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
+    name = f"{tmp_path}/M\\udce4rz.nmon"
+    assert summary(os.fsdecode(path))["file"] == name
+    parsed = counterflow("parse", os.fsdecode(path))
+    assert parsed.returncode == 0, parsed.stderr
+    rejects = [found for line in parsed.stdout.splitlines() if "reject" in (found := json.loads(line))]
+    assert {reject["file"] for reject in rejects} == {name}
+    Path(os.fsdecode(path)).write_bytes(b"not a recording")
+    refused = counterflow("parse", os.fsdecode(path))
+    assert (refused.returncode, refused.stderr.count(name)) == (1, 1)
+    assert "Traceback" not in refused.stderr
 
 
 def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from counterflow.analysis.findings import findings
 from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
@@ -90,6 +91,29 @@ def test_latencies_are_weighted_by_transactions_and_idle_is_none(admin: ClickHou
     assert (row["end_to_end_ms"], row["rows_per_s"]) == (1750, 40)
 
 
+def test_general_processors_are_not_averaged_with_ziips(admin: ClickHouse) -> None:
+    """A quarter of an hour at 100 % and 85 minutes at 50 %: (15 x 100 + 85 x 50) / 100 = 57.5 %."""
+    minutes = [f"2026-05-04T{9 + minute // 60:02}:{minute % 60:02}:00Z" for minute in range(100)]
+    engines = {"gcp": lambda minute: 100.0 if minute < 15 else 50.0, "ziip": lambda _: 2.0}
+    insert(
+        admin,
+        "system_cpu",
+        *(
+            published(engine_type=kind, engine="all", busy_pct=busy(minute), logical_engines=4) | {"ts": ts}
+            for kind, busy in engines.items()
+            for minute, ts in enumerate(minutes)
+        ),
+    )
+    [found] = [one for one in findings(admin, ["SYS1"]) if one.name == "processors"]
+    assert found.severity == "limit"
+    assert found.finding == "processors 57.5 % busy on average, 100 % at most; at least 90 % for 15 % of the time"
+    answers = {row["engine_type"]: row for row in run_stored(admin, queries()["cpu"], ["SYS1"])}
+    assert {kind: (row["cpu_pct_avg"], row["cpu_pct_max"]) for kind, row in answers.items()} == {
+        "gcp": (57.5, 100),
+        "ziip": (2, 2),
+    }
+
+
 def test_the_log_over_a_period(admin: ClickHouse) -> None:
     log = {"subsystem": "DBP1", "path": "zhpf", "rate_basis": "written"}
     insert(
@@ -161,7 +185,7 @@ def test_a_log_is_judged_with_processors_and_ceiling_where_there_are_any(admin: 
     insert(admin, "config", published(**ceiling, ts="2026-01-01T00:00:00Z"))
 
     def judged(subsystem: str, n: int) -> None:
-        insert(admin, "log_load", result(n, subsystem=subsystem))
+        insert(admin, "log_load", result(n, subsystem=subsystem, rate_mb_s=300.0))
         text = {"reason": "because", "evidence": "{}", "parameters": "p", "stale": False, "signal": "OK", "since": TS}
         entity = {"rule": "log_ceiling", "entity_type": "log", "entity": subsystem, "state": "OK"}
         insert(admin, "verdict", result(n, **entity, **text))

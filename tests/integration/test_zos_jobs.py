@@ -19,7 +19,7 @@ from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
+from tests.support.flink_line import Record, Results, SettledLine, agree, first_of_each, known, over, total
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load", "replication_lag")
@@ -30,6 +30,7 @@ RUNS = {
     "z16-zhl": ("zhl", 537.0, 42.97, 75.7, 67.4, 0.38, 0.56),
     "z16-zhl-8950": ("zhl", 383.0, 100 / 3.26, 55.8, 54.0, 0.39, 0.63),
 }
+SHORT = (10.0, 15.0, 30.0)
 ELAPSED_H = {"z17-zhpf": 5.78, "z17-zhl": 2.09, "z16-zhl": 2.33, "z16-zhl-8950": 3.26}
 
 
@@ -214,7 +215,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
     """Return the verdicts of the rule over the intervals of each subsystem, in order."""
     logs = defaultdict(list)
     for load in loads:
-        if load["rate_mb_s"] is not None or load["interval_s"] is not None:
+        if any(load[name] is not None for name in ("rate_mb_s", "waits_delta", "reset")):
             logs[load["system"], load["subsystem"]].append(load)
     results: dict[tuple[str, ...], Record] = {}
     for (system, subsystem), rows in logs.items():
@@ -325,9 +326,10 @@ def by_lpar(
     log = None
     one_run = summed["missing"] != "several runs"
     if logs and one_run and None not in [row["used"] for row in logs] and len({row["source"] for row in logs}) == 1:
-        whole_times = round(log_s / need_s)
-        if whole_times and abs(log_s - whole_times * need_s) <= 0.05 * need_s:
-            log = sum(row["used"] * min(int(row["interval_s"] + 0.5), 60) for row in logs) / need_s
+        whole_s = 60 * len(wanted)  # however short the interval: the logs are those of whole minutes
+        whole_times = round(log_s / whole_s)
+        if whole_times and abs(log_s - whole_times * whole_s) <= 0.05 * whole_s:
+            log = sum(row["used"] * min(int(row["interval_s"] + 0.5), 60) for row in logs) / whole_s
     bases = {cores(row)[1] for row in beside.get("core", [])}
     missing = summed["missing"] or ("processors" if not known(list(used.values())) else None)
 
@@ -679,6 +681,13 @@ def measured() -> Rows:
                 for kind, pct, engines in (("gcp", gcp, 6.0), ("ziip", ziip, 10.0)):
                     cpu = {"engine_type": kind, "engine": "all", "busy_pct": pct, "logical_engines": engines}
                     mine.append(("system_cpu", {**envelope, **cpu}))
+            # reports of D SMS, more often than statistics: they are no intervals, and must not stop the verdict
+            for each in range(18 if path == "zhl" else 0):
+                report = {"ts": stamp(NOW + timedelta(seconds=5 + 20 * each)), "interval_s": 20.0, "zhl_sync_pct": 99.0}
+                mine.append(("db_log", {**report, "source": "zhl_write_stats", "subsystem": "DBP1"}))
+            for length in SHORT:  # drivers that report more often than Db2 and RMF
+                pace = {"interval_s": length, "done_delta": accounts * 1e6 / 3600 * length}
+                mine.append(("workload", {**envelope, **about, **pace, "workload": f"EVERY {length:g} S"}))
             old = NOW - timedelta(days=30)
             item = f"DBP1/{path}"
             mine.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, repr(ceiling))))
@@ -729,6 +738,10 @@ def test_the_measured_runs_come_out_as_published(line: SettledLine) -> None:
         assert round(row["batch_h"], 2) == ELAPSED_H[name]
         assert row["log_mb_s"] == pytest.approx(mb_s, rel=1e-4)
         assert row["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
+        for length in SHORT:
+            short = costs[name, f"EVERY {length:g} S", "lpar", ts]
+            assert short["log_mb_s"] == pytest.approx(mb_s, rel=1e-4)
+            assert short["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
         assert verdicts["log_ceiling", name, "log", "DBP1", ts]["state"] == "CRITICAL"
         assert verdicts["log_ceiling", f"{name} at 70 %", "log", "DBP1", ts]["state"] == "OK"
 
@@ -747,6 +760,23 @@ def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) 
     written = line.rerun(period, ["log_load"])
     assert written == {"log_load": 8}  # four intervals of two subsystems
     line.check()
+
+
+@pytest.mark.parametrize("minutes_of_period", [(10.5, 20), (39.5, 53)])
+def test_a_rerun_sets_the_rows_around_its_period_beside_its_intervals(
+    line: SettledLine, minutes_of_period: tuple[float, float]
+) -> None:
+    """Processors end after the interval that they meet; path and copies were reported before the period."""
+    begin, end = (NOW - timedelta(days=3) + timedelta(minutes=minute) for minute in minutes_of_period)
+    expected = line.expected()
+    found = line.rewritten(jobs.Period(begin, end, "late"), ["account_cpu", "log_load"])
+    for dataset in ("account_cpu", "log_load"):
+        inside = {
+            key: row
+            for key, row in expected[dataset].items()
+            if row["system"] == "late" and begin.timestamp() <= seconds(row["ts"]) < end.timestamp()
+        }
+        assert agree(found[dataset], inside), dataset
 
 
 def test_a_ceiling_that_is_configured_afterwards_judges_history(line: SettledLine) -> None:

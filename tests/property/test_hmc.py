@@ -1,8 +1,10 @@
-"""Listings and documents of an HMC, and documents of sadf: splits and damage anywhere, and one name for one port."""
+"""Listings and documents of an HMC, and documents of sadf: split, damaged, in any order, and one name for one port."""
 
 from __future__ import annotations
 
-from datetime import UTC
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, chain
 from pathlib import Path
 
 import orjson
@@ -22,6 +24,22 @@ INPUTS = {
     "sysstat": (GOLDEN / "sysstat/documents_overlap_and_one_is_cut/input.json").read_bytes(),
     "hmc_pcm": (GOLDEN / "hmc_pcm/text_between_documents/input.json").read_bytes(),
 }
+BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
+STRETCHES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 10)), min_size=1, max_size=6)
+"""The first sample of each document, and how many it holds."""
+
+
+def document(name: str, samples: Iterable[int]) -> bytes:
+    """Return a document with a sample each half minute."""
+    times = [BEGIN + timedelta(seconds=30 * n) for n in samples]
+    if name == "sysstat":
+        stamps = [{"date": f"{t:%F}", "time": f"{t:%T}", "tz": "UTC", "interval": 30} for t in times]
+        statistics = [{"timestamp": stamp, "queue": {"runq-sz": 1}} for stamp in stamps]
+        return orjson.dumps({"sysstat": {"hosts": [{"nodename": "web1", "statistics": statistics}]}})
+    partition = {"name": "PROD01", "uuid": "1", "network": {"sriovLogicalPorts": [{"drcIndex": "1", "sentBytes": [1]}]}}
+    util = [{"sampleInfo": {"timeStamp": f"{t:%FT%T}+0000"}, "lparsUtil": [partition]} for t in times]
+    info = {"metricType": "Processed", "frequency": 30, "uuid": "2"}
+    return orjson.dumps({"systemUtil": {"utilInfo": info, "utilSamples": util}})
 
 
 def parse(
@@ -51,6 +69,52 @@ def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
     for item in parse(formats()[name], bytes(content)):
         if isinstance(item, Record):
             orjson.dumps(item.fields)
+
+
+@pytest.mark.parametrize("name", ["sysstat", "hmc_pcm"])
+@settings(max_examples=60, deadline=None)
+@given(stretches=STRETCHES)
+def test_documents_in_any_order_yield_each_sample_once(name: str, stretches: list[tuple[int, int]]) -> None:
+    held = [range(first, first + count) for first, count in stretches]
+    items = parse(formats()[name], b"\n".join(document(name, samples) for samples in held))
+    rows = [item for item in items if isinstance(item, Record) and item.dataset in ("link", "counter")]
+    times = [datetime.fromisoformat(row.fields["ts"]) for row in rows]
+    assert sorted(times) == [BEGIN + timedelta(seconds=30 * n) for n in sorted(set().union(*held))]
+
+
+def rows_of_lists(lists: Iterable[Iterable[int]]) -> dict[int, tuple[float, float]]:
+    """Return interval and cores by sample, of lists of samples: before sample n, n hundredths of a core are used."""
+    lines = ["time,lpar_name,entitled_cycles,capped_cycles,uncapped_cycles,time_cycles"]
+    passed = 300 * 512_000_000
+    for n in chain.from_iterable(lists):
+        time, used = BEGIN + timedelta(minutes=5 * n), sum(range(n + 1)) * passed // 100
+        lines.append(f"{time:%m/%d/%Y %T},PROD01,{n * passed},{used},0,{10**12 + n * passed}")
+    items = parse(formats()["hmc_lslparutil"], "\n".join(lines).encode())
+    found = [item.fields for item in items if isinstance(item, Record) and item.dataset == "system_cpu"]
+    ends = [(datetime.fromisoformat(row["ts"]) - BEGIN) // timedelta(minutes=5) for row in found]
+    assert len(set(ends)) == len(ends)
+    figures = [(row["interval_s"], row["physical_consumed_cores"]) for row in found]
+    return dict(zip(ends, figures, strict=True))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    stretches=st.lists(st.tuples(st.integers(0, 7), st.integers(8, 12)), min_size=1, max_size=5), newest=st.booleans()
+)
+def test_lists_that_overlap_yield_each_interval_once(stretches: list[tuple[int, int]], newest: bool) -> None:
+    begins = accumulate(later for later, _ in stretches)
+    lists = [range(begin, begin + count) for begin, (_, count) in zip(begins, stretches, strict=True)]
+    ends = sorted({n for held in lists for n in held[1:]})
+    rows = rows_of_lists(held[::-1] if newest else held for held in lists)
+    assert rows == {n: (300.0, n / 100) for n in ends}
+
+
+@settings(max_examples=100, deadline=None)
+@given(lists=st.lists(st.lists(st.integers(0, 30), max_size=8), max_size=5))
+def test_samples_in_any_order_yield_no_wrong_figure(lists: list[list[int]]) -> None:
+    for n, (interval_s, cores) in rows_of_lists(lists).items():
+        first = n - round(interval_s / 300) + 1
+        assert cores == pytest.approx(sum(range(first, n + 1)) / (n - first + 1) / 100, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", INPUTS)

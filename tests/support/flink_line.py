@@ -17,6 +17,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import results
+from counterflow.pipelines.jobs.written import ends
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.json_schema import validator
@@ -79,6 +80,12 @@ class Line:
         """Recompute a period with the line's jobs of these names."""
         again = [job for job in self.jobs if job.name.split()[0] in names]
         return jobs.rerun(self.cluster, period, again, driver=self._driver)
+
+    def rewritten(self, period: jobs.Period, names: Sequence[str]) -> Results:
+        """Recompute a period while no other rows arrive; return what the rerun itself wrote, as the tables keep it."""
+        written = {d.dataset: ends(self.cluster.kafka, d.topic) for d in self._written()}
+        self.rerun(period, names)
+        return {dataset: kept(self._read(dataset, offsets)) for dataset, offsets in written.items()}
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; without `commit` it is aborted, and its rows count for nothing."""
@@ -150,7 +157,7 @@ class Line:
     def _written(self) -> list[Dataset]:
         return [result for job in self.jobs for result in results(job, self.cluster.datasets)]
 
-    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
+    def _read(self, dataset: str, since: Mapping[int, int] | None = None) -> dict[tuple[str, ...], list[Record]]:
         definition = self.cluster.datasets[dataset]
         consumer = Consumer(
             {
@@ -164,7 +171,8 @@ class Line:
         rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
         try:
             reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
-            consumer.assign([TopicPartition(definition.topic, partition, 0) for partition in reading])
+            begins = since or dict.fromkeys(reading, 0)
+            consumer.assign([TopicPartition(definition.topic, place, begin) for place, begin in begins.items()])
             while reading:
                 for message in consumer.consume(5000, timeout=0.1):
                     error = message.error()
@@ -196,8 +204,12 @@ class SettledLine(Line):
                 assert agrees(found[key], row), (dataset, key, found[key], row)
 
     def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
-        found = self.results()[dataset]
-        return {key: max(reversed(versions), key=lambda version: version["n"]) for key, versions in found.items()}
+        return kept(self.results()[dataset])
+
+
+def kept(results: Mapping[tuple[str, ...], Sequence[Record]]) -> dict[tuple[str, ...], Record]:
+    """Return the last of the versions of most rows, by key."""
+    return {key: max(reversed(versions), key=lambda version: version["n"]) for key, versions in results.items()}
 
 
 def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:

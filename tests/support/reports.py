@@ -147,6 +147,7 @@ def report(figures: int = 30) -> Report:
         absent=[("Memory", "Nothing was measured.")],
         failed=[],
         verdicts=verdicts,
+        spells=1,
         calm=3,
         measured=simple(("System", "What", "Records"), [("PROD01", "job", 18_212), (EVIL, "disk", 412)]),
         records=18_624,

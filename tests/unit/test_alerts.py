@@ -15,12 +15,15 @@ from urllib.request import url2pathname
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
+from counterflow.base.errors import CounterflowError
+from counterflow.cli import cli
 from counterflow.cli._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter import metrics
@@ -191,6 +194,20 @@ def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
     assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
 
 
+def test_a_job_that_is_not_to_run_is_not_missed(flink: str) -> None:
+    running = families(Jobs(flink, names=["disk_load", "io_mix"]))["counterflow_job_running"]
+    assert running == {(("flink_job", "disk_load"),): 1, (("flink_job", "io_mix"),): 0}
+
+
+def test_the_exporter_takes_no_job_that_does_not_exist_and_no_flink_beside_a_flink() -> None:
+    ended = CliRunner().invoke(cli, ["verdicts", "export", "--job", "disk_lode"])
+    assert isinstance(ended.exception, CounterflowError)
+    assert ended.exception.message == "there is no job disk_lode"
+    ended = CliRunner().invoke(cli, ["verdicts", "export", "--no-flink", "--flink-url", "http://127.0.0.1:9"])
+    assert ended.exit_code == 2
+    assert "give --flink-url or --no-flink, not both" in ended.output
+
+
 def test_a_flink_that_is_gone_is_exported_as_down_without_jobs() -> None:
     assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
 
@@ -348,6 +365,17 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
     assert found["counterflow_replication_queue_used_ratio"] == [pytest.approx(0.4)]
     assert len(found["counterflow_result_timestamp_seconds"]) == len(rows)
     assert not any(found["counterflow_exporter_unreadable_records_total"])
+
+
+def test_a_link_is_exported_once_with_the_labels_of_its_newest_row() -> None:
+    """Before its wire is found it has no group; the row of an interval is written again when it is."""
+    exported = ResultMetrics(3600, 10)
+    link = {"ts": NOW, "system": "A", "link": "G1", "link_type": "nrg", "own_out_bytes_s": 1e9}
+    labels = {"system": "A", "link": "G1", "link_type": "nrg"}
+    for n, group in ((1, {}), (4003, {"group": "A B"})):
+        exported.observe("link_load", json.dumps({**link, "n": n, **group}).encode())
+        found = families(exported)["counterflow_link_out_bytes_per_second"]
+        assert found == {tuple(sorted({**labels, "group": "", **group}.items())): 1e9}
 
 
 def test_a_raw_counter_is_exported_of_each_row_of_its_frame_and_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:

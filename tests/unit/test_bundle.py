@@ -74,6 +74,75 @@ def test_a_feed_of_an_hmc_keeps_no_name_of_what_it_manages(tmp_path: Path) -> No
     assert figures(file) == figures(source)
 
 
+@pytest.mark.parametrize(("encoding", "name"), [("utf-8", "KÖLN7"), ("latin-1", "KÖLN7"), ("cp1252", "ŠKODA7")])
+def test_a_name_beyond_ascii_is_replaced_in_the_encoding_of_its_file(tmp_path: Path, encoding: str, name: str) -> None:
+    """As formats read them: each line in UTF-8, else in 1252."""
+    [case] = (Path(__file__).parents[1] / "golden/ibmi_tables/qapmjobmi_alone").glob("*.csv")
+    text = case.read_text()
+    assert text.count("ORDERS") > 1
+    source = tmp_path / f"QAPMJOBMI_{name}.csv"
+    source.write_bytes(text.replace("ORDERS", name).encode(encoding))
+    out = tmp_path / "b.tgz"
+    result = bundle(source, "--system", "SYSA", "--out", out)
+    assert result.exit_code == 0, result.output + str(result.exception)
+    [file] = unpacked(out, tmp_path / "unpacked")
+    assert name not in file.read_bytes().decode(encoding)
+    assert name not in file.name
+    assert figures(file, "--system", "SYSA") == figures(source, "--system", "SYSA")
+
+
+@pytest.mark.parametrize("written", [b"k\\u00f6ln", "köln".encode("latin-1")], ids=["escaped", "not UTF-8"])
+def test_a_name_that_a_text_holds_in_another_form_is_refused(tmp_path: Path, written: bytes) -> None:
+    [case] = (Path(__file__).parents[1] / "golden/njmon/one_sample_a_line").glob("input*")
+    assert case.read_bytes().count(b'"lnx1"') > 0
+    source = tmp_path / "a.json"
+    source.write_bytes(case.read_bytes().replace(b'"lnx1"', b'"' + written + b'"'))
+    result = bundle(source, "--out", tmp_path / "b.tgz")
+    assert result.exit_code != 0
+    assert "would be left in the archive" in str(result.exception)
+    assert not (tmp_path / "b.tgz").exists()
+
+
+@pytest.mark.parametrize("name", ["db1_260101_0000.nmon", "DB1.nmon", "perf-db1.2601.nmon", "of_db1.nmon"])
+def test_a_short_name_is_replaced_in_the_name_of_its_file(tmp_path: Path, name: str) -> None:
+    source = tmp_path / name
+    source.write_text((SAMPLES / "linux_16n_plain.nmon").read_text().replace("AAA,host,vm", "AAA,host,db1"))
+    out = tmp_path / "b.tgz"
+    assert bundle(source, "--out", out).exit_code == 0
+    [file] = unpacked(out, tmp_path / "unpacked")
+    host = re.search(r"^AAA,host,(\w+)", file.read_text(), re.MULTILINE)
+    assert host is not None
+    assert "db1" not in file.name.lower()
+    assert host[1] in file.name
+    assert len(file.name) == len(f"001-{name}")
+
+
+def test_a_name_with_underscores_is_found_within_longer_words(tmp_path: Path) -> None:
+    source = tmp_path / "prod_db_1_260101.nmon"
+    text = (SAMPLES / "linux_16n_plain.nmon").read_text().replace("AAA,host,vm", "AAA,host,prod_db_1")
+    source.write_text(f"{text}BBBP,900,lparstat,copy of prod_db_1_old\n")
+    out = tmp_path / "b.tgz"
+    assert bundle(source, "--out", out).exit_code == 0
+    [file] = unpacked(out, tmp_path / "unpacked")
+    assert "prod_db" not in file.read_text() + file.name
+
+
+def test_every_notation_of_an_address_is_replaced(tmp_path: Path) -> None:
+    addresses = ("2001:db8::1", "fe80::a9:1234", "2001:DB8:0:1:2:3:4:5", "2001:db8:0:1::25", "192.168.101.102")
+    others = ("10:20:30", "::1", "127.0.0.1", "10:20:30:123", "AAA::x")
+    source = tmp_path / "a.nmon"
+    lines = [f"BBBP,{900 + n},ifconfig,inet {text}/64 up" for n, text in enumerate((*addresses, *others))]
+    source.write_text("\n".join([(SAMPLES / "linux_16n_plain.nmon").read_text().rstrip("\n"), *lines, ""]))
+    out = tmp_path / "b.tgz"
+    assert bundle(source, "--out", out).exit_code == 0
+    [file] = unpacked(out, tmp_path / "unpacked")
+    sent = re.findall(r"^BBBP,9\d\d,ifconfig,inet (\S+)/64 up$", file.read_text(), re.MULTILINE)
+    assert sent[len(addresses) :] == list(others)
+    for address, new in zip(addresses, sent, strict=False):
+        assert new != address
+        assert re.sub(r"[0-9a-fA-F]", "x", new) == re.sub(r"[0-9a-fA-F]", "x", address)
+
+
 def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_path: Path) -> None:
     hosts = []
     for number in (1, 2):

@@ -8,7 +8,7 @@ import re
 import shutil
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,13 @@ from typing import Any
 import pytest
 import yaml
 
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._metrics import published
 from counterflow.dashboards import definition
+from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
-from counterflow.dashboards.check import prometheus_panels
+from counterflow.dashboards.check import check, prometheus_panels
 from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings
 from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import Range, expand
@@ -127,6 +129,23 @@ def test_each_metric_that_a_panel_names_is_exported_by_some_part() -> None:
     without = {finding.name: finding for finding in prometheus_panels(published() - {"counterflow_lander_lag"})}
     assert without["topic_lag"].problems == ("no part publishes `counterflow_lander_lag`: nothing is drawn",)
     assert [finding.name for finding in without.values() if finding.state == "error"] == ["topic_lag"]
+
+
+class _Refusing(ClickHouse):
+    """A server that refuses every statement about the product's tables."""
+
+    def __init__(self) -> None:
+        """Connect to nothing."""
+
+    def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
+        if "FROM counterflow." in sql:
+            raise ClickHouseError(47, 404, "no such column")
+        return b'{"meta": [], "data": []}'
+
+
+def test_the_sql_of_each_alert_is_checked() -> None:
+    wrong = {one.name for one in check(_Refusing(), published()) if one.thing == "alert" and one.state == "error"}
+    assert wrong == {f"cf-{alert.slug}" for alert in alerts().values() if alert.grafana}
 
 
 def test_a_board_without_prometheus_knows_no_other_data_source() -> None:

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import re
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -15,10 +17,14 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 
+from counterflow.analysis.doctor import Finding
 from counterflow.analysis.studies.written import _harmless
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
+from counterflow.cli._files import with_progress
 from counterflow.cli._table import table
+from counterflow.cli.doctor import command as doctor
+from counterflow.cli.fetch import command as fetch
 from counterflow.cli.summary import command as summary
 from counterflow.pipelines.exporter.metrics import ResultMetrics
 from counterflow.pipelines.jobs.definition import chosen
@@ -41,6 +47,36 @@ def test_a_terminal_obeys_no_name(name: str, tmp_path: Path) -> None:
     shown = CliRunner().invoke(summary, [str(recording)])
     assert shown.exit_code == 1, "a header without data is no recording"
     assert not OBEYED.search(shown.output)
+    missing = CliRunner().invoke(summary, [str(tmp_path / name)])
+    assert "No such file" in missing.output
+    assert not OBEYED.search(missing.output)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_terminal_obeys_no_name_that_the_doctor_reports(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, why, advice = datetime.now(UTC), f"no bytes of {name}", f"add {name}"
+    found = [
+        Finding("verdict", "roce_cap", name, name, "unknown", why=why, advice=advice, affects=(name,)),
+        Finding("kpi", "link_load", name, None, "stopped", newest=now, why=why, advice=advice),
+    ]
+    monkeypatch.setattr("counterflow.analysis.doctor.examine", lambda *_: found)
+    monkeypatch.setattr("counterflow.cli.doctor.reader", nullcontext)
+    shown = CliRunner().invoke(doctor, ["--on", str(tmp_path)])
+    assert shown.exit_code == 1, shown.output
+    assert not OBEYED.search(shown.output)
+    assert shown.output.count("\n") == 6, "no name begins a line"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_progress_bar_obeys_no_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    terminal = Console(file=out, width=300, force_terminal=True, color_system=None)
+    monkeypatch.setattr("counterflow.cli._files.errors", terminal)
+    monkeypatch.setattr("sys.stderr", Mock(isatty=lambda: True))
+    assert list(with_progress([name, name], 2, str)) == [name, name]
+    assert not OBEYED.search(re.sub(r"\x1b\[(\?25[lh]|1A|2K)|\r", "", out.getvalue()))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,3 +133,11 @@ def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
     found = re.match(r"'((?:[^']|'')*)'", literal, re.DOTALL)
     assert found
     assert found[1].replace("''", "'") == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_terminal_obeys_no_name_of_a_remote_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("counterflow.cli._files.mirrored", lambda _, to: [to / name])
+    shown = CliRunner().invoke(fetch, ["sftp://h/p", "--to", str(tmp_path)])
+    assert shown.exit_code == 0, shown.output
+    assert not OBEYED.search(shown.output.removesuffix("\n"))

@@ -140,6 +140,26 @@ def test_a_topic_and_a_partition_that_come_later_are_found(monkeypatch: pytest.M
     assert (read(topics, cluster), cluster.assigned) == ([], {A: 3, B: 0})
 
 
+def test_a_partition_is_found_and_a_failed_one_assigned_again_while_messages_keep_coming(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("counterflow.collectors.sources.kafka.topics.time.monotonic", lambda: now)
+    cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], {})
+    cluster.waiting.append(Event(A, 0))
+    batches = topics.read(cast(Session, cluster))
+    assert (next(batches).position["offset"], cluster.assigned) == (1, {A: 0})
+    cluster.holds[B] = Range(0, 9)
+    now += REFRESH_S
+    cluster.waiting.append(Event(A, 1))
+    assert (next(batches).position["offset"], cluster.assigned) == (2, {A: 1, B: 0})
+    cluster.assigned = {}
+    cluster.waiting.extend([Event(B, trouble=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")), Event(A, 2)])
+    assert [next(batches).stream for _ in range(2)] == ["t/1", "t/0"]
+    cluster.waiting.append(Event(A, 3))
+    assert (next(batches).position["offset"], cluster.assigned) == (4, {A: 3, B: 0})
+
+
 def test_a_new_connection_resumes_where_reading_stopped() -> None:
     cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], at(4))
     cluster.waiting.append(Event(A, 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tracemalloc
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
@@ -242,6 +243,20 @@ def test_generated_recordings_are_the_same_each_time() -> None:
     generate(one, Shape(snapshots=3, disks=20))
     generate(other, Shape(snapshots=3, disks=20))
     assert one.getvalue() == other.getvalue()
+
+
+@pytest.mark.parametrize("case", ["clock_of_12_hours_midnight", "clock_fall_back", "clock_spring_forward", "growing"])
+def test_stamps_without_dates_are_read_as_with_them(case: str) -> None:
+    dated = (Path(__file__).parents[1] / f"golden/nmon/{case}/input.nmon").read_bytes()
+    undated = re.sub(rb"(?m)^(ZZZZ,[^,]+,[^,]+),.*$", rb"\1", dated)
+    assert undated != dated
+    with_dates, without = (
+        list(singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Europe/Berlin")))))
+        for content in (dated, undated)
+    )
+    assert [i for i in without if isinstance(i, Record)] == [i for i in with_dates if isinstance(i, Record)]
+    reasons = [i.reason for i in without if isinstance(i, Reject)]
+    assert reasons.count(Reason.INFERRED) == 1
 
 
 def test_zone_comes_from_the_configuration() -> None:

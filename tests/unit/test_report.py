@@ -115,6 +115,27 @@ def test_a_line_ends_where_points_are_missing_and_one_point_is_an_interval_wide(
     assert [row["at"] - FIRST for row in second] == [30 * MINUTE, 45 * MINUTE]
 
 
+@pytest.mark.parametrize(
+    ("bucket_s", "usual_s", "missing", "lines"),
+    [
+        (900, 900, 1, 1),  # a sample came late
+        (900, 900, 2, 2),
+        (1200, 900, 1, 1),
+        (1800, 900, 1, 2),  # half an hour without a sample
+        (15, 2, 1, 2),
+        (20, 0, 100, 1),  # nothing states the interval, so that of the chart counts
+        (20, 0, 120, 2),
+    ],
+)
+def test_a_line_bridges_one_late_sample_and_no_outage(bucket_s: int, usual_s: int, missing: int, lines: int) -> None:
+    values = [1, *[None] * missing, 2]
+    known = chart("lines", series={"A": {"colour": "cpu"}})
+    rows = [[time, value] for time, value in zip(times(len(values), bucket_s), values, strict=True)]
+    result = Result([Column("time", TIME), Column("A", NUMBER)], rows)
+    made = figure_of(known, "SELECT 1", result, Range(BEGIN, END, bucket_s), usual_s=usual_s)
+    assert len({row["run"] for row in rows_of(made)[0]}) == lines
+
+
 @pytest.mark.parametrize(("bridge", "found"), [(10, [[(0, 1.0)], [(20, 3.0)]]), (20, [[(0, 1.0), (20, 3.0)]])])
 def test_runs(bridge: int, found: list[list[tuple[int, float]]]) -> None:
     assert list(runs([0, 10, 20], [1.0, None, 3.0], bridge)) == found

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
+from confluent_kafka.admin import AdminClient
 from prometheus_client import CollectorRegistry, Gauge
 
 from counterflow.base import health
@@ -20,7 +21,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.loopback import is_loopback
 from counterflow.cli.up import command as up
 from counterflow.stack import tls_relay
-from counterflow.stack.kafka_users import USERS, grants
+from counterflow.stack.kafka_users import USERS, grants, set_passwords
 from counterflow.stack.settings import StackSettings
 from tests.support.dds import Authority
 from tests.support.ports import free_ports
@@ -100,6 +101,10 @@ def test_clickhouse_is_sent_no_password_in_the_clear(tmp_path: Path) -> None:
     (tmp_path / "no.pem").write_text("nothing")
     with pytest.raises(CounterflowError, match=r"no\.pem"):
         ClickHouse("https://c.example.com", "reader", "hunter2", ca=tmp_path / "no.pem")
+
+
+def test_without_passwords_there_is_nothing_to_set() -> None:
+    set_passwords(AdminClient({"bootstrap.servers": "127.0.0.1:1"}), [])
 
 
 def test_only_kafkas_writers_write() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -46,6 +47,27 @@ def test_what_is_not_there_is_reported(tree: Path) -> None:
     assert error.filename == str(tree / "none")
 
 
+def test_an_entry_that_cannot_be_looked_at_hides_no_other(tree: Path) -> None:
+    (tree / "b.loop.nmon").symlink_to("b.loop.nmon")
+    for pattern in ("*.nmon", "", "**/*.nmon"):
+        found = list(find(tree / pattern))
+        errors = {(str(error.filename), error.errno) for error in found if isinstance(error, OSError)}
+        assert errors == {(str(tree / "b.loop.nmon"), errno.ELOOP)}, pattern
+        assert {tree / "a.nmon", tree / "b.nmon"} <= {path for path in found if isinstance(path, Path)}
+    assert [path for path in find(tree / "d.*") if isinstance(path, OSError)] == [], "no pattern names it"
+
+
+def test_a_folder_is_entered_once_whatever_links_lead_to_it(tree: Path) -> None:
+    (tree / "x" / "up").symlink_to("..")
+    (tree / "z").symlink_to("x")
+    for pattern in ("**/*.nmon", "**"):
+        found = list(find(tree / pattern))
+        assert not [error for error in found if isinstance(error, OSError)]
+        names = [str(path.relative_to(tree)) for path in found if isinstance(path, Path) and path.suffix == ".nmon"]
+        assert names == ["a.nmon", "b.nmon", "x/e.nmon", "x/y/f.nmon"]
+    assert [str(path) for path in find(tree / "z" / "*.nmon")] == [str(tree / "z/e.nmon")]
+
+
 def test_a_fingerprint_is_of_what_was_read(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"head" * 500)
@@ -82,6 +104,7 @@ def test_a_renamed_file_is_found_by_its_inode(tree: Path) -> None:
     (tree / "a.nmon").rename(tree / "a.nmon.1")
     assert inodes(tree)[inode] == tree / "a.nmon.1"
     assert inodes(tree / "none") == {}
+    assert {path.name for path in inodes(tree).values()} == {"a.nmon.1", "b.nmon", ".c.nmon", "d.txt"}, "no pipe"
 
 
 def test_a_name_that_is_not_unicode_is_written_out() -> None:

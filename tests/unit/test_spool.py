@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.polling.spooled import decode, encode
 from counterflow.collectors.sources.polling.waiting import Spool
@@ -127,10 +129,49 @@ def test_a_torn_batch_is_queried_again_with_all_of_its_stream_behind_it(tmp_path
         spool.put(batch(*name))
     files = sorted(tmp_path.iterdir())
     files[2].write_bytes(files[2].read_bytes()[:20])
-    (tmp_path / "000000000006 11 A.new").write_bytes(b"half")
+    (tmp_path / "000000000006 11 A new").write_bytes(b"half")
     again = Spool(tmp_path, 10**6, {"A": {"n": 7}})
     assert {stream: position["n"] for stream, position in again.positions.items()} == {"A": 8, "B": 2}
     assert taken(again) == [("A", 8), ("B", 1), ("B", 2)]
     assert len(list(tmp_path.iterdir())) == 3
     assert again.put(batch("A", 9))
     assert taken(again) == [("A", 9)]
+
+
+def test_a_disk_that_turned_read_only_is_reported_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(tmp_path, 10**6, {})
+    assert spool.put(batch("A", 1))
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patched:
+        for name in ("write_bytes", "replace", "unlink"):
+            patched.setattr(Path, name, read_only)
+        assert not spool.put(batch("A", 2))
+        first = spool.next_batch()
+        assert first
+        spool.done(first)
+    assert taken(Spool(tmp_path, 10**6, {"A": {"n": 1}})) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stream_whose_name_ends_as_that_of_a_torn_file_is_kept(tmp_path: Path) -> None:
+    assert Spool(tmp_path, 10**6, {}).put(batch("web.new", 1))
+    assert taken(Spool(tmp_path, 10**6, {})) == [("web.new", 1)]
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    for name in (".nfs000000000012", "notes.txt", "lost+found"):
+        (tmp_path / name).touch()
+    assert Spool(tmp_path, 10**6, {}).put(batch("A", 1))
+    assert taken(Spool(tmp_path, 10**6, {})) == [("A", 1)]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_folder_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CounterflowError, match=f"{tmp_path}/file/s cannot be used as a spool: Not a directory"):
+        Spool(tmp_path / "file" / "s", 10**6, {})

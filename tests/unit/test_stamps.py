@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
-from counterflow.collectors.text.stamps import local_time
+from counterflow.collectors.text.stamps import Interval, interval, local_time
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,16 @@ def test_months(months: str) -> None:
 @pytest.mark.parametrize("month", ["JUI", "XYZ", "M?R", "MA"])
 def test_unknown_and_ambiguous_months(month: str) -> None:
     assert local_time("08:05:00", f"21-{month}-2026") is None
+
+
+@pytest.mark.parametrize("nominal", [60.0, 900.0, 3600.0, 7200.0, 86400.0])
+def test_an_hour_is_told_from_a_drift_at_any_interval(nominal: float) -> None:
+    before = datetime(2026, 11, 21, tzinfo=UTC)
+    for elapsed in (nominal, nominal + 1, nominal * 1.01):
+        assert interval(before, before + timedelta(seconds=elapsed), 1, nominal) == Interval(elapsed)
+    moved = interval(before, before + timedelta(seconds=nominal + 3601), 1, nominal)
+    assert moved.seconds == nominal
+    assert "moved by an hour" in str(moved.note)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import tempfile
@@ -147,6 +148,24 @@ def test_a_log_that_became_long_is_cut_and_kept(supervised: StackSettings) -> No
         assert log.stat().st_size == 0
     assert [Path(f"{log}.{n}").read_bytes()[:1] for n in (1, 2, 3)] == [b"5", b"4", b"3"]
     assert len(list(supervised.logs.glob("sleeper.log.*"))) == 3
+
+
+def test_a_log_that_cannot_be_copied_is_kept_with_those_before_it(supervised: StackSettings) -> None:
+    """On a full disk; here no file may become larger than 5 MB."""
+    started(supervised, "sleeper")
+    log = supervised.logs / "sleeper.log"
+    for number in range(1, 4):
+        log.write_bytes(b"%d" % number + b"x" * 10_000_001)
+        if number < 3:
+            supervision.rotate(supervised)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000_000, before[1]))
+    try:
+        supervision.rotate(supervised)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    kept = {found.name: found.read_bytes()[:1] for found in supervised.logs.glob("sleeper.log*")}
+    assert kept == {"sleeper.log": b"3", "sleeper.log.1": b"2", "sleeper.log.2": b"1"}
 
 
 def test_health_reports_what_is_wrong() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import click
 import pytest
 
 from counterflow.cli import cli
-from counterflow.cli._times import Time, moment
+from counterflow.cli._times import LocalTime, Time, moment
 from tests.support.command_line import parse
 
 NOW = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)  # the day on which Europe's clocks went forward, at 01:00 UTC
@@ -35,13 +35,32 @@ NOW = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)  # the day on which Europe's
     ],
 )
 def test_a_time_is_understood(text: str, meant: str) -> None:
-    assert moment(text, NOW) == datetime.fromisoformat(meant)
+    found = moment(text, NOW)
+    assert (found, found.utcoffset()) == (datetime.fromisoformat(meant), timedelta())
 
 
-@pytest.mark.parametrize("text", ["tomorow", "2026-02-30", "08:00", "-2y", "2026-03-02 Mars/Olympus", "now+01:00 UTC"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tomorow",
+        "2026-02-30",
+        "08:00",
+        "-2y",
+        "2026-03-02 Mars/Olympus",
+        "now+01:00 UTC",
+        "-999999d",
+        "0001-01-01 Asia/Tokyo",
+    ],
+)
 def test_what_is_no_time_is_refused_with_what_is_understood(text: str) -> None:
     with pytest.raises(click.BadParameter, match="`yesterday`, `-2h`"):
         Time().convert(text, None, None)
+
+
+@pytest.mark.parametrize("kind", [Time(), LocalTime()])
+def test_a_time_with_two_zones_is_refused(kind: Time | LocalTime) -> None:
+    with pytest.raises(click.BadParameter, match="it has two zones"):
+        kind.convert("2026-03-02T08:00+01:00 America/New_York", None, None)
 
 
 def _commands(command: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:

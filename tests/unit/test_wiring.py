@@ -143,6 +143,19 @@ def test_the_order_and_the_repetition_of_settings_do_not_matter(order: list[Sett
     assert known(*order, *again).learned == len(HOPS)
 
 
+def test_history_keeps_its_wire_however_often_the_settings_are_stated_again() -> None:
+    moved = ("HARDWARE_RESOURCE_INFO", "CMN06", "LOCATION_CODE", AT, "U-P1-C9-T1-S1")
+    listed = ("logical_port", "27004009", "location_code", AT, "U-P1-C9-T1-S1")
+    daily = [("QAPMETH", "ROCE01", "ETMPORT", AT + day, "CMN05" if day < 5 else "CMN06") for day in range(10 * KEPT)]
+    stated = known(*HOPS, moved, listed, *daily)
+    for day in range(10 * KEPT):
+        assert stated.wire("nrg", GROUP, AT + day).physical_port == (PORT if day < 5 else "U-P1-C9-T1"), day
+    assert known(*HOPS, moved, listed, *daily, *daily).learned == stated.learned, "it has learned nothing new"
+    late = stated.learn("QAPMETH", "ROCE01", "ETMPORT", AT + 10 * KEPT - 5, "CMN05")
+    found = [late.wire("nrg", GROUP, AT + 10 * KEPT - ago).physical_port for ago in (6, 5, 4)]
+    assert found == ["U-P1-C9-T1", PORT, "U-P1-C9-T1"]
+
+
 def test_a_setting_keeps_its_newest_values() -> None:
     changed = known(*((*HOPS[2][:3], AT + n, f"CMN{n}") for n in range(KEPT + 5)))
     [values] = changed.values.values()

@@ -72,8 +72,8 @@ class Topics:
         ------
         SessionError : LOST.
         """
-        yield from self._assign(session)
         while True:
+            yield from self._assign(session)
             found: dict[Place, Lines] = {}
             n = size = 0
             while n < MOST_MESSAGES and size < MOST_BYTES and (message := session.poll(WAIT_S)) is not None:

@@ -50,14 +50,17 @@ class Reader(Generic[_Polled]):
         tasks: Sequence[Task[_Polled]],
         on_event: OnEvent,
         waiting: Waiting | None = None,
+        *,
+        drain: bool = False,
     ) -> None:
-        """Keep the parts; nothing runs yet."""
+        """Keep the parts; nothing runs yet. With `drain`, what the session holds once it is closed is kept, too."""
         self._name = name
         self._session = session
         self._due = dict.fromkeys(tasks, 0.0)
         self._on_event = on_event
         self._stop = Event()
         self._waiting = waiting or Few()
+        self._drain = drain
         self._thread = Thread(target=self._run, name=f"polling-{name}", daemon=True)
 
     def start(self) -> None:
@@ -89,14 +92,29 @@ class Reader(Generic[_Polled]):
                 self._postpone()
                 self._on_event(error.kind.value)
                 log.warning("connection lost", source=self._name, error=str(error))
-            self._stop.wait(max(0.0, min(self._due.values()) - time.time()))
+            except Exception as error:  # a defect: the thread goes on
+                self._postpone()
+                self._report_defect(error)
+            self._stop.wait(self._wait_s())
         self._session.close()
+        if self._drain:
+            for batch in (batch for task in self._due for batch in task.read(self._session)):
+                self._put(batch)
+
+    def _is_due(self, task: Task[_Polled], now: float) -> bool:
+        """Return whether a query is due, also where the clock was set back and its time is far away."""
+        return not 0 < self._due[task] - now <= task.interval_s + 1
+
+    def _wait_s(self) -> float:
+        """Return the time until a query is due, or until the shortest interval is over."""
+        now = time.time()
+        return max(0.0, min(min(at - now, task.interval_s) for task, at in self._due.items()))
 
     def _postpone(self) -> None:
         """Postpone the due queries to their next interval, so that a system that hangs up is not rushed."""
         now = time.time()
-        for task, due in self._due.items():
-            if due <= now:
+        for task in self._due:
+            if self._is_due(task, now):
                 self._due[task] = (now // task.interval_s + 1) * task.interval_s
 
     def _connect(self) -> None:
@@ -128,7 +146,7 @@ class Reader(Generic[_Polled]):
         under_way: dict[Task[_Polled], Iterator[Batch]] = {}
         while not self._stop.is_set():
             now = time.time()
-            due = [task for task, at in self._due.items() if at <= now and task not in under_way]
+            due = [task for task in self._due if task not in under_way and self._is_due(task, now)]
             under_way |= {task: task.read(self._session) for task in due}
             if not under_way:
                 return
@@ -146,16 +164,20 @@ class Reader(Generic[_Polled]):
         except SessionError:
             raise
         except Exception as error:  # a defect: the others go on
-            self._on_event("broken")
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            text = self._session.text(error)
-            log.error("the query failed", source=self._name, error=text, file=where.filename, line=where.lineno)
+            self._report_defect(error)
             return None
         if batch is not None and batch.trouble is not None:
             self._on_event("failed")
             log.warning("no answer", source=self._name, table=batch.table, error=batch.trouble)
         return batch
 
+    def _report_defect(self, error: Exception) -> None:
+        self._on_event("broken")
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = self._session.text(error)
+        log.error("the query failed", source=self._name, error=text, file=where.filename, line=where.lineno)
+
     def _put(self, batch: Batch) -> None:
-        while not self._stop.is_set() and not self._waiting.put(batch):
-            self._stop.wait(0.02)
+        """Let a batch wait as soon as there is room; without room it is dropped when the reader is stopped."""
+        while not self._waiting.put(batch) and not self._stop.wait(0.02):
+            pass

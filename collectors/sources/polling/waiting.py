@@ -6,17 +6,21 @@ answers are published later, in order.
 
 from __future__ import annotations
 
-import os
+import hashlib
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Queue
 from typing import NamedTuple, Protocol
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import structlog
 
+from counterflow.base.errors import CounterflowError
+from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.polling.batch import Batch, Cursor
 from counterflow.collectors.sources.polling.spooled import decode, encode
 
@@ -25,6 +29,10 @@ log = structlog.get_logger()
 WAITING_BATCHES = 4
 """Most batches of a system that wait in memory; while they do, it is not queried."""
 _RETRY_S = 0.5
+_NEW = " new"
+"""The end of the name of a file that is being written; no stream's name ends like it."""
+_LONGEST_STREAM = 150
+_FILE = re.compile(r"(\d{12,}) (\d+) (\S*)")
 MANY_ROWS = 2000
 """A batch with more rows waits alone: 15,000 rows of QAPMJOBMI, an interval of a mid-size system, are 50 MB."""
 
@@ -71,19 +79,29 @@ class Few:
 
 
 class _Name(NamedTuple):
-    """The name of a file: its place in the order, the number of the batch in its stream, and the stream."""
+    """The name of a file: its place in the order, the number of the batch in its stream, and the stream, `_quoted`."""
 
     number: int
     n: int
     stream: str
 
     @classmethod
-    def of(cls, path: Path) -> _Name:
-        number, n, stream = path.name.split(" ", 2)
-        return cls(int(number), int(n), unquote(stream))
+    def of(cls, path: Path) -> _Name | None:
+        """Return the name of a file, None for one that no spool has written."""
+        found = _FILE.fullmatch(path.name)
+        return cls(int(found[1]), int(found[2]), found[3]) if found else None
 
     def __str__(self) -> str:
-        return f"{self.number:012} {self.n} {quote(self.stream, safe='')}"
+        return f"{self.number:012} {self.n} {self.stream}"
+
+
+def _quoted(stream: str) -> str:
+    """Return the name of a stream as a part of a file name, which is limited: a long one ends with a digest."""
+    quoted = quote(stream, safe="", errors="backslashreplace")
+    if len(quoted) <= _LONGEST_STREAM:
+        return quoted
+    digest = hashlib.blake2b(stream.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+    return f"{quoted[: _LONGEST_STREAM - len(digest) - 1]}+{digest}"  # no quoted text has a plus
 
 
 class Spool:
@@ -96,31 +114,30 @@ class Spool:
     folder : created for its owner alone.
     most : bytes; when all files hold as many, nothing is put until some are committed.
     committed : the committed position of each stream.
+
+    Raises
+    ------
+    CounterflowError : the folder cannot be made, read or written.
     """
 
     def __init__(self, folder: Path, most: int, committed: Mapping[str, Cursor]) -> None:
         """Take over what an earlier agent has left."""
         self._folder, self._most = folder, most
         self._full, self._retry_at = False, 0.0
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for torn in folder.glob("*.new"):
-            torn.unlink()
         self.positions = dict(committed)
         self._files: dict[_Name, int] = {}
         self._at = 0
-        broken: set[str] = set()
-        for path in sorted(folder.iterdir()):
-            name = _Name.of(path)
-            self._at = name.number
-            batch = self._read(path) if name.stream not in broken else None
-            at = int(self.positions.get(name.stream, {}).get("n", 0))
-            if batch and name.n == at + 1:
-                self._files[name] = path.stat().st_size
-                self.positions[name.stream] = batch.position
-                continue
-            if name.n > at:  # a batch before it is missing: all behind are queried again
-                broken.add(name.stream)
-            path.unlink()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for torn in folder.glob(f"*{_NEW}"):
+                torn.unlink()
+            self._take_over(sorted(folder.iterdir()))
+        except OSError as error:
+            raise CounterflowError(
+                f"{folder} cannot be used as a spool: {error.strerror or error}",
+                hint="set another `spool.path`, or give the agent's user write permission",
+                exit_code=2,
+            ) from None
         self._untaken = list(self._files)
 
     def put(self, batch: Batch) -> bool:
@@ -129,17 +146,17 @@ class Spool:
             return False
         if (held := sum(self._files.copy().values())) >= self._most:
             return self._report_full(f"it holds {held:,} bytes")
-        name = _Name(self._at + 1, int(batch.position["n"]), batch.stream)
+        name = _Name(self._at + 1, int(batch.position["n"]), _quoted(batch.stream))
         try:
             content = encode(batch)
         except TypeError as error:
             content = encode(replace(batch, columns=(), rows=(), trouble=str(error)))
-        new = self._folder / f"{name}.new"
+        new = self._folder / f"{name}{_NEW}"
         try:
             new.write_bytes(content)
             new.replace(self._folder / str(name))
         except OSError as error:
-            new.unlink(missing_ok=True)
+            _remove(new)
             return self._report_full(error.strerror or str(error))
         self._at, self._full = name.number, False
         self._files[name] = len(content)
@@ -154,9 +171,30 @@ class Spool:
 
     def done(self, batch: Batch) -> None:
         """Delete the file of a batch: it is committed."""
-        for name in [name for name in self._files.copy() if name[1:] == (batch.position["n"], batch.stream)]:
-            (self._folder / str(name)).unlink(missing_ok=True)
+        for name in [name for name in self._files.copy() if name[1:] == (batch.position["n"], _quoted(batch.stream))]:
+            _remove(self._folder / str(name))
             del self._files[name]
+
+    def _take_over(self, paths: Iterable[Path]) -> None:
+        """Keep the files of batches behind the committed ones of their streams, and delete the others."""
+        numbers = {_quoted(stream): int(position.get("n", 0)) for stream, position in self.positions.items()}
+        broken: set[str] = set()
+        for path in paths:
+            name = _Name.of(path)
+            if name is None:
+                log.warning("no file of the spool, left alone", file=unicode(str(path)))
+                continue
+            self._at = name.number
+            batch = self._read(path) if name.stream not in broken else None
+            at = numbers.get(name.stream, 0)
+            if batch and _quoted(batch.stream) == name.stream and name.n == at + 1:
+                self._files[name] = path.stat().st_size
+                self.positions[batch.stream] = batch.position
+                numbers[name.stream] = name.n
+                continue
+            if name.n > at:  # a batch before it is missing: all behind are queried again
+                broken.add(name.stream)
+            path.unlink()
 
     def _report_full(self, why: str) -> bool:
         self._retry_at = time.monotonic() + _RETRY_S
@@ -169,5 +207,11 @@ class Spool:
         try:
             return decode(path.read_bytes())
         except (OSError, ValueError) as error:
-            log.warning("not readable in the spool, queried again", file=os.fsdecode(path), error=str(error))
+            log.warning("not readable in the spool, queried again", file=unicode(str(path)), error=str(error))
             return None
+
+
+def _remove(path: Path) -> None:
+    """Delete a file; one that stays, as on a disk that turned read-only, is deleted by the next agent."""
+    with suppress(OSError):
+        path.unlink()

@@ -1,0 +1,109 @@
+"""The thread that queries one system: its clock, its defects, and what it keeps when it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterflow.collectors.sources.polling import reader as polling
+from counterflow.collectors.sources.polling.batch import Batch, Stream
+from counterflow.collectors.sources.polling.reader import Reader
+from counterflow.collectors.sources.polling.waiting import Few, Spool, Waiting
+from tests.support.agents import until
+
+
+class Session:
+    """A connection that opens at the first attempt."""
+
+    number = 0
+
+    def open(self) -> None:
+        self.number = 1
+
+    def close(self) -> None:
+        pass
+
+    def text(self, error: BaseException) -> str:
+        return str(error)
+
+
+class Task:
+    """A query that is due ten times a second."""
+
+    interval_s = 0.1
+
+    def __init__(self, stream: str = "host") -> None:
+        self.stream = Stream(stream, "t", "o", None)
+
+    def read(self, session: Session) -> Iterator[Batch]:
+        yield self.stream.reached(time.monotonic(), ("A",), [(1,)])
+
+
+class Started:
+    """A reader that runs within `with`, and the events that it reported."""
+
+    def __init__(self, task: Task, waiting: Waiting | None = None) -> None:
+        self.events: list[str] = []
+        self.reader: Reader[Any] = Reader("x", Session(), [task], self.events.append, waiting)
+
+    def __enter__(self) -> Started:
+        self.reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.reader.stop()
+        self.reader.join(5)
+
+    def numbers(self, count: int) -> list[int]:
+        """Return the numbers of the next batches."""
+        return [until(self.reader.next_batch, 5).position["n"] for _ in range(count)]
+
+
+def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock:
+        ahead_s = 600.0
+        monotonic = staticmethod(time.monotonic)
+
+        def time(self) -> float:
+            return time.time() + self.ahead_s
+
+    clock = Clock()
+    monkeypatch.setattr(polling, "time", clock)
+    with Started(Task()) as started:
+        assert started.numbers(3) == [1, 2, 3]
+        clock.ahead_s = 0.0
+        assert started.numbers(8) == [4, 5, 6, 7, 8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("host", ["A" * 250, "ü" * 100, "\ud800"], ids=["long", "longer when quoted", "no unicode"])
+def test_a_name_of_a_stream_that_no_file_can_have_is_spooled(tmp_path: Path, host: str) -> None:
+    with Started(Task(host), Spool(tmp_path, 10**6, {})) as started:
+        assert started.numbers(2) == [1, 2]
+    again = Spool(tmp_path, 10**6, {host: {"n": 1}})
+    assert again.positions[host]["n"] >= 2
+    found = again.next_batch()
+    assert found is not None
+    assert (found.stream, found.position["n"]) == (host, 2)
+    again.done(found)
+    assert Spool(tmp_path, 10**6, {host: {"n": 2}}).positions[host]["n"] >= 2
+
+
+def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> None:
+    class Broken(Few):
+        broken = True
+
+        def put(self, batch: Batch) -> bool:
+            if self.broken:
+                raise ZeroDivisionError
+            return super().put(batch)
+
+    waiting = Broken()
+    with Started(Task(), waiting) as started:
+        until(lambda: started.events.count("broken") > 1, 5)
+        waiting.broken = False
+        assert until(started.reader.next_batch, 5)
+    assert started.events[0] == "connected"
