@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import orjson
@@ -104,7 +104,7 @@ def framed(*rows: dict[str, object], dataset: str = "disk") -> bytes:
 
 
 def start(
-    line: StackSettings, *options: str, url: str | None = None, log: int | Path = subprocess.PIPE, **environment: str
+    line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.PIPE, **environment: str
 ) -> subprocess.Popen[str]:
     password = line.secrets / "clickhouse-lander"
     return subprocess.Popen(
@@ -124,9 +124,14 @@ def land(line: StackSettings, *options: str, url: str | None = None) -> str:
 
 @contextmanager
 def running(line: StackSettings, *options: str, url: str | None = None) -> Iterator[subprocess.Popen[str]]:
-    process = start(line, *options, url=url, log=subprocess.DEVNULL)
+    log = line.home / "land.log"
+    with log.open("w") as out:
+        process = start(line, *options, url=url, log=out)
     try:
         yield process
+    except BaseException:
+        print(log.read_text())
+        raise
     finally:
         process.kill()
         process.wait()
