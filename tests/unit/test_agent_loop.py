@@ -232,9 +232,8 @@ def test_an_unread_file_is_known_under_another_name_by_its_first_bytes(
     assert reasons(broker) == {str(folder / "deleted.nmon"): "gone before it was read to its end"}
 
 
-def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
-    broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def half_read_and_renamed(folder: Path) -> tuple[Agent, Path]:
+    """Return an agent that has read half of a file, and the file, which has another name and its other half since."""
     path = folder / "a.nmon"
     cut = NMON.index(b"ZZZZ,T0010")
     path.write_bytes(NMON[:cut])
@@ -243,8 +242,14 @@ def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
     moved = path.rename(folder / "a.nmon.1")
     with moved.open("ab") as out:
         out.write(NMON[cut:])
+    return agent, moved
+
+
+def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
+    broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, moved = half_read_and_renamed(folder)
     agent.round()
-    agent.source = agent.source.model_copy(update={"settle_s": 0})
     agent = Agent(folder / "*.nmon")
     agent.round()
     assert_exactly_once(broker, moved)
@@ -255,14 +260,7 @@ def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
 def test_a_renamed_file_that_may_not_be_read_for_a_while_is_read_on_later(
     broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = folder / "a.nmon"
-    cut = NMON.index(b"ZZZZ,T0010")
-    path.write_bytes(NMON[:cut])
-    agent = Agent(folder / "*.nmon", settle_s=3600)
-    agent.round()
-    moved = path.rename(folder / "a.nmon.1")
-    with moved.open("ab") as out:
-        out.write(NMON[cut:])
+    agent, moved = half_read_and_renamed(folder)
 
     def refused(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
