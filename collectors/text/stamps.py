@@ -101,11 +101,6 @@ def iso(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
 
 
-def from_iso(text: str) -> datetime:
-    """Return the instant that `iso` wrote."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-
-
 def timestamp(value: object) -> datetime:
     """Return the time of a timestamp of Db2, in its own notation or that of ISO 8601; `Z` is ignored.
 

@@ -568,8 +568,8 @@ class Parser:
         self._facts, headers = unpack(state["recording"])
         self._reader.use(headers)
         self._number = state["number"]
-        self._instant = stamps.from_iso(state["instant"]) if state["instant"] else None
-        self._snapshot.instant = stamps.from_iso(state["config_instant"]) if state["config_instant"] else None
+        self._instant = datetime.fromisoformat(state["instant"]) if state["instant"] else None
+        self._snapshot.instant = datetime.fromisoformat(state["config_instant"]) if state["config_instant"] else None
         self._run_id = state["run"]
         self._in_aaa = state["in_aaa"]
         self._reader.shifted = state["shifted"]

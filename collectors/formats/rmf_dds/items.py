@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from counterflow.collectors.formats.rmf_dds import names
@@ -116,7 +116,7 @@ class _Reading:
         if (last := state.seen.get(found.key)) is not None:
             if last == self._ts["ts"]:
                 raise Unusable(Reason.DUPLICATE_ROW, "the interval was read before")
-            if found.end - timedelta(seconds=found.seconds or 0) < stamps.from_iso(last):
+            if found.end - timedelta(seconds=found.seconds or 0) < datetime.fromisoformat(last):
                 raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
 
     def needs(self, column: str) -> None:

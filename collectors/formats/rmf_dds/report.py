@@ -117,7 +117,7 @@ def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, st
     if clock == "utc":
         return header
     before = seen.get(header.key)
-    return header._replace(end=stamps.to_utc(end, context.zone, stamps.from_iso(before) if before else None)[0])
+    return header._replace(end=stamps.to_utc(end, context.zone, datetime.fromisoformat(before) if before else None)[0])
 
 
 def message_of(found: Any) -> Message | None:
