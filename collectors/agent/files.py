@@ -92,10 +92,9 @@ class Files:
             seen.head = seen.head or _head(path, size)
             return  # it may still be arriving
         known = self.known(file, path)
-        if (seen.verified and known and known.size == size) or time.monotonic() < seen.retry_at:
-            self._transaction.as_before(path)
-            return
-        if not complete and seen.read_to == size:
+        is_read = seen.verified and known and known.size == size
+        waits = time.monotonic() < seen.retry_at or (not complete and seen.read_to == size)
+        if is_read or waits:
             self._transaction.as_before(path)
             return
         with path.open("rb", buffering=0) as raw:
