@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.files import replace
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import BASELINE, migrations
 
@@ -34,9 +35,7 @@ def claim(folder: Path, *, database: Path, topics: Path | None = None, hint: str
     mark = Mark(version("counterflow"), _ours())
     if mark != _mark(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        new = folder / f"{FILE}.new"
-        new.write_bytes(msgspec.json.format(msgspec.json.encode(mark)))
-        new.replace(folder / FILE)
+        replace(folder / FILE, msgspec.json.format(msgspec.json.encode(mark)))
 
 
 def require(folder: Path, *, database: Path, topics: Path | None = None, hint: str, whole: bool = False) -> None:

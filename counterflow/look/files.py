@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.files import replace
 
 NAME = "files.json"
 Options = Mapping[str, str | None]
@@ -80,9 +81,7 @@ class Files:
 
     def _save(self) -> None:
         if self._path is not None:
-            new = self._path.with_name(f"{NAME}.new")
-            new.write_text(json.dumps(msgspec.to_builtins(self._list)), encoding="utf-8")
-            new.replace(self._path)
+            replace(self._path, json.dumps(msgspec.to_builtins(self._list)).encode())
 
 
 def _state(path: Path, options: Options) -> State | None:

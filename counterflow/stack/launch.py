@@ -19,6 +19,8 @@ from pathlib import Path
 
 import msgspec
 
+from counterflow.base.files import replace
+
 STABLE_S = 10
 """A part that ran for this long did not fail to start."""
 _LONGEST_WAIT_S = 60
@@ -58,9 +60,7 @@ class Run(msgspec.Struct, frozen=True):
         file = _file(home, part)
         with suppress(OSError):
             file.parent.mkdir(exist_ok=True)
-            new = file.with_suffix(".new")
-            new.write_bytes(msgspec.json.encode(self))
-            new.replace(file)
+            replace(file, msgspec.json.encode(self))
 
     @property
     def alive(self) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, RootModel
 
+from counterflow.base.files import replace
+
 
 class Entry(BaseModel):
     """A job's last Flink job id, the fingerprint of its query, and the checkpoint that it was restored from.
@@ -64,9 +66,7 @@ class Ledger:
     def put(self, job: str, entry: Entry) -> None:
         """Write an entry; the file is replaced atomically."""
         self._entries[job] = entry
-        new = self._path.with_suffix(".new")
-        new.write_text(_Entries(self._entries).model_dump_json(indent=2))
-        new.replace(self._path)
+        replace(self._path, _Entries(self._entries).model_dump_json(indent=2).encode())
 
 
 @contextmanager
