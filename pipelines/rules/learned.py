@@ -7,7 +7,6 @@ terms. Standard library only, as all rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from math import ceil, exp, log
 from typing import Any, NamedTuple, Self
 
@@ -65,37 +64,42 @@ class Learned(NamedTuple):
         counts[bucket] = counts.get(bucket, 0) + 1
         return self._replace(buckets=tuple(sorted(counts.items())))
 
-    def quantile(self, share: float) -> float:
-        """Return the value that `share` of all values do not exceed, to half a percent."""
-        rank = max(1, ceil(share * self.intervals))
-        reached = accumulate(count for _, count in self.buckets)
-        return exp(
-            next(bucket for (bucket, _), sum_ in zip(self.buckets, reached, strict=True) if sum_ >= rank) * WIDTH
-        )
+    def quantiles(self, *shares: float) -> list[float]:
+        """Return the values that these shares of all values, in rising order, do not exceed, to half a percent."""
+        intervals, buckets, reached, bucket = self.intervals, iter(self.buckets), 0, 0
+        found = []
+        for share in shares:
+            rank = max(1, ceil(share * intervals))
+            while reached < rank:
+                bucket, count = next(buckets)
+                reached += count
+            found.append(exp(bucket * WIDTH))
+        return found
 
     @property
     def intervals(self) -> int:
         """Number of intervals that gave a value."""
-        return sum(count for _, count in self.buckets)
+        return sum([count for _, count in self.buckets])
 
     def highest(self, least: int, most_spread: float) -> Limit | None:
         """Return the 99.5th percentile as a limit, None without a value: what a path reaches when all wait for it."""
         if not self.buckets:
             return None
-        value = self.quantile(0.995)
-        return self._limit(value, (value - self.quantile(0.5)) / value, least, most_spread)
+        median, value = self.quantiles(0.5, 0.995)
+        return self._limit(value, (value - median) / value, least, most_spread)
 
     def middle(self, least: int, most_spread: float) -> Limit | None:
         """Return the median as a limit, None without a value: what a regulated port settles at."""
         if not self.buckets:
             return None
-        value = self.quantile(0.5)
-        return self._limit(value, (self.quantile(0.9) - self.quantile(0.1)) / 2 / value, least, most_spread)
+        low, value, high = self.quantiles(0.1, 0.5, 0.9)
+        return self._limit(value, (high - low) / 2 / value, least, most_spread)
 
     def _limit(self, value: float, spread: float, least: int, most_spread: float) -> Limit:
-        sure = self.intervals >= 5 * least and spread <= most_spread / 2
-        usable = self.intervals >= least and spread <= most_spread
-        return Limit(value, self.intervals, spread, "high" if sure else "medium" if usable else "low")
+        intervals = self.intervals
+        sure = intervals >= 5 * least and spread <= most_spread / 2
+        usable = intervals >= least and spread <= most_spread
+        return Limit(value, intervals, spread, "high" if sure else "medium" if usable else "low")
 
     @classmethod
     def of_json(cls, fields: Sequence[Any]) -> Self:
