@@ -202,6 +202,27 @@ def job_states(compose: Compose) -> dict[str, str]:
         return {}
 
 
+def test_a_release_holds_the_images(images: list[str], tmp_path: Path) -> None:
+    """They are loaded from its folder, and the tests below run what was loaded."""
+    made = {name: image(name) for name in images if ":" in name}
+    done("make", "--no-print-directory", "release", f"RELEASE={tmp_path}")
+    done("sh", "-c", 'cd "$0" && sha256sum --check --quiet SHA256SUMS', tmp_path)
+    done("docker", "image", "rm", *made)
+    done("docker", "load", "--input", next(tmp_path.glob("images-*.tar")))
+    for name, its in made.items():
+        loaded = image(name)
+        assert loaded["Id"] == its["Id"], name
+        if "counterflow" in loaded["Config"]["Entrypoint"]:
+            version = done("docker", "run", "--rm", "--network", "none", name, "--version")
+            assert name.rpartition(":")[2] in version, name
+
+
+def image(name: str) -> dict[str, Any]:
+    """What the engine knows of an image."""
+    found: list[dict[str, Any]] = json.loads(done("docker", "image", "inspect", name))
+    return found[0]
+
+
 def test_compose_gives_the_results_of_the_machine(expected: dict[str, Any], line: Compose) -> None:
     settle(line)
     same(json.loads(line.run("demo", *DEMO, "--running")), expected)
