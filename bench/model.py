@@ -23,7 +23,7 @@ class Measured:
     """Rates of one core, and sizes of a row; each names the figure that it comes from."""
 
     rows_a_system_s: float
-    """bench/panels.py: 150,494,997 rows of 50 systems in 30 days, at one interval in 15 s."""
+    """bench/panels.py: 140,129,726 rows of 50 systems in 30 days, at one interval in 15 s."""
     job_rows_core_s: float
     """bench/jobs.py, `disk_load`: half the rate of two cores, with the broker beside it."""
     land_rows_core_s: float
@@ -73,11 +73,11 @@ class Plan:
 def measured(figures: dict[str, float]) -> Measured:
     """Return the inputs of the model, from the figures by name."""
     return Measured(
-        rows_a_system_s=150_494_997 / (50 * 30 * 86_400),
+        rows_a_system_s=140_129_726 / (50 * 30 * 86_400),
         job_rows_core_s=figures["disk_load"] / 2,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
-        record_bytes=72,
+        record_bytes=65,
         task_manager_row_s=figures["TaskManager, a record"] / 1e6,
         state_bytes=4 * 1000 * figures["state of all jobs, a system"],
         row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],
