@@ -47,7 +47,6 @@ def read(
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "earliest",
-            "fetch.wait.max.ms": 2_000,  # the broker answers at once where there is data
             "queued.max.messages.kbytes": 8_192,
             "error_cb": lambda error: log.warning("kafka", error=error.str()),
         }

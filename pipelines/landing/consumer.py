@@ -323,13 +323,12 @@ class Lander:
             return
         names = TopicCollection(sorted({partition.topic for partition in assigned}))
         ids = {name: str(found.result().topic_id) for name, found in self._admin.describe_topics(names).items()}
-        oldest_of = self._offsets(assigned, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
         begin = []
         for found in consumer.committed(assigned, timeout=_KAFKA_TIMEOUT_S):
             if found.error:
                 raise KafkaException(found.error)
             key = found.topic, found.partition
-            oldest = oldest_of[key]
+            oldest, _ = consumer.get_watermark_offsets(TopicPartition(*key), timeout=_KAFKA_TIMEOUT_S) or (0, 0)
             stored = Stored(found.offset, found.metadata or "")
             partition = Partition(found.topic, ids[found.topic], found.partition, stored, max(oldest, found.offset))
             self._partitions[key] = partition
@@ -371,15 +370,12 @@ class Lander:
                 if name in topics
                 for number in topics[name].partitions
             ]
-            return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+            answers = self._admin.list_offsets(dict.fromkeys(partitions, latest))
+            return {(p.topic, p.partition): answer.result().offset for p, answer in answers.items()}
         except KafkaException as error:
             self._admin.poll(0)  # delivers the cause to `_report`
             raise self._stopped_by(error.args[0]) from error
-
-    def _offsets(self, partitions: Iterable[TopicPartition], which: OffsetSpec) -> dict[Key, int]:
-        """Return the first or the next offset of each partition, with one request over a connection without fetches."""
-        found = self._admin.list_offsets(dict.fromkeys(partitions, which), request_timeout=_KAFKA_TIMEOUT_S)
-        return {(p.topic, p.partition): offset.result().offset for p, offset in found.items()}
 
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
         elsewhere = []
@@ -442,7 +438,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "enable.partition.eof": True,
         "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
         "topic.metadata.refresh.interval.ms": 10_000,
-        "fetch.wait.max.ms": 2_000,  # the broker answers at once where there is data
+        "fetch.wait.max.ms": 500,
         "statistics.interval.ms": 2_000,
         "queued.max.messages.kbytes": 65_536,
     }
