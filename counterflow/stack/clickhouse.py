@@ -84,6 +84,7 @@ def _config(settings: StackSettings) -> str:
   <background_pool_size>2</background_pool_size>
   <max_thread_pool_free_size>{_IDLE_THREADS}</max_thread_pool_free_size>
   <merge_tree><merge_selector_base>{_MERGED}</merge_selector_base></merge_tree>
+  <memory_worker_period_ms>500</memory_worker_period_ms>
   <mark_cache_size>268435456</mark_cache_size>
   <uncompressed_cache_size>{_UNPACKED}</uncompressed_cache_size>
   <max_server_memory_usage>4000000000</max_server_memory_usage>

@@ -106,10 +106,10 @@ def _java(settings: StackSettings, part: str, options: Sequence[str], program: s
     jars = ":".join(str(jar) for jar in sorted(settings.flink_library.glob("*.jar")))
     conf = settings.flink_home / "conf"
     logging = f"-Dlog4j.configurationFile=file:{conf / 'log4j-console.properties'}"
-    memory = (f"-XX:MaxMetaspaceSize={_METASPACE}", *options, f"-Djava.io.tmpdir={scratch(settings.home, part)}")
+    own = (f"-XX:MaxMetaspaceSize={_METASPACE}", f"-Djava.io.tmpdir={scratch(settings.home, part)}", "-XX:-UsePerfData")
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
-    return (java(settings.parts), *memory, *_RPC, *opened, logging, "-classpath", jars, *main)
+    return (java(settings.parts), *own, *options, *_RPC, *opened, logging, "-classpath", jars, *main)
 
 
 @cache  # every status request describes all parts
@@ -222,8 +222,11 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        # between every job and the TaskManager; the jobs of a killed JobManager wait until one is missed
-        "heartbeat": {"interval": 5000, "timeout": 12000},
+        # Between every job and the TaskManager. The jobs of a killed JobManager wait until one is missed; to a killed
+        # TaskManager the next one fails, since nothing listens.
+        "heartbeat": {"interval": 10000, "timeout": 17000, "rpc-failure-threshold": 1},
+        # eight threads by default, several of which each message wakes
+        "pekko": {f"{kind}fork-join-executor": {"parallelism-max": 2} for kind in ("", "remote-")},
         # the web interface accepts no jars; drivers still submit over REST
         "web": {"submit": {"enable": False}},
     }
@@ -237,7 +240,8 @@ def _tls(settings: StackSettings) -> dict[str, Any]:
     stores["key-password"] = password
     return {
         "protocol": "TLSv1.3",
-        "algorithms": "TLS_AES_128_GCM_SHA256",
+        # AES is slow without the optimising compiler, which the JobManager lacks
+        "algorithms": "TLS_CHACHA20_POLY1305_SHA256",
         "internal": {"enabled": True, **stores},
         "rest": {"enabled": True, "authentication-enabled": True, **stores},
     }

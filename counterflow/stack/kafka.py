@@ -44,6 +44,7 @@ def broker(settings: StackSettings) -> Part:
         # G1 measures its share of time by the clock: it enlarges the heap when other work takes the processors.
         "-XX:+UseSerialGC",
         "-XX:+ExitOnOutOfMemoryError",
+        "-XX:-UsePerfData",  # its statistics, which nothing reads, wake a JVM 20 times a second
         "-Djava.awt.headless=true",
         f"-Djava.io.tmpdir={scratch(settings.home, 'kafka')}",
     )
@@ -173,6 +174,12 @@ transaction.max.timeout.ms=900000
 group.initial.rebalance.delay.ms=0
 # 128 MB by default, a third of the memory that the broker holds; this is enough for 600,000 keys at a time
 log.cleaner.dedupe.buffer.size=16777216
+# each of these threads wakes three times a second; the idle controller writes a record at the interval below them
+num.io.threads=2
+num.network.threads=1
+group.coordinator.threads=1
+share.coordinator.threads=1
+metadata.max.idle.interval.ms=10000
 # a killed broker may rejoin after 3 s instead of 9; three heartbeats, as by default
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=1000

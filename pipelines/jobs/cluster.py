@@ -215,12 +215,13 @@ def watch(
     report: Callable[[Submission | CounterflowError], None],
     *,
     jobs: Sequence[Job] | None = None,
-    every_s: float = 2,
+    every_s: float = 5,
+    again_s: float = 1,
 ) -> None:
     """Keep the jobs running, forever: a restarted JobManager has none.
 
-    Reports each submission and each problem, and waits for a cluster that does not answer. Raises `JobRefused` where
-    Flink rejects a job before the first successful round.
+    Looks every `every_s` seconds, after a problem every `again_s`. Reports each submission and each problem, and waits
+    for a cluster that does not answer. Raises `JobRefused` where Flink rejects a job before the first successful round.
     """
     jobs = chosen() if jobs is None else jobs
     taken = False
@@ -240,7 +241,7 @@ def watch(
                 if isinstance(error, JobRefused) and not taken:
                     raise
                 report(error)
-            time.sleep(every_s)
+            time.sleep(again_s)
 
 
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:

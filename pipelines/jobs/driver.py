@@ -268,6 +268,7 @@ def plan(job: dict[str, Any]) -> None:
     graph = flink.client.deployment.executors.PipelineExecutorUtils.getStreamGraph(
         graph, configuration._j_configuration
     )
+    chain(graph)
     graph.serializeUserDefinedInstances()
     resumed = flink.configuration.Configuration(configuration._j_configuration)
     resumed.setString("execution.state-recovery.path", wanted["checkpoint"])
@@ -282,6 +283,20 @@ def plan(job: dict[str, Any]) -> None:
         files = {one.getKey(): get_field(one.getValue(), "filePath") for one in shipped}
         archive.writestr("files.json", json.dumps(files))
     new.replace(wanted["path"])
+
+
+def chain(graph: Any) -> None:
+    """Join two operators into one task where a single subtask passes all rows to a single subtask.
+
+    Flink keeps them apart where rows are partitioned by key: two threads, and a buffer that a third one flushes.
+    The identifiers, by which Flink finds an operator's state, remain the same at another parallelism.
+    """
+    forward = java_gateway.get_gateway().jvm.org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner
+    for number, node in enumerate(sorted(graph.getStreamNodes().toArray(), key=lambda node: node.getId())):
+        node.setTransformationUID(str(number))
+        for edge in node.getOutEdges():
+            if node.getParallelism() == graph.getStreamNode(edge.getTargetId()).getParallelism() == 1:
+                edge.setPartitioner(forward())
 
 
 def attempt(job: dict[str, Any]) -> dict[str, str]:

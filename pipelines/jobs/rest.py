@@ -131,7 +131,8 @@ def client(url: str, certificate: Path | None, *, timeout_s: float) -> httpx.Cli
     if certificate:
         verify = ssl.create_default_context(cafile=certificate)
         verify.load_cert_chain(certificate)
-    return httpx.Client(base_url=url, timeout=timeout_s, trust_env=False, verify=verify)
+    limits = httpx.Limits(keepalive_expiry=None)  # a new connection costs both sides more than requests do
+    return httpx.Client(base_url=url, timeout=timeout_s, trust_env=False, verify=verify, limits=limits)
 
 
 @contextmanager

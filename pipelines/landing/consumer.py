@@ -36,6 +36,7 @@ GROUP = "counterflow.lander"
 
 _FETCH = 1_000  # messages per read, at most: frames of up to 1 MiB
 _FETCH_S = 0.1
+_IDLE_S = 0.5  # the wait for a first message, while there is nothing else to do
 _HELD = 160_000_000  # bytes in memory at which reading stops
 _SILENT_S = 10.0  # longest time between polls; after max.poll.interval.ms Kafka would reassign the partitions
 _INSERTS = 2  # concurrently
@@ -164,7 +165,10 @@ class Lander:
             wait(self._inserts.values(), _FETCH_S, FIRST_COMPLETED) if self._inserts else time.sleep(_FETCH_S)
             return
         self._read_at = now
-        read = self._consumer.consume(_FETCH, _FETCH_S)
+        busy = any(partition.held for partition in self._partitions.values())
+        read = [] if busy else self._consumer.consume(1, _IDLE_S)
+        if busy or read:
+            read += self._consumer.consume(_FETCH, _FETCH_S)
         # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
@@ -438,7 +442,7 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "enable.partition.eof": True,
         "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
         "topic.metadata.refresh.interval.ms": 10_000,
-        "fetch.wait.max.ms": 500,
+        "fetch.wait.max.ms": 1_000,
         "statistics.interval.ms": 2_000,
         "queued.max.messages.kbytes": 65_536,
     }

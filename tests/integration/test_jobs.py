@@ -23,6 +23,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
+from counterflow.stack.flink import client
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, same, total
 
@@ -261,6 +262,28 @@ def test_a_killed_process_costs_no_row(flink: StackSettings, line: Line) -> None
     lifecycle.start(flink, "jobmanager", "taskmanager")
     expected = {"jobmanager": "resumed", "taskmanager": "running"}  # a JobManager that was restarted has no jobs
     assert {found.what for found in line.submit()} == {expected[part]}
+    line.check()
+
+
+def tasks(flink: StackSettings, line: Line) -> set[int]:
+    """Return how many tasks each of the line's jobs has."""
+    names = {job.name for job in line.jobs}
+    with client(flink) as http:
+        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
+    return {job["tasks"]["total"] for job in found if job["name"] in names and job["state"] == "RUNNING"}
+
+
+def test_a_job_keeps_its_state_at_another_parallelism(flink: StackSettings, line: Line) -> None:
+    own = line.jobs[0].parallelism
+    before, after = halves(recording("rescaled", NOW, seed=9))
+    line.publish(before)
+    line.arrived()
+    for parallelism in (3 - min(own, 2), own):
+        jobs.cancel(line.cluster, line.jobs)
+        changed = [job.model_copy(update={"parallelism": parallelism}) for job in line.jobs]
+        assert {found.what for found in line.submit(changed)} == {"resumed"}
+        assert tasks(flink, line) == {1 if parallelism == 1 else 3 * parallelism}
+    line.publish(after)
     line.check()
 
 
