@@ -8,7 +8,7 @@ from bench import gate
 
 
 def test_nothing_has_become_slower_than_recorded() -> None:
-    assert gate.slower(gate.ratios(), json.loads(gate.RECORDED.read_text())) == []
+    assert gate.lasting(json.loads(gate.RECORDED.read_text())) == []
 
 
 def test_a_path_that_has_become_slower_or_has_no_record_is_named() -> None:
