@@ -362,7 +362,7 @@ def test_ports_that_are_published_after_the_links_complete_results_and_verdicts(
 
 
 def test_a_long_recording_at_once_is_judged_in_order(line: LinkLine) -> None:
-    rows = numbered(mirrored("bulk", NOW, seed=70, intervals=1200, capped=range(600, 620)))
+    rows = numbered(mirrored("bulk", NOW, seed=70, intervals=600, capped=range(300, 320)))
     line.links(rows)
     line.check()
 
