@@ -24,6 +24,9 @@ from counterflow.base.files import replace
 STABLE_S = 10
 """A part that ran for this long did not fail to start."""
 _LONGEST_WAIT_S = 60
+_TIMER_SLACK_NS = 40_000_000
+"""How late the kernel may wake a part whose wait has expired, on a processor that sleeps meanwhile. Hundreds of threads
+then wake together instead of each alone (docs/decisions/0014-seconds-to-start.md)."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -125,6 +128,8 @@ def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
     _log_to(home / "logs" / f"{part}.log")
     pid = os.getpid()
     Run(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
+    with suppress(OSError):  # a kernel without the file wakes each thread in time
+        Path("/proc/self/timerslack_ns").write_text(str(_TIMER_SLACK_NS))
     os.execvp(command[0], command)  # noqa: S606
 
 

@@ -32,6 +32,7 @@ PARTS = (
     part("sleeper", "echo awake; exec sleep 1000"),
     part("stubborn", "trap '' TERM; while true; do sleep 0.1; done", stop_s=1),
     part("broken", "echo it fails; exit 3"),
+    part("late", "cat /proc/self/timerslack_ns; exec sleep 1000"),
 )
 
 
@@ -86,6 +87,12 @@ def test_a_killed_part_is_started_again_and_counted(supervised: StackSettings) -
     started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0, "this start was on purpose"
     has_written(3)
+
+
+def test_timers_of_a_part_may_fire_together(supervised: StackSettings) -> None:
+    log = supervised.logs / "late.log"
+    started(supervised, "late")
+    until(lambda: log.exists() and log.read_text() == "40000000\n", "its waits may end 40 ms late")
 
 
 def test_what_a_killed_part_left_is_gone_when_it_starts_again(supervised: StackSettings) -> None:
