@@ -29,7 +29,7 @@ def test_systems_are_polled_while_the_broker_is_away(
         return Agent(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
 
     def waiting() -> int:
-        return len(list(spool.glob("*/*")))
+        return len(list(spool.glob("*/* NRG_INFO")))
 
     with start() as agent:
         until(lambda: len(committed(stack, name).streams), log=agent.log)
@@ -51,6 +51,6 @@ def test_systems_are_polled_while_the_broker_is_away(
     rows = published(stack, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     sampled = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
-    assert len(sampled) > 20
+    assert len(sampled) >= left
     cost = {"seconds": round(seconds, 1), "lost": 0, "duplicates": 0, "results_wrong": 0}
     record_property("fault 7", orjson.dumps(cost).decode())
