@@ -10,12 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
-
 from bench.figure import Figure
 from bench.generate_collection_services import Shape, generate
+from bench.stack import cpu_s
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
@@ -34,7 +33,7 @@ def main(intervals: int = 96) -> None:
         generate(folder, shape)
         try:
             lifecycle.up(settings)
-            begin, idle = time.monotonic(), cpu(settings)
+            begin, idle = time.monotonic(), cpu_s(settings)
             published, resident, agent = publish(folder, settings, "bench-day")
             publish_s = time.monotonic() - begin
             with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
@@ -42,7 +41,7 @@ def main(intervals: int = 96) -> None:
                 landed_s = time.monotonic() - begin
                 pending = wait_computed(client, "bench-day", LONGEST_S)
                 seconds = time.monotonic() - begin
-            spent = {"agent": agent} | {part: taken - idle.get(part, 0) for part, taken in cpu(settings).items()}
+            spent = {"agent": agent} | {part: taken - idle.get(part, 0) for part, taken in cpu_s(settings).items()}
         finally:
             lifecycle.down(settings)
     print(
@@ -62,16 +61,6 @@ def main(intervals: int = 96) -> None:
         "a day of jobs, memory of the agent", round(resident), "MiB resident", "<= 300",
         "peak of `counterflow publish` in the same run.",
     ).emit()  # fmt: skip
-
-
-def cpu(settings: StackSettings) -> dict[str, float]:
-    """Return the CPU seconds, user and system, that each part of the stack has taken."""
-    found = {}
-    for name, state in supervision.states(settings).items():
-        if state.pid:
-            times = psutil.Process(state.pid).cpu_times()
-            found[name] = times.user + times.system + times.children_user + times.children_system
-    return found
 
 
 def publish(

@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -62,13 +63,14 @@ def processors(settings: StackSettings) -> dict[str, float]:
 
 
 def cpu_s(settings: StackSettings) -> Counter[str]:
-    """Return the CPU seconds of each part and its children."""
+    """Return the CPU seconds that each part and its children have taken, those that have ended as well."""
     found: Counter[str] = Counter()
     for name, state in supervision.states(settings).items():
-        one = psutil.Process(state.pid)
-        for process in [one, *(one.children(recursive=True) if name != "supervisor" else ())]:
-            times = process.cpu_times()
-            found[name] += times.user + times.system
+        with suppress(psutil.NoSuchProcess):
+            one = psutil.Process(state.pid)
+            for process in [one, *(one.children(recursive=True) if name != "supervisor" else ())]:
+                times = process.cpu_times()
+                found[name] += times.user + times.system + times.children_user + times.children_system
     return found
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from counterflow.pipelines.jobs import listing
-from counterflow.stack import flink
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.faults.line import Line
-from tests.support.agents import until
 
 
 def checkpoints(stack: StackSettings, job_id: str | None) -> list[Path]:
@@ -28,32 +25,17 @@ def of_each_job(stack: StackSettings) -> list[list[Path]]:
     return [checkpoints(stack, found.job_id) for found in listing(cluster(stack))]
 
 
-def checkpoint(stack: StackSettings) -> None:
-    """Let every job write a checkpoint now, not at its next interval; a job that is still starting gets the request again."""
-    began = datetime.now(UTC)
-
-    def written() -> bool:
-        late = [found.job_id for found in listing(cluster(stack)) if not found.checkpointed or found.checkpointed < began]
-        for job_id in late:
-            http.post(f"/jobs/{job_id}/checkpoints", json={"checkpointType": "CONFIGURED"}).raise_for_status()
-        time.sleep(2 if late else 0)
-        return not late
-
-    with flink.client(stack) as http:
-        until(written, 120)
-
-
 @pytest.mark.parametrize("part", ["jobmanager", "taskmanager"])
 def test_newest_checkpoint_damaged(line: Line, report: Callable[..., None], part: str) -> None:
     for _ in range(2):
-        checkpoint(line.stack)
+        line.checkpoint()
     made = of_each_job(line.stack)
     assert all(len(checkpoints) > 1 for checkpoints in made)
-    began, killed = time.monotonic(), datetime.now(UTC)
+    began = time.monotonic()
     line.kill(part)
     for checkpoints in made:
         for file in checkpoints[-1].iterdir():
             file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     line.back(300)
-    until(lambda: line.checkpointed(killed), 300)
+    line.checkpoint()
     report(11, time.monotonic() - began, line.oracle())

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +29,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.pipelines import jobs
-from counterflow.stack import supervision
+from counterflow.stack import flink, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_agent import Agent, Recording, is_read
@@ -111,12 +111,31 @@ class Line:
         until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
         return time.monotonic() - began
 
-    def checkpointed(self, since: datetime) -> bool:
-        """Return whether every job has completed a checkpoint since then: it runs, and has restored its state."""
-        with suppress(CounterflowError):  # a JobManager that is not back yet
-            found = jobs.listing(cluster(self.stack))
-            return all(one.checkpointed and one.checkpointed > since for one in found)
-        return False
+    def checkpoint(self, timeout_s: float = 120) -> None:
+        """Wait until every job has completed a checkpoint from now on: it runs, and has restored its state."""
+        began = datetime.now(UTC)
+
+        def completed() -> bool:
+            with suppress(CounterflowError, httpx.HTTPError):  # a JobManager that is not back yet
+                found = jobs.listing(cluster(self.stack))
+                late = [one.job_id for one in found if not one.checkpointed or one.checkpointed < began]
+                self.request_checkpoints([job_id for job_id in late if job_id])
+                time.sleep(1)
+                return not late
+            return False
+
+        until(completed, timeout_s)
+
+    def request_checkpoints(self, job_ids: Iterable[str]) -> None:
+        """Let jobs write a checkpoint now, not at their next interval; one that is still starting refuses."""
+        with flink.client(self.stack) as http:
+            for job_id in job_ids:
+                http.post(f"/jobs/{job_id}/checkpoints", json={"checkpointType": "CONFIGURED"}).raise_for_status()
+
+    def failed_checkpoints(self) -> dict[str, int]:
+        """Return how many checkpoints of each job have failed since it was submitted, by its id."""
+        with cluster(self.stack).connect() as connected:
+            return {job["jid"]: connected.checkpoints(job["jid"])[1] for job in connected.running()}
 
     def wait_committed(self, timeout_s: float = 120) -> None:
         """Wait until the agent has committed everything that is written."""
