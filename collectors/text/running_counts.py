@@ -54,6 +54,7 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
     ------
     NotLaterError : the sample is of the same time as the one before, or earlier.
     """
+    instant = instant.replace(microsecond=instant.microsecond // 1000 * 1000)  # as `ts` carries it
     ts = iso(instant)
     if before is None:
         return Beside({}, Sample(ts=ts, counts=dict(counts), apart_s=[]))
