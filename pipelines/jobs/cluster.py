@@ -140,7 +140,7 @@ def _submit(
     entries: dict[str, Entry] = {}
     problems: list[JobRefused] = []
     by_name = {job.name: job for job in jobs}
-    ended: list[str] = []
+    cancelled: list[str] = []
     without_python = False
     with locked(cluster.ledger) as ledger:
         all_running = flink.running()
@@ -156,9 +156,9 @@ def _submit(
                     found.append(Submission(job.name, same.job_id, "running"))
                     continue
                 same = older
-            ended += running  # an older query, not in the ledger, or unable to restore
+            cancelled += running  # an older query, not in the ledger, or unable to restore
             entries[job.name] = same or Entry(job_id="", fingerprint=now)
-        flink.cancel(ended)
+        flink.cancel(cancelled)
         if without_python and cluster.end_task_manager:
             # Its interpreter (pemja) keeps the interruption of a task that was cancelled while it started.
             cluster.end_task_manager()

@@ -37,5 +37,5 @@ def test_newest_checkpoint_damaged(line: Line, report: Callable[..., None], part
         for file in checkpoints[-1].iterdir():
             file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     line.back(300)
-    line.checkpoint()
+    line.checkpoint(300)
     report(11, time.monotonic() - began, line.oracle())

@@ -55,6 +55,6 @@ def test_killed_at_random(line: Line, request: pytest.FixtureRequest) -> None:
             line.back()
     line.back()
     until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
-    line.checkpoint()
+    line.checkpoint(180)
     verdict = line.oracle()
     assert verdict.right, (seed, verdict)
