@@ -210,11 +210,14 @@ def _config(settings: StackSettings) -> dict[str, Any]:
                 "externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
             }
         },
+        # Jobs wait for a TaskManager that is starting. By default, from five minutes after the JobManager's start, each
+        # attempt fails that finds no slot, which doubles the back-off: a job could wait half a minute for nothing.
+        "resourcemanager": {"standalone": {"start-up-time": "200 d"}},
         "restart-strategy": {
             "type": "exponential-delay",
             "exponential-delay": {
                 "initial-backoff": "1s",
-                "max-backoff": "30s",
+                "max-backoff": "10s",
                 "backoff-multiplier": 2.0,
                 "reset-backoff-threshold": "5min",
                 "jitter-factor": 0.1,

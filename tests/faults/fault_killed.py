@@ -17,6 +17,8 @@ NUMBERS = {"agent": 1, "kafka": 6, "taskmanager": 9, "jobmanager": 10, "lander":
 
 @pytest.mark.parametrize("part", NUMBERS)
 def test_killed(line: Line, report: Callable[..., None], part: str) -> None:
+    log = line.stack.logs / "jobmanager.log"
+    no_slot = log.read_text().count("NoResourceAvailableException")
     time.sleep(random.uniform(0, 2))
     began = time.monotonic()
     killed = line.kill(part)
@@ -24,6 +26,7 @@ def test_killed(line: Line, report: Callable[..., None], part: str) -> None:
     until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
     line.back()
     report(NUMBERS[part], time.monotonic() - began, line.oracle())
+    assert log.read_text().count("NoResourceAvailableException") == no_slot, "jobs did not wait for the TaskManager"
 
 
 def test_supervisor_killed_and_taken_over(line: Line) -> None:
