@@ -20,7 +20,7 @@ from counterflow.pipelines.jobs import rest
 from counterflow.stack import certificate
 from counterflow.stack.launch import Run, scratch
 from counterflow.stack.part import Part
-from counterflow.stack.runtimes import java
+from counterflow.stack.runtimes import java_command
 from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -106,10 +106,10 @@ def _java(settings: StackSettings, part: str, options: Sequence[str], program: s
     jars = ":".join(str(jar) for jar in sorted(settings.flink_library.glob("*.jar")))
     conf = settings.flink_home / "conf"
     logging = f"-Dlog4j.configurationFile=file:{conf / 'log4j-console.properties'}"
-    own = (f"-XX:MaxMetaspaceSize={_METASPACE}", f"-Djava.io.tmpdir={scratch(settings.home, part)}", "-XX:-UsePerfData")
+    own = (f"-XX:MaxMetaspaceSize={_METASPACE}", f"-Djava.io.tmpdir={scratch(settings.home, part)}")
     opened = _opened(settings.flink_distribution).split()
     main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
-    return (java(settings.parts), *own, *options, *_RPC, *opened, logging, "-classpath", jars, *main)
+    return (*java_command(settings.parts), *own, *options, *_RPC, *opened, logging, "-classpath", jars, *main)
 
 
 @cache  # every status request describes all parts

@@ -23,7 +23,7 @@ from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.launch import scratch
 from counterflow.stack.part import Part
-from counterflow.stack.runtimes import java
+from counterflow.stack.runtimes import java_command
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -44,7 +44,6 @@ def broker(settings: StackSettings) -> Part:
         # G1 measures its share of time by the clock: it enlarges the heap when other work takes the processors.
         "-XX:+UseSerialGC",
         "-XX:+ExitOnOutOfMemoryError",
-        "-XX:-UsePerfData",  # its statistics, which nothing reads, wake a JVM 20 times a second
         "-Djava.awt.headless=true",
         f"-Djava.io.tmpdir={scratch(settings.home, 'kafka')}",
     )
@@ -79,7 +78,7 @@ def create_topics(
 
 
 def _java(settings: StackSettings) -> tuple[str, ...]:
-    return (java(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
+    return (*java_command(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
 
 
 def _ready(settings: StackSettings) -> str | None:

@@ -23,7 +23,8 @@ from counterflow.base.files import replace
 
 STABLE_S = 10
 """A part that ran for this long did not fail to start."""
-_LONGEST_WAIT_S = 60
+_LONGEST_WAIT_S = 15
+"""A broker whose disk was full for hours serves again within half a minute once there is room."""
 _TIMER_SLACK_NS = 40_000_000
 """How late the kernel may wake a part whose wait has expired, on a processor that sleeps meanwhile. Hundreds of threads
 then wake together instead of each alone (docs/decisions/0014-seconds-to-start.md)."""
@@ -85,7 +86,7 @@ class Run(msgspec.Struct, frozen=True):
         return 0.0 if self.until_s is None else max(0.0, self.until_s - now())
 
     def again(self) -> Run:
-        """Return the next run, with exponential back-off after consecutive failures: 1, 2, 4, ... 60 s."""
+        """Return the next run, with exponential back-off after consecutive failures: 1, 2, 4, 8, then 15 s."""
         failed = self.started_s > 0 and now() - self.started_s < STABLE_S
         failures = self.failures + 1 if failed else 0
         wait_s = min(2 ** (failures - 1), _LONGEST_WAIT_S) if failures else 0

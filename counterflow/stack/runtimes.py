@@ -31,6 +31,14 @@ def java(parts: Path) -> str:
     return found if found and _new_enough(_version_of(found)) else str(parts / "java" / _JAVA / "bin" / "java")
 
 
+def java_command(parts: Path) -> tuple[str, ...]:
+    """Return the first words of the command of a part in Java, without the statistics that nothing reads.
+
+    Their writer would wake each JVM 20 times a second.
+    """
+    return (java(parts), "-XX:-UsePerfData")
+
+
 def java_environment(parts: Path) -> dict[str, str]:
     """Return the environment of scripts that look for Java themselves: `JAVA_HOME`, where PATH has no suitable one."""
     ours = parts / "java" / _JAVA
