@@ -77,7 +77,7 @@ def measured(figures: dict[str, float]) -> Measured:
         job_rows_core_s=figures["disk_load"] / 2,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
-        record_bytes=65,
+        record_bytes=figures["a record in its frame"],
         task_manager_row_s=figures["TaskManager, a record"] / 1e6,
         state_bytes=4 * 1000 * figures["state of all jobs, a system"],
         row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],
