@@ -24,7 +24,7 @@ from counterflow.base.files import replace
 STABLE_S = 10
 """A part that ran for this long did not fail to start."""
 _LONGEST_WAIT_S = 15
-"""A broker whose disk was full for hours serves again within half a minute once there is room."""
+"""Short, so that a broker whose disk was full for long serves within half a minute once there is room."""
 _TIMER_SLACK_NS = 40_000_000
 """How late the kernel may wake a part whose wait has expired, on a processor that sleeps meanwhile. Hundreds of threads
 then wake together instead of each alone (docs/decisions/0014-seconds-to-start.md)."""

@@ -32,9 +32,9 @@ def java(parts: Path) -> str:
 
 
 def java_command(parts: Path) -> tuple[str, ...]:
-    """Return the first words of the command of a part in Java, without the statistics that nothing reads.
+    """Return the first words of the command of a Java program, whose JVM keeps no statistics that nothing reads.
 
-    Their writer would wake each JVM 20 times a second.
+    Their writer would wake it 20 times a second.
     """
     return (java(parts), "-XX:-UsePerfData")
 
