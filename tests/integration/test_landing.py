@@ -41,10 +41,12 @@ _agents = itertools.count(1)
 
 @pytest.fixture(scope="module")
 def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
-    """Topics and tables; the lander is each test's own."""
+    """Topics and tables; the lander is each test's own, and none lands what tests of other files published before."""
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
         migrate(client)
+    with start(kafka, "--until-caught-up", log=subprocess.DEVNULL) as process:
+        process.wait(120)  # its exit code is of no interest: records that other tests made wrong may stop it
     return kafka
 
 
