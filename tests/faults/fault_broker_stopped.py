@@ -14,7 +14,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import until
 
-AGENTS, STOPS = 10, 3
+AGENTS, STOPS = 15, 2
 AWAY_S = 16.0
 """Longer than a message waits: every agent loses its open transaction, and reads what is committed."""
 BACK_S = 90
