@@ -23,6 +23,8 @@ from bench import model
 from bench.figure import Figure
 
 FOLDER = Path(__file__).parent
+_NOT_MEASURED = (":!bench/results.json", ":!bench/RESULTS.md", ":!docs/scale.md")
+"""What a run writes, as pathspecs that leave it out."""
 NOT_BENCHES = {"__init__", "__main__", "figure", "gate", "model", "profiles", "rerun"}
 
 
@@ -39,7 +41,7 @@ def main(names: list[str]) -> int:
         signal.signal(interruption, signal.default_int_handler)
     store = FOLDER / "results.json"
     results: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}
-    failed = []
+    failed, commit = [], _commit()
     for name in names or known:
         print(f"== {name}", flush=True)
         task_s = _fixed_task_s()
@@ -50,6 +52,7 @@ def main(names: list[str]) -> int:
         if figures:
             results[name] = {
                 "at": f"{datetime.now(UTC):%Y-%m-%d}",
+                "commit": commit,
                 "machine": _machine(),
                 "fixed_task_s": task_s,
                 "figures": figures,
@@ -90,6 +93,14 @@ def _run(name: str) -> tuple[list[dict[str, Any]], int]:
     return figures, process.returncode
 
 
+def _commit() -> str:
+    """Return the commit that is measured, "and changes" where tracked files beside the results differ from it."""
+    git = ("git", "-C", str(FOLDER.parent))
+    commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", *_NOT_MEASURED], check=False).returncode
+    return commit + " and changes" * bool(changed)
+
+
 def _machine() -> str:
     model = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
@@ -114,6 +125,7 @@ def _page(results: dict[str, Any]) -> str:
         "Written by `make bench`; do not edit. Each figure stands beside its limit and, where there is one, beside a",
         "peer measured in the same run. CPU seconds are user + system of the processes named. The last column has the",
         "speed of the machine: CPU seconds of a fixed task (JSON, compression), the slower of before and after.",
+        "The method names the commit whose code was measured.",
         "",
         "| measure | figure | limit | met | peer in the same run | ratio | fixed task, CPU s |",
         "|---|---|---|---|---|---|---|",
@@ -129,7 +141,8 @@ def _page(results: dict[str, Any]) -> str:
             figure = f"| {f['measure']} | {_n(f['value'])} {f['unit']} | {f['limit']} | {met} | {peer} | {ratio} |"
             lines.append(f"{figure} {result.get('fixed_task_s', 'not measured then')} |")
             methods.append(
-                f"- **{f['measure']}** (`bench/{name}.py`, {result['at']}, {result['machine']}): {f['method']}"
+                f"- **{f['measure']}** (`bench/{name}.py`, {result['at']}, {result['commit']}, {result['machine']}): "
+                f"{f['method']}"
             )
     return "\n".join([*lines, "", "## Method", "", *methods, ""])
 
