@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import model
-from bench.figure import Figure
+from bench.figure import Figure, measured_commit
 
 FOLDER = Path(__file__).parent
-_NOT_MEASURED = (":!bench/results.json", ":!bench/RESULTS.md", ":!docs/scale.md")
-"""What a run writes, as pathspecs that leave it out."""
 NOT_BENCHES = {"__init__", "__main__", "figure", "gate", "model", "profiles", "rerun"}
 
 
@@ -41,7 +39,7 @@ def main(names: list[str]) -> int:
         signal.signal(interruption, signal.default_int_handler)
     store = FOLDER / "results.json"
     results: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}
-    failed, commit = [], _commit()
+    failed, commit = [], measured_commit()
     for name in names or known:
         print(f"== {name}", flush=True)
         task_s = _fixed_task_s()
@@ -91,14 +89,6 @@ def _run(name: str) -> tuple[list[dict[str, Any]], int]:
             process.wait()
             raise
     return figures, process.returncode
-
-
-def _commit() -> str:
-    """Return the commit that is measured, "and changes" where tracked files beside the results differ from it."""
-    git = ("git", "-C", str(FOLDER.parent))
-    commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", *_NOT_MEASURED], check=False).returncode
-    return commit + " and changes" * bool(changed)
 
 
 def _machine() -> str:

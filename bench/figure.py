@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -30,3 +32,9 @@ class Figure:
     def emit(self) -> None:
         """Print the figure as one line of JSON."""
         print(json.dumps({"figure": asdict(self)}), flush=True)
+
+
+def measured_commit() -> str:
+    """Return the commit that is measured, with `-dirty` where tracked files differ from it."""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    return subprocess.check_output(git, cwd=Path(__file__).parent, text=True).strip()

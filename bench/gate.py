@@ -7,7 +7,6 @@ Ratios can be compared between machines where seconds cannot; they still vary, w
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from typing import TypedDict
 import orjson
 
 from bench import generate_collection_services, generate_nmon
+from bench.figure import measured_commit
 from bench.framed import framed
 from bench.rules import judge, link_rows, log_rows
 from counterflow.collectors.reading import read_file
@@ -127,9 +127,7 @@ def main(words: list[str]) -> int:
     if words == ["--record"]:
         found = ratios()
         print(json.dumps(found, indent=2))
-        git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-        commit = subprocess.run(git, cwd=RECORDED.parent, check=True, capture_output=True, text=True).stdout.strip()
-        RECORDED.write_text(json.dumps(Recorded(commit=commit, ratios=found), indent=2) + "\n")
+        RECORDED.write_text(json.dumps(Recorded(commit=measured_commit(), ratios=found), indent=2) + "\n")
         return 0
     worse = lasting(json.loads(RECORDED.read_text()))
     print("\n".join(worse), file=sys.stderr, end="\n" * bool(worse))
