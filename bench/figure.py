@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
+
+# CPU seconds of `make bench`'s fixed task on the machine that limits are stated for: two cores of an AMD EPYC.
+REFERENCE_TASK_S = 0.36
 
 
 @dataclass(frozen=True)
@@ -23,11 +28,27 @@ class Figure:
     peer: str | None = None
     peer_value: float | None = None
 
-    @property
-    def met(self) -> bool:
-        """Whether the value keeps the limit."""
+    def met(self, task_s: float) -> Literal["yes", "no", "unknown"]:
+        """Return whether the value keeps the limit, on a machine that does the fixed task in `task_s` CPU seconds.
+
+        A time or a rate that misses its limit by less than the machine is slower than `REFERENCE_TASK_S` is unknown.
+        Where the peer of the same run is the limit, the machine has no part in the answer.
+        """
+        if self._keeps(self.value):
+            return "yes"
+        slower = max(1.0, task_s / REFERENCE_TASK_S)
+        at_reference = self.value * slower if self.limit.startswith(">=") else self.value / slower
+        return "unknown" if self._depends_on_speed and self._keeps(at_reference) else "no"
+
+    def _keeps(self, value: float) -> bool:
         relation, bound = self.limit.split()
-        return self.value >= float(bound) if relation == ">=" else self.value <= float(bound)
+        return value >= float(bound) if relation == ">=" else value <= float(bound)
+
+    @property
+    def _depends_on_speed(self) -> bool:
+        words = re.findall(r"\w+|%", self.unit)
+        is_ratio = words[0] in {"x", "times", "%"} or float(self.limit.split()[1]) == self.peer_value
+        return not is_ratio and not {"s", "ms", "us", "minutes", "second", "processors"}.isdisjoint(words)
 
     def emit(self) -> None:
         """Print the figure as one line of JSON."""
