@@ -79,6 +79,7 @@ def jobmanager(settings: StackSettings) -> Part:
         ports=(settings.flink_port, settings.flink_rpc_port),
         prepare=lambda: _prepare(settings),
         environment=settings.flink_environment,
+        slack_ms=40,
     )
 
 

@@ -56,6 +56,7 @@ def broker(settings: StackSettings) -> Part:
         ports=(settings.kafka_port, settings.kafka_controller_port),
         prepare=lambda: _prepare(settings),
         stop_s=30,
+        slack_ms=40,
     )
 
 
