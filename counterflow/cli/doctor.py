@@ -103,5 +103,5 @@ def _totals(counted: Counter[tuple[str, str]], systems: int) -> str:
     parts = []
     for kind, name in names.items():
         total = sum(number for (of, status), number in counted.items() if of == kind and status != "absent")
-        parts.append(f"{name}: {counted[kind, 'ok']} of {total} have their input")
-    return f"{systems} system{'s' * (systems != 1)}. " + "; ".join(parts) + "."
+        parts.append(f"{counted[kind, 'ok']} of {total} {name}")
+    return f"{systems} system{'s' * (systems != 1)}. Input is there for {', '.join(parts)}."
