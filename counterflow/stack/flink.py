@@ -19,7 +19,7 @@ import yaml
 from counterflow.pipelines.jobs import rest
 from counterflow.stack import certificate
 from counterflow.stack.launch import Run, scratch
-from counterflow.stack.part import Part
+from counterflow.stack.part import IDLE_SLACK_MS, Part
 from counterflow.stack.runtimes import java_command
 from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
@@ -79,7 +79,7 @@ def jobmanager(settings: StackSettings) -> Part:
         ports=(settings.flink_port, settings.flink_rpc_port),
         prepare=lambda: _prepare(settings),
         environment=settings.flink_environment,
-        slack_ms=40,
+        slack_ms=IDLE_SLACK_MS,
     )
 
 

@@ -22,7 +22,7 @@ from counterflow.schemas.definition import Topic
 from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.launch import scratch
-from counterflow.stack.part import Part
+from counterflow.stack.part import IDLE_SLACK_MS, Part
 from counterflow.stack.runtimes import java_command
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
@@ -56,7 +56,7 @@ def broker(settings: StackSettings) -> Part:
         ports=(settings.kafka_port, settings.kafka_controller_port),
         prepare=lambda: _prepare(settings),
         stop_s=30,
-        slack_ms=40,
+        slack_ms=IDLE_SLACK_MS,
     )
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+IDLE_SLACK_MS = 40
+"""Timer slack of a part whose many threads wake for little while it is idle."""
+
 
 @dataclass(frozen=True)
 class Part:
