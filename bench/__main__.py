@@ -23,7 +23,7 @@ from bench import model
 from bench.figure import REFERENCE_TASK_S, Figure, measured_commit
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "figure", "gate", "model", "profiles", "rerun"}
+NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles", "rerun"}
 
 
 def main(names: list[str]) -> int:

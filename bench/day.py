@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import cpu
 from bench.figure import Figure
 from bench.generate_collection_services import Shape, generate
-from bench.stack import cpu_s
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack import lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
@@ -33,7 +33,7 @@ def main(intervals: int = 96) -> None:
         generate(folder, shape)
         try:
             lifecycle.up(settings)
-            begin, idle = time.monotonic(), cpu_s(settings)
+            begin, idle = time.monotonic(), cpu.of_parts(settings)
             published, resident, agent = publish(folder, settings, "bench-day")
             publish_s = time.monotonic() - begin
             with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
@@ -41,7 +41,7 @@ def main(intervals: int = 96) -> None:
                 landed_s = time.monotonic() - begin
                 pending = wait_computed(client, "bench-day", LONGEST_S)
                 seconds = time.monotonic() - begin
-            spent = {"agent": agent} | {part: taken - idle.get(part, 0) for part, taken in cpu_s(settings).items()}
+            spent = {"agent": agent, **(cpu.of_parts(settings) - idle)}
         finally:
             lifecycle.down(settings)
     print(

@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import cpu
 from bench.day import publish
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from bench.stack import cpu_s
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
@@ -38,13 +38,13 @@ def main() -> None:
             with settings.clickhouse("migrator") as client:
                 migrate(client)
             lifecycle.start(settings, "lander")
-            begin, idle = time.monotonic(), cpu_s(settings)
+            begin, idle = time.monotonic(), cpu.of_parts(settings)
             published, _, agent = publish(path, settings, "bench-file")
             published_s = time.monotonic() - begin
             with ClickHouse(settings.clickhouse_url, "reader", settings.clickhouse_password("reader")) as client:
                 account = wait_landed(client, "bench-file", published, LONGEST_S)
             seconds = time.monotonic() - begin
-            spent = {"agent": agent} | {part: taken - idle.get(part, 0) for part, taken in cpu_s(settings).items()}
+            spent = {"agent": agent, **(cpu.of_parts(settings) - idle)}
         finally:
             lifecycle.down(settings)
         size = path.stat().st_size / 1e6

@@ -15,16 +15,16 @@ from functools import partial
 from pathlib import Path
 
 import orjson
-import psutil
 from confluent_kafka import Consumer, Producer
 
+from bench import cpu
 from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import datasets, topics
 from counterflow.schemas.migrations import migrate
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
@@ -153,21 +153,14 @@ def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
 
 def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
     """Return rows a second; print the CPU seconds of every part."""
-    pids = {part: state.pid for part, state in supervision.states(settings).items() if state.pid}
-    before = {part: cpu_s(psutil.Process(pid)) for part, pid in pids.items()}
+    before = cpu.of_parts(settings)
     children = os.times()
     seconds = work()
     mine = os.times()
-    spent = {part: round(cpu_s(psutil.Process(pid)) - before[part], 2) for part, pid in pids.items()}
+    spent: dict[str, float] = {part: round(taken, 2) for part, taken in (cpu.of_parts(settings) - before).items()}
     spent[name] = round(sum(mine[:4]) - sum(children[:4]), 2)
     print(json.dumps({"lands": name, "rows": ROWS, "wall_s": round(seconds, 2), "cpu_s": spent}))
     return ROWS / seconds
-
-
-def cpu_s(process: psutil.Process) -> float:
-    """Return CPU seconds of a process, user and system."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 def command(settings: StackSettings) -> tuple[str, ...]:

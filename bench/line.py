@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import cpu
 from bench.day import publish
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from bench.stack import cpu_s
 from counterflow.stack import lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
@@ -74,7 +74,7 @@ def all_through(settings: StackSettings, folders: Sequence[Path]) -> list[Throug
 def through(settings: StackSettings, folder: Path) -> Through:
     """Publish a folder and wait for its last result."""
     agent_id = f"bench-{folder.name}"
-    begin, idle = time.monotonic(), cpu_s(settings)
+    begin, idle = time.monotonic(), cpu.of_parts(settings)
     published, _, agent = publish(folder, settings, agent_id, system=None)
     published_s = time.monotonic() - begin
     with settings.clickhouse("reader") as client:
@@ -83,8 +83,7 @@ def through(settings: StackSettings, folder: Path) -> Through:
     seconds = time.monotonic() - begin
     if account.lost or account.duplicates or pending:
         raise AssertionError(f"{account}, {pending} results provisional")
-    spent = {part: taken - idle.get(part, 0) for part, taken in cpu_s(settings).items()}
-    return Through(published, published_s, seconds, {"agent": agent, **spent})
+    return Through(published, published_s, seconds, {"agent": agent, **(cpu.of_parts(settings) - idle)})
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import generate_fleet as fleet
+
 RESULTS = Path(__file__).parent / "results.json"
 PAGE = Path(__file__).parents[1] / "docs/scale.md"
 FLEETS = (100, 10_000, 1_000_000)
@@ -23,7 +25,7 @@ class Measured:
     """Rates of one core, and sizes of a row; each names the figure that it comes from."""
 
     rows_a_system_s: float
-    """bench/panels.py: 140,129,726 rows of 50 systems in 30 days, at one interval in 15 s."""
+    """bench/generate_fleet.py: rows of its tables in an interval of 15 s; of rare rows, such as anomalies, none."""
     job_rows_core_s: float
     """bench/jobs.py, `disk_load`: half the rate of two cores, with the broker beside it."""
     land_rows_core_s: float
@@ -73,7 +75,7 @@ class Plan:
 def measured(figures: dict[str, float]) -> Measured:
     """Return the inputs of the model, from the figures by name."""
     return Measured(
-        rows_a_system_s=140_129_726 / (50 * 30 * 86_400),
+        rows_a_system_s=fleet.rows_an_interval() / fleet.SYSTEMS / fleet.INTERVAL_S,
         job_rows_core_s=figures["disk_load"] / 2,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,

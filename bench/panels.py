@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import psutil
 
+from bench import cpu
 from bench import generate_fleet as fleet
 from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
@@ -86,12 +87,12 @@ def measure(engine: fleet.Engine, placed: Sequence[Placed], shown: timedelta) ->
             )
             sql = expand(chart.query, span, chosen(reader, board, chart.query, span))
             fetch(reader, sql)
-            before, seconds = _cpu_s(process), []
+            before, seconds = cpu.of_process(process), []
             for _ in range(REPEATS):
                 begin = time.monotonic()
                 fetch(reader, sql)
                 seconds.append(time.monotonic() - begin)
-            taken.append(Took(chart.name, statistics.median(seconds), (_cpu_s(process) - before) / REPEATS))
+            taken.append(Took(chart.name, statistics.median(seconds), (cpu.of_process(process) - before) / REPEATS))
     print(f"{shown.days} days: p95 {percentile_95(taken) * 1000:.0f} ms; CPU s {sum(took.cpu_s for took in taken):.1f}")
     for took in sorted(taken, key=lambda took: -took.seconds)[:10]:
         print(f"  {took.name:24} {took.seconds * 1000:7.0f} ms {took.cpu_s:7.2f} CPU s")
@@ -113,11 +114,6 @@ def chosen(reader: ClickHouse, board: Board, sql: str, span: Range) -> dict[str,
         return found
 
     return choose(sql)
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 if __name__ == "__main__":

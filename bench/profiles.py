@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 import psutil
 
-from bench import land
+from bench import cpu, land
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.clickhouse_insert import insert
@@ -94,10 +94,10 @@ def _engine(settings: StackSettings, client: ClickHouse) -> None:
     client.post("CREATE TABLE counterflow.alone AS counterflow.disk")
     print("engine, CPU us a row")
     for table, does in (("read", "read"), ("alone", "and kept"), ("disk", "and rolled up, with the ledger")):
-        before = land.cpu_s(engine)
+        before = cpu.of_process(engine)
         for body in bodies:
             client.post(insert("disk").replace("counterflow.disk", f"counterflow.{table}", 1), body, SETTINGS)
-        print(f"  {(land.cpu_s(engine) - before) / ROWS * 1e6:5.1f}  {does}")
+        print(f"  {(cpu.of_process(engine) - before) / ROWS * 1e6:5.1f}  {does}")
 
 
 if __name__ == "__main__":

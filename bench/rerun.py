@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import psutil
 
+from bench import cpu
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.cluster import Cluster
 from counterflow.stack import flink, supervision
@@ -37,13 +38,11 @@ def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime,
     """Run a job over the year from `begin`."""
     manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
     (job,) = jobs.chosen([name])
-    before = manager.cpu_times()
+    before = cpu.of_process(manager)
     period = jobs.Period(begin, begin + timedelta(days=366))
     written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": parallelism})])
-    after = manager.cpu_times()
+    used = cpu.of_process(manager) - before
     with flink.client(settings) as http:
         found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
     newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
-    return Took(
-        newest["duration"] / 1000, after.user + after.system - before.user - before.system, sum(written.values())
-    )
+    return Took(newest["duration"] / 1000, used, sum(written.values()))

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
-
+from bench import cpu
 from bench.figure import Figure
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
@@ -56,22 +53,10 @@ def main() -> None:
 
 def processors(settings: StackSettings) -> dict[str, float]:
     """Return how many processors each part and its children take, over `REST_S`."""
-    before, began = cpu_s(settings), time.monotonic()
+    before, began = cpu.of_parts(settings), time.monotonic()
     time.sleep(REST_S)
-    used, rested = cpu_s(settings) - before, time.monotonic() - began
+    used, rested = cpu.of_parts(settings) - before, time.monotonic() - began
     return {name: seconds / rested for name, seconds in used.items()}
-
-
-def cpu_s(settings: StackSettings) -> Counter[str]:
-    """Return the CPU seconds that each part and its children have taken, those that have ended as well."""
-    found: Counter[str] = Counter()
-    for name, state in supervision.states(settings).items():
-        with suppress(psutil.NoSuchProcess):
-            one = psutil.Process(state.pid)
-            for process in [one, *(one.children(recursive=True) if name != "supervisor" else ())]:
-                times = process.cpu_times()
-                found[name] += times.user + times.system + times.children_user + times.children_system
-    return found
 
 
 if __name__ == "__main__":

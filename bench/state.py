@@ -11,9 +11,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench import cpu
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from bench.stack import cpu_s
 from counterflow.base.logs import configure
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.jobs.rest import client
@@ -71,13 +71,13 @@ def main() -> None:
 
 def _after(settings: StackSettings, folder: Path, systems: int) -> Kept:
     paths = list(_recordings(folder, systems))
-    before = cpu_s(settings)["taskmanager"]
+    before = cpu.of_parts(settings)["taskmanager"]
     agent_id = f"state-{systems}"
     sent = sum(publish_files(paths, kafka=settings.kafka("agent"), agent_id=agent_id).records.values())
     with settings.clickhouse("reader") as reader:
         wait_landed(reader, agent_id, sent)
         wait_computed(reader, agent_id)
-    used = cpu_s(settings)["taskmanager"] - before
+    used = cpu.of_parts(settings)["taskmanager"] - before
     return Kept(systems, *_checkpointed(settings), sent, used)
 
 
