@@ -93,10 +93,12 @@ def migrate(
 
     Raises
     ------
-    CounterflowError : an applied migration was edited, or the database has another baseline or migrations of a newer
-        version; it is left unchanged.
+    CounterflowError : an applied migration was edited, or the database has another baseline, migrations of a newer
+        version, or the tables of one server where those of a cluster are to be made, or the reverse; it is left
+        unchanged.
     ClickHouseError : the server refused a statement; the migrations before it stay applied and recorded.
     """
+    over_all = _over_all_shards(client, cluster)
     setup = Migration("", _SETUP)
     for statement in setup.statements(cluster, replicated=replicated):
         client.post(statement)
@@ -124,6 +126,10 @@ def migrate(
             hint=f"restore it (git checkout) and write the change as number {_next_number(folder)}",
             exit_code=2,
         )
+    if cluster and applied and not over_all:  # a shard restored from a copy, which has its own tables alone
+        applied = {}
+        for statement in Migration("", _FORGET).statements(cluster, replicated=replicated):
+            client.post(statement)
     fresh = [m for m in found if m.id not in applied]
     for migration in fresh:
         for statement in migration.statements(cluster, replicated=replicated):
@@ -135,6 +141,24 @@ def migrate(
     return [m.id for m in fresh]
 
 
+def _over_all_shards(client: ClickHouse, cluster: str | None) -> bool:
+    """Return whether the database has tables over all shards of a cluster."""
+    sql = "SELECT DISTINCT engine FROM system.tables WHERE database = 'counterflow'"
+    engines = {row["engine"] for row in client.rows(sql)}
+    if cluster and any(engine.endswith("MergeTree") for engine in engines):
+        raise CounterflowError(
+            "the database `counterflow` has the tables of one server, which tables over all shards would replace",
+            hint="make the tables of a cluster on servers without this database (docs/cluster.md, Shards)",
+            exit_code=2,
+        )
+    if not cluster and "Distributed" in engines:
+        raise CounterflowError(
+            "the database `counterflow` has the tables of a cluster", hint="give --cluster NAME", exit_code=2
+        )
+    return "Distributed" in engines
+
+
+_FORGET = "TRUNCATE TABLE counterflow_shard.migration {on_cluster} SYNC"
 _SETUP = """
 CREATE DATABASE IF NOT EXISTS counterflow {on_cluster};
 CREATE TABLE IF NOT EXISTS counterflow.migration {on_cluster}

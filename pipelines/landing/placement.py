@@ -37,8 +37,8 @@ def agree(clients: Mapping[str, ClickHouse], shards: ShardMap | None) -> None:
             continue
         if engines and (engines == ["Distributed"]) != (shards is not None):
             what = "is no shard of a cluster" if shards else "is a shard of a cluster"
-            hint = "counterflow migrate --cluster makes it one" if shards else "give --shards FILE: docs/cluster.md"
-            raise CounterflowError(f"ClickHouse {name or 'here'} {what}", hint=hint, exit_code=2)
+            way = "leave out --shards, or name servers with the tables of a cluster" if shards else "give --shards FILE"
+            raise CounterflowError(f"ClickHouse {name or 'here'} {what}", hint=f"{way}: docs/cluster.md", exit_code=2)
         if shards and (strays := shards.strays(name, held)):
             some = "; ".join(f"{system} on {day}" for system, day in strays[:_SHOWN])
             raise CounterflowError(

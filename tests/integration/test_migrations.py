@@ -127,6 +127,17 @@ def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: Clic
     assert "remove .counterflow" in str(caught.value.hint)
 
 
+def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(tables: ClickHouse, lander: ClickHouse) -> None:
+    insert(lander, "disk", "t:0:0-0", disk(1))
+    made = "SELECT database, name, engine FROM system.tables WHERE startsWith(database, 'counterflow') ORDER BY ALL"
+    before = tables.rows(made)
+    with pytest.raises(CounterflowError, match="tables over all shards would replace") as caught:
+        migrate(tables, cluster="counterflow", replicated=False)
+    assert caught.value.exit_code == 2
+    assert tables.rows(made) == before
+    assert one(tables, "SELECT count() AS n FROM counterflow.disk") == {"n": 1}
+
+
 def test_a_database_from_before_the_baseline_is_refused(admin: ClickHouse, tmp_path: Path) -> None:
     (tmp_path / "0001_ledger.sql").write_text("SELECT 1")
     migrate(admin, folder=tmp_path)

@@ -15,13 +15,15 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas.definition import topics
+from counterflow.schemas.migrations import migrate
 from counterflow.schemas.sharding import LOCAL
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_landing import framed, publish, record, until
-from tests.support.shards import Shard, Shards, two_shards
+from tests.support.shards import CLUSTER, Shard, Shards, two_shards
 from tests.support.tables import insert
 
 _agents = itertools.count(1)
@@ -229,3 +231,28 @@ def test_a_lander_without_a_map_does_not_insert_through_the_tables_over_all_shar
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "is a shard of a cluster" in ended.stderr
+
+
+def test_shards_restored_from_copies_have_every_row_and_view(
+    line: StackSettings, shards: Shards, map_file: Path, agent: str
+) -> None:
+    publish(line, agent, measured(agent, 0, 200))
+    land(line, shards, map_file)
+    names = "SELECT name FROM system.tables WHERE database = 'counterflow' ORDER BY name"
+    with shards.a.client() as client:
+        before = client.rows(names)
+    for shard in shards:
+        with shard.client() as client:
+            client.post(f"BACKUP DATABASE {LOCAL} TO File('copy')")
+            client.post(f"DROP DATABASE {LOCAL} SYNC")
+            client.post("DROP DATABASE counterflow SYNC")
+            client.post(f"RESTORE DATABASE {LOCAL} FROM File('copy')")
+            migrate(client, cluster=CLUSTER, replicated=False)
+            assert migrate(client, cluster=CLUSTER, replicated=False) == []
+            assert client.rows(names) == before
+    assert_landed_once(shards, agent, 200, ShardMap.read(map_file))
+
+
+def test_tables_of_a_shard_are_not_migrated_as_those_of_one_server(shards: Shards) -> None:
+    with shards.a.client() as client, pytest.raises(CounterflowError, match="tables of a cluster"):
+        migrate(client)
