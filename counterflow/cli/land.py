@@ -42,7 +42,7 @@ import click
     type=click.FloatRange(0, 100),
     default=50,
     show_default=True,
-    help="Pause landing of a topic when more of its last 10,000 messages were rejected; 100: never.",
+    help="Pause landing of a topic when more of its last 10,000 rows were rejected; 100: never.",
 )
 @click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(

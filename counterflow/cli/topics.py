@@ -76,13 +76,13 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
     admin = AdminClient({**kafka.client, "sasl.mechanism": mechanism, "log_level": 0})
     wanted = topics(partitions)
     try:
+        create_topics(settings, wanted, replicas=replicas, admin=admin)
         if users:
             files = {name: settings.secrets / f"kafka-{name}" for name in USERS}
             set_passwords(
                 admin, [(name, file.read_text().rstrip("\n")) for name, file in files.items() if file.exists()]
             )
             set_grants(admin)
-        create_topics(settings, wanted, replicas=replicas, admin=admin)
     except KafkaException as error:
         raise CounterflowError(
             f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="choose another user with --as", exit_code=2

@@ -59,8 +59,8 @@ class Lander:
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
-    most_refused : share of a topic's last messages, 0 to 1, above which no further batch of the topic is landed. So
-        many rejects are not single bad rows, and the messages are safer in Kafka until the cause is fixed.
+    most_refused : share of a topic's last rows, 0 to 1, above which no further batch of the topic is landed. So
+        many rejects are not single bad rows, and messages are safer in Kafka until the cause is fixed.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class Lander:
         self._stopped[partition.topic] = found
         metrics.STOPPED.labels(partition.topic).set(1)
         log.error(
-            f"over {self._most_refused:.0%} of the last {WINDOW:,} messages rejected, landing of the topic is paused",
+            f"over {self._most_refused:.0%} of the last {WINDOW:,} rows rejected, landing of the topic is paused",
             **_where(partition),
             refused=found,
         )

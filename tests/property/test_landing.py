@@ -383,7 +383,7 @@ def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> Non
         ([Outcome(100_000, 60_000)], 0.6),  # a batch larger than the window is judged whole
     ],
 )
-def test_the_share_is_that_of_the_last_messages(newest_first: list[Outcome], expected: float) -> None:
+def test_the_share_is_that_of_the_last_rows(newest_first: list[Outcome], expected: float) -> None:
     assert share(newest_first) == expected
 
 
@@ -394,4 +394,4 @@ def test_the_outcomes_kept_suffice_and_are_bounded(outcomes: list[Outcome]) -> N
     kept = newest(outcomes)
     assert 0 <= share(outcomes) <= 1
     assert share(kept) == share(outcomes)
-    assert sum(outcome.messages for outcome in kept) < 14_000
+    assert sum(outcome.rows for outcome in kept) < 14_000
