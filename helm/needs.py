@@ -70,7 +70,8 @@ def _of(one: Mapping[str, Any], least: int | None) -> Iterator[Need]:
             yield _pod(spec["template"]["spec"])
         case "ClickHouseInstallation" | "ClickHouseKeeperInstallation":
             layout = spec["configuration"]["clusters"][0]["layout"]
-            yield _pod(spec["templates"]["podTemplates"][0]["spec"]) * layout["replicasCount"]
+            servers = layout.get("shardsCount", 1) * layout["replicasCount"]
+            yield _pod(spec["templates"]["podTemplates"][0]["spec"]) * servers
         case "FlinkDeployment":
             slots = int(spec["flinkConfiguration"]["taskmanager.numberOfTaskSlots"])
             managers = math.ceil(spec["job"]["parallelism"] / slots)

@@ -23,13 +23,21 @@ def test_it_requests_the_health_of_the_process_in_its_container(
     assert (answered.returncode, answered.stdout.strip()) == (status, output)
 
 
+def test_a_process_with_problems_is_alive(tmp_path: Path) -> None:
+    port = free_settings(tmp_path, tmp_path).health_port
+    health.serve(port, CollectorRegistry(), lambda: ("Kafka is away",))
+    answered = probe(port, "--alive")
+    assert (answered.returncode, answered.stdout.strip()) == (0, "Kafka is away")
+
+
 def test_it_fails_where_nothing_listens(tmp_path: Path) -> None:
-    answered = probe(free_settings(tmp_path, tmp_path).health_port)
-    assert answered.returncode == 1
-    assert "refused" in answered.stdout
+    for options in ((), ("--alive",)):
+        answered = probe(free_settings(tmp_path, tmp_path).health_port, *options)
+        assert answered.returncode == 1
+        assert "refused" in answered.stdout
 
 
-def probe(port: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "counterflow.base.probe"]
+def probe(port: int, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "counterflow.base.probe", *options]
     environment = {"COUNTERFLOW_PROBE_PORT": str(port)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

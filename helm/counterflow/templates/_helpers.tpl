@@ -17,8 +17,8 @@ app.kubernetes.io/part-of: counterflow
 {{- end -}}
 
 {{- define "counterflow.selectorLabels" -}}
-app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
@@ -30,7 +30,7 @@ app.kubernetes.io/component: {{ .component }}
 {{/* Image of a role: (dict "root" $ "role" "lander"). */}}
 {{- define "counterflow.image" -}}
 {{- $image := .root.Values.image -}}
-{{- with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}-{{ .role }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}-{{ .role }}:{{ $image.tag | default .root.Chart.AppVersion }}
 {{- with index $image.digests .role }}@{{ . }}{{ end -}}
 {{- end -}}
 
@@ -95,11 +95,13 @@ whose query has changed is another one, which begins anew, and only the query th
 {{/* Metadata of a part's pods: (dict "root" $ "own" … "component" "lander" "labels" dict "annotations" dict). */}}
 {{- define "counterflow.podMetadata" -}}
 {{- $own := include "counterflow.own" . | fromYaml -}}
-labels:
-  {{- include "counterflow.labels" . | nindent 2 }}
-  {{- with merge (dict) (.labels | default dict) ($own.podLabels | default dict) }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+{{- $labels := merge (dict) (include "counterflow.labels" . | fromYaml) (.labels | default dict) -}}
+{{- range $label, $_ := $own.podLabels | default dict -}}
+{{- if hasKey $labels $label -}}
+{{- fail (printf "podLabels.%s: the chart sets this label, by which policies and selectors find its pods" $label) -}}
+{{- end -}}
+{{- end -}}
+labels: {{- toYaml (merge $labels ($own.podLabels | default dict)) | nindent 2 }}
 {{- with merge (dict) (.annotations | default dict) ($own.podAnnotations | default dict) }}
 annotations: {{- toYaml . | nindent 2 }}
 {{- end }}

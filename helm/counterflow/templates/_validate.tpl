@@ -13,7 +13,40 @@
 {{- if and (or $clickhouse.shards $clickhouse.shardRules) (not (include "counterflow.clickhouseCluster" .)) -}}
 {{- fail "one server has no shards: set clickhouse.cluster, or clickhouse.installation.shards" -}}
 {{- end -}}
+{{- if and $clickhouse.cluster $clickhouse.installation.enabled -}}
+{{- fail "clickhouse.cluster names a cluster of yours: that of the installation is `counterflow`" -}}
+{{- end -}}
+{{- $shards := keys (include "counterflow.shards" . | fromYaml) | sortAlpha -}}
+{{- range $n, $rule := $clickhouse.shardRules -}}
+{{- range $rule.shards -}}
+{{- if not (has . $shards) -}}
+{{- fail (printf "clickhouse.shardRules[%d].shards: there is no shard %s; shards are %s" $n . (join ", " $shards)) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq $n 0) (or $rule.from $rule.systems) -}}
+{{- fail "clickhouse.shardRules[0]: the first rule is for all systems and all days, without `from` and `systems`" -}}
+{{- end -}}
+{{- end -}}
+{{- with lookup "clickhouse.altinity.com/v1" "ClickHouseInstallation" .Release.Namespace (include "counterflow.fullname" .) -}}
+{{- $layout := (first .spec.configuration.clusters).layout -}}
+{{- if and (eq (int $layout.shardsCount) 1) (eq (int $layout.replicasCount) 1) (include "counterflow.clickhouseCluster" $) -}}
+{{- fail "clickhouse.installation: one server does not become a cluster, whose tables would replace its own: install a cluster in another namespace (docs/cluster.md, Shards)" -}}
+{{- end -}}
+{{- if and (ne (int $layout.shardsCount) (int $clickhouse.installation.shards)) (not $clickhouse.shardRules) -}}
+{{- fail "clickhouse.shardRules: name the shards that have the systems so far, and from which day on the others take some (docs/cluster.md, Shards)" -}}
+{{- end -}}
+{{- end -}}
+{{- if not (regexMatch "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$" (include "counterflow.fullname" .)) -}}
+{{- fail (printf "%s cannot begin names of services: set fullnameOverride, letters, digits and hyphens after a letter" (include "counterflow.fullname" .)) -}}
+{{- end -}}
 {{- if eq (include "counterflow.session" .) "true" -}}
+{{- $count := len (include "counterflow.jobs" . | fromJson).jobs -}}
+{{- if lt (int .Values.flink.session.slots) $count -}}
+{{- fail (printf "flink.session.slots is %d, and %d jobs need a slot each" (int .Values.flink.session.slots) $count) -}}
+{{- end -}}
+{{- range $key, $_ := omit .Values.verdicts "enabled" "metricsPort" "resources" -}}
+{{- fail (printf "verdicts.%s: in a session the exporter runs in Flink's pod: set flink.%s" $key $key) -}}
+{{- end -}}
 {{- if .Values.flink.storage -}}
 {{- fail "flink.storage is for flink.mode=application: a session keeps its checkpoints on its volume, flink.session.storage" -}}
 {{- end -}}
@@ -27,6 +60,11 @@
 {{- end -}}
 {{- if and (gt (int .Values.lander.replicas) 1) .Values.lander.autoscaling.enabled -}}
 {{- fail "lander.replicas is set beside lander.autoscaling.enabled: set minReplicas" -}}
+{{- end -}}
+{{- with .Values.lander.autoscaling -}}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail "lander.autoscaling.minReplicas is above maxReplicas" -}}
+{{- end -}}
 {{- end -}}
 {{- $jobs := list -}}
 {{- range (include "counterflow.file" (dict "root" . "file" "files/jobs.yaml") | fromYaml).jobs -}}{{- $jobs = append $jobs .name -}}{{- end -}}
