@@ -42,8 +42,9 @@ logger.shaded.level = WARN
 
 _METASPACE, _DIRECT = "256m", "224m"
 """Metaspace of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
-_JOBMANAGER_HEAP, _TASKMANAGER_HEAP = "448m", "800m"
-"""The latter is the sum of `framework.heap` and `task.heap`."""
+_JOBMANAGER_HEAP = "448m"
+_FRAMEWORK_HEAP_MB = 128
+"""Of the TaskManager's heap; the rest is `task.heap`."""
 _STATE = "64m"
 """Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are partitioned, since a
 whole one is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md."""
@@ -85,7 +86,12 @@ def jobmanager(settings: StackSettings) -> Part:
 
 def taskmanager(settings: StackSettings) -> Part:
     """Describe the TaskManager; ready when the JobManager has its slots."""
-    heap = (f"-Xms{_HEAP_AT_FIRST}", f"-Xmx{_TASKMANAGER_HEAP}", f"-Xmn{_YOUNG}", f"-XX:MaxDirectMemorySize={_DIRECT}")
+    heap = (
+        f"-Xms{_HEAP_AT_FIRST}",
+        f"-Xmx{settings.flink_heap_mb}m",
+        f"-Xmn{_YOUNG}",
+        f"-XX:MaxDirectMemorySize={_DIRECT}",
+    )
     # G1 tracks every reference write, which makes JSON a tenth more expensive. The parallel collector reserves 8 kB of
     # the old generation in each of its threads at every collection, and leaves what it did not use as garbage.
     options = (*heap, *(f"-XX:Tier4{name}" for name in _LATE), "-XX:+UseSerialGC")
@@ -177,8 +183,11 @@ def _config(settings: StackSettings) -> dict[str, Any]:
             "numberOfTaskSlots": settings.flink_slots,
             "cpu": {"cores": float(settings.flink_slots)},
             "memory": {
-                "framework": {"heap": {"size": "128m"}, "off-heap": {"size": "128m"}},
-                "task": {"heap": {"size": "672m"}, "off-heap": {"size": "0m"}},
+                "framework": {"heap": {"size": f"{_FRAMEWORK_HEAP_MB}m"}, "off-heap": {"size": "128m"}},
+                "task": {
+                    "heap": {"size": f"{settings.flink_heap_mb - _FRAMEWORK_HEAP_MB}m"},
+                    "off-heap": {"size": "0m"},
+                },
                 "managed": {"size": "128m"},
                 "network": {"min": "96m", "max": "96m"},
                 "jvm-overhead": {"min": "192m", "max": "192m"},

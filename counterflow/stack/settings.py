@@ -80,6 +80,8 @@ class StackSettings(BaseModel):
     """File with the bearer token of that store."""
     flink_slots: Annotated[int, Field(ge=1)] = 16
     """Task slots of the one TaskManager: a job with parallelism 1 takes one."""
+    flink_heap_mb: Annotated[int, Field(ge=500)] = 800
+    """Heap of the one TaskManager, MB, for all jobs: more helps where large systems are back-filled (docs/scale.md)."""
     kafka_bootstrap: str = Field(default_factory=lambda data: f"{data.get('address')}:{data.get('kafka_port')}")
     """`bootstrap.servers` of Kafka clients; default: the stack's broker."""
     clickhouse_url: str = Field(
