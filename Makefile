@@ -144,8 +144,9 @@ fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--
 audit: setup ## known vulnerabilities of the packages in uv.lock; queries a service on the network
 	@$(UV) audit --preview-features audit-command --frozen $(ARGS)
 
-sbom: setup ## the packages in uv.lock, as CycloneDX: .counterflow/sbom.json
-	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
+sbom: setup ## what wheel, images and stack install from PyPI, Maven and npm, as CycloneDX: .counterflow/sbom.json
+	@$(UV) export --quiet --frozen --all-extras --no-dev --group flink --group java --format cyclonedx1.5 --output-file $(HOME_DIR)/sbom.json > /dev/null
+	@$(RUN) counterflow.stack.sbom $(HOME_DIR)/sbom.json
 	@echo $(HOME_DIR)/sbom.json
 
 lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts

@@ -35,10 +35,12 @@ from counterflow.stack.settings import StackSettings
 
 Report = Callable[[str], None]
 
-_PINS = Path(__file__).parent / "pins"
+PINS = Path(__file__).parent / "pins"
+"""Folders of what Maven and npm fetch, with versions and checksums."""
 _CHECKOUT = Path(counterflow.__file__).resolve().parents[1]
 _SUMS = "SHA256SUMS"
-_JARS = ("kafka", "flink-connector")
+JARS = ("kafka", "flink-connector")
+"""Those of Maven."""
 _JARS_AT_ONCE = 4
 _FLINK_PYTHONS = ("3.11", "3.12")  # those that PyFlink's own pins have wheels for
 _LOCK = _CHECKOUT / "uv.lock"
@@ -69,19 +71,19 @@ def install(settings: StackSettings, report: Report) -> None:
     Raises `CounterflowError` when a download fails or a checksum differs.
     """
     provide = partial(_provide, settings.parts, report)
-    jars = tuple(sorted(path for pin in _JARS for path in (_PINS / pin).iterdir()))
+    jars = tuple(sorted(path for pin in JARS for path in (PINS / pin).iterdir()))
     downloads = (
         _Download("jars", jars, partial(_fetch_jars, settings.parts, provide)),
         _Download(
             "clickhouse",
-            tuple(sorted((_PINS / "clickhouse").iterdir())),
+            tuple(sorted((PINS / "clickhouse").iterdir())),
             partial(_fetch_clickhouse, settings.parts, provide),
         ),
         _Download("flink-venv", (_LOCK,), partial(_fetch_flink, settings.parts, report)),
     )
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
-    library = _Download("flink-library", (_LOCK, _PINS / "flink-connector/pom.xml"), partial(assemble, settings))
+    library = _Download("flink-library", (_LOCK, PINS / "flink-connector/pom.xml"), partial(assemble, settings))
     if all(_installed(settings.parts, one) for one in (*_runtime("java"), *downloads, library)):
         return  # without the lock: the parts folder of an image may be read-only
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
@@ -136,19 +138,19 @@ def _fetch_runtime(name: str, reason: str, folder: Path) -> None:
 def _fetch_jars(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
     provide("maven")
     shutil.rmtree(folder, ignore_errors=True)
-    for pin in _JARS:  # one after the other: they share Maven's local repository
-        jars = _checksums(_PINS / pin)
+    for pin in JARS:  # one after the other: they share Maven's local repository
+        jars = checksums(PINS / pin)
         if runtimes.lack("maven"):
             with ThreadPoolExecutor(_JARS_AT_ONCE) as pool:
                 list(pool.map(partial(_fetch_jar, parts, folder / pin), jars))
         else:
             target = f"-DoutputDirectory={folder / pin}"
-            command = ("mvn", "-q", "-B", "-C", "-f", _PINS / pin / "pom.xml")
+            command = ("mvn", "-q", "-B", "-C", "-f", PINS / pin / "pom.xml")
             _run(*command, "dependency:copy-dependencies", target, environment=runtimes.java_environment(parts))
         expected = {Path(jar).name: checksum for jar, checksum in jars.items()}
         if differing := expected.keys() ^ {jar.name for jar in (folder / pin).iterdir()}:
             raise CounterflowError(
-                f"{folder / pin} and {_PINS / pin / _SUMS} do not name the same jars: {', '.join(sorted(differing))}",
+                f"{folder / pin} and {PINS / pin / _SUMS} do not name the same jars: {', '.join(sorted(differing))}",
                 hint="after a change of pom.xml write SHA256SUMS anew: docs/decisions/0019-bare-machine.md",
             )
         _verify(folder / pin, expected)
@@ -167,13 +169,13 @@ def _fetch_jar(parts: Path, folder: Path, jar: str) -> None:
 def _fetch_clickhouse(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
     provide("node")
     folder.mkdir(exist_ok=True)
-    for pin in (_PINS / "clickhouse").iterdir():
+    for pin in (PINS / "clickhouse").iterdir():
         shutil.copy(pin, folder)
     _run(*runtimes.npm(parts), "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-    _verify(folder, _checksums(folder))
+    _verify(folder, checksums(folder))
 
 
-def _checksums(folder: Path) -> dict[str, str]:
+def checksums(folder: Path) -> dict[str, str]:
     """Return the checksum of each file, as sha256sum(1) wrote them."""
     return {name: checksum for checksum, name in map(str.split, (folder / _SUMS).read_text().splitlines())}
 

