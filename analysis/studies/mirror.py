@@ -173,6 +173,7 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
     total = math.fsum(row.row_operations or 0.0 for row in known)
     exposed = math.fsum(row.exposed or 0.0 for row in known)
     bound = any(row.read_for_update is None for row in known)
+    none = "no operations on rows in the intervals whose logical I/O is known" if known else "no logical I/O is known"
     return {
         "exposure_pct": Figure(
             100 * exposed / total if total else None,
@@ -180,7 +181,7 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
             "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
             f"{STUDY} 2.2",
             "lower bound: reads for update are not counted separately" if bound and total else None,
-            None if total else "no logical I/O is known",
+            None if total else none,
         )
     }
 
@@ -332,11 +333,12 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
         else:
             found = [*_pair(before, think, growth.times(share), target.times(share), wait.times(1 / units), plan)]
     rated = f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else ""
+    like = f"like {plan.like} runs{rated}" if plan.like else f"like native or sql runs, --like is not given{rated}"
     names = {
         "response_ms": ("ms", "response * queue for processors + apply time and distance of a unit"),
         "throughput_per_s": ("units/s", "jobs / (time between units + response); the same jobs"),
-        "source_processors": ("busy processors of the measured machine", f"like {plan.like} runs{rated}"),
-        "target_processors": ("busy processors of the measured machine", f"like {plan.like} runs{rated}"),
+        "source_processors": ("busy processors of the measured machine", like),
+        "target_processors": ("busy processors of the measured machine", like),
         "source_busy_pct": ("% of the processors", f"the same number of processors{rated}"),
         "target_busy_pct": ("% of the processors", f"the same number of processors{rated}; over 100 does not fit"),
     }

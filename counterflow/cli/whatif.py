@@ -112,16 +112,12 @@ def mirror(
     work = (units_per_s, response_ms, busy_pct, cores, jobs, like)
     plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement, *work, capacity, rating)
     settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    mixes = list(_of_file(file) if file else _measured(settings))
+    mixes = read = list(_of_file(file) if file else _measured(settings))
     if file:
-        mixes = [m for m in mixes if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
+        mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
     found = study(mixes, plan)
     if not found:
-        raise CounterflowError(
-            "no mix of logical database I/O for these systems in that period",
-            hint=command_line("sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'"),
-            exit_code=2,
-        )
+        raise _nothing(file, read)
     if as_json:
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in found)
     else:
@@ -164,6 +160,21 @@ def _of_file(path: Path) -> Iterator[Mix]:
             raise CounterflowError(
                 f"{path}:{number}: {place}: {first['msg']}", hint="docs/whatif.md lists the names", exit_code=2
             ) from None
+
+
+def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
+    """Return the error that no row is left of those that were read."""
+    error = "no mix of logical database I/O for these systems in that period"
+    if file is None:
+        hint = command_line("sql 'SELECT system, max(ts) FROM counterflow.io_mix GROUP BY system'")
+        return CounterflowError(error, hint=hint, exit_code=2)
+    if not read:
+        hint = "give one JSON object a line, with the columns of `io_mix` that docs/whatif.md lists"
+        return CounterflowError(f"{file}: it holds no row", hint=hint, exit_code=2)
+    systems, groupings = (", ".join(sorted({getattr(mix, name) for mix in read})) for name in ("system", "grouping"))
+    first, last = (of(mix.ts for mix in read).isoformat() for of in (min, max))
+    hint = f"it has rows of {systems} from {first} to {last}, with the grouping {groupings}"
+    return CounterflowError(f"{file}: {error} and grouping", hint=hint, exit_code=2)
 
 
 def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: datetime | None) -> bool:

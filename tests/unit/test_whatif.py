@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterflow.analysis.studies.mirror import Mix, Plan, distance_us, study
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
 ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "grouping": "partition", "name": "*"}
@@ -131,6 +132,51 @@ def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
     assert {n for n, f in partition["figures"].items() if f["value"] is not None} == {"distance_us"}
     assert all(f["reason"] for f in partition["figures"].values() if f["value"] is None)
     assert all(f["assumption"] and f["source"] for f in partition["figures"].values())
+
+
+def test_an_idle_partition_is_not_one_of_which_nothing_is_known(tmp_path: Path) -> None:
+    """Its rates are zero. Only its exposure, a share of no operations, is undefined."""
+    [idle] = whatif(tmp_path, [changing(0)])
+    exposure = idle["figures"]["exposure_pct"]
+    assert (exposure["value"], idle["figures"]["row_changes_per_s"]["value"]) == (None, 0.0)
+    assert exposure["reason"] == "no operations on rows in the intervals whose logical I/O is known"
+    [unknown] = whatif(tmp_path, [{"reads": None}])
+    assert unknown["figures"]["exposure_pct"]["reason"] == "no logical I/O is known"
+
+
+def test_runs_that_are_not_given_are_not_named(tmp_path: Path) -> None:
+    assumptions = {
+        like: whatif(tmp_path, [changing(1)], *like)[0]["figures"]["source_processors"]["assumption"]
+        for like in ((), ("--like", "sql"))
+    }
+    assert assumptions == {
+        (): "like native or sql runs, --like is not given",
+        ("--like", "sql"): "like sql runs",
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "hint"),
+    [
+        ([], "mix.jsonl: it holds no row", "the columns of `io_mix` that docs/whatif.md lists"),
+        (
+            [{**ROW, **changing(5), "system": "B", "grouping": "user"}, {**ROW, **changing(5), "system": "A"}],
+            "mix.jsonl: no mix of logical database I/O for these systems in that period and grouping",
+            "it has rows of A, B from 2026-03-01T00:15:00+00:00 to 2026-03-01T00:15:00+00:00, with the grouping "
+            "partition, user",
+        ),
+    ],
+)
+def test_a_file_of_which_no_row_is_left_is_named_with_what_it_holds(
+    tmp_path: Path, rows: list[dict[str, Any]], error: str, hint: str
+) -> None:
+    file = tmp_path / "mix.jsonl"
+    file.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    found = CliRunner().invoke(cli, ["whatif", "mirror", "--input", str(file), "--system", "C"]).exception
+    assert isinstance(found, CounterflowError)
+    assert found.exit_code == 2
+    assert found.message.endswith(error)
+    assert hint in (found.hint or "")
 
 
 def test_commits_are_no_row_changes_and_quiet_intervals_no_peak(tmp_path: Path) -> None:
