@@ -19,7 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
@@ -41,6 +41,8 @@ WITHIN = "!/"
 """Separates a file from its member, and that from a member of its own."""
 _XZ_MEMORY = 256 << 20
 _BLOCK = 1 << 18
+_STEP = 1 << 12
+"""Unpacked bytes to read at a time: those of the step in which damage is met may be lost."""
 _ZSTD_BLOCK = 1 << 10
 """Packed bytes to read at a time: four may become 128 KiB."""
 _PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
@@ -176,17 +178,21 @@ class _Wrapped:
         finally:
             if depth:
                 stream.close()
+        yield from self._found_in(out, fault, member, depth)
+
+    def _found_in(self, out: BinaryIO, fault: Reject | None, member: str, depth: int) -> Iterator[Content]:
+        """Yield what `out` holds, and its `fault`: with the text that it is in, or behind the members."""
         if fault is not None and fault.kept == "none":
             out.close()
             yield Content(member, None, fault)
             return
+        content = None
         for content in self.contents(out, member, depth + 1):
-            if fault is not None and content.fault is None:
-                yield content._replace(fault=fault)
-                fault = None
-            else:
-                yield content
-        if fault is not None:
+            if fault is not None and content.fault is None and content.stream is not None and content.member == member:
+                content = content._replace(fault=_at_end(fault, content.stream))
+            yield content
+        last = content.fault if content is not None else None
+        if fault is not None and (last is None or last.reason is not Reason.CUT_FILE):  # else the end is reported
             yield Content(member, None, fault)
 
     def _unpacked(self, kind: str, opened: Callable[[], Any]) -> tuple[BinaryIO, Reject | None]:
@@ -194,16 +200,19 @@ class _Wrapped:
         out = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the receiver of the content closes it
         size = 0
         try:
-            reader: Read = opened()
-            while block := reader.read(_BLOCK):
+            reader = opened()
+            read = getattr(reader, "read1", reader.read)  # a buffered `read` loses what it gathered before a fault
+            while block := read(_STEP):
                 self.budget.take(len(block))
                 size += out.write(block)
         except _DAMAGED as error:
             if _is_of_machine(error):
                 out.close()
                 raise
+            # a wrong checksum shows behind what is damaged
+            where = "after" if isinstance(error, EOFError | ValueError) else "after or within"
             detail = (
-                f"the {kind} file is cut or damaged after {size} bytes of its content ({_why(error)}): copy it again"
+                f"the {kind} file is cut or damaged {where} {size} bytes of its content ({_why(error)}): copy it again"
             )
             return out, Reject(Reason.CUT_FILE, detail, "part" if size else "none")
         except BaseException:
@@ -297,29 +306,20 @@ class _Wrapped:
         return not hidden and (self.wanted(name) or name.lower().endswith(_PACKED))
 
     def _member(self, kind: str, opened: Callable[[], Any], name: str, depth: int) -> Iterator[Content]:
-        out, fault = self._unpacked(kind, opened)
-        if fault is not None and fault.kept == "none":
-            out.close()
-            if self.wanted(name):
-                yield Content(name, None, fault)
-            return
-        for content in self.contents(out, name, depth + 1):
-            if not self.wanted(content.member):
-                if content.stream is not None:
-                    content.stream.close()
-                continue
-            if fault is not None and content.fault is None:
-                content, fault = content._replace(fault=fault), None
-            yield content
+        for content in self._found_in(*self._unpacked(kind, opened), name, depth):
+            if self.wanted(content.member):
+                yield content
+            elif content.stream is not None:
+                content.stream.close()
 
 
 def _reader(kind: str, stream: BinaryIO) -> Read:
     if kind == "gzip":
         return cast(Read, gzip.GzipFile(fileobj=stream))
     if kind == "bzip2":
-        return cast(Read, bz2.BZ2File(stream))
+        return _Streams(stream, bz2.BZ2Decompressor)
     if kind == "xz":
-        return _Xz(stream)
+        return _Streams(stream, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY))
     if kind in _DRESSED:
         return _DRESSED[kind](stream)
     return _Utf16(stream) if kind == "utf-16" else _Zstd(stream)
@@ -337,13 +337,16 @@ class _Lines:
         return b"".join(islice(self._lines, 1000))
 
 
-class _Xz:
-    """Consecutive streams of xz, in bounded memory."""
+class _Streams:
+    """Consecutive streams of bzip2 or xz, in bounded memory."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(
+        self, stream: BinaryIO, unpacker: Callable[[], bz2.BZ2Decompressor] | Callable[[], lzma.LZMADecompressor]
+    ) -> None:
         """Begin with the first stream."""
         self._stream = stream
-        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+        self._new = unpacker
+        self._unpacker = unpacker()
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, none at the end."""
@@ -354,7 +357,7 @@ class _Xz:
                     rest = self._stream.read(_BLOCK)
                 if not rest:
                     return b""
-                self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
+                self._unpacker = self._new()
                 found = self._unpacker.decompress(rest, size)
             else:
                 packed = self._stream.read(_BLOCK) if self._unpacker.needs_input else b""
@@ -425,6 +428,15 @@ class _Slice:
         if not found and self._left:
             raise EOFError("it ends too early")
         return found
+
+
+def _at_end(fault: Reject, stream: BinaryIO) -> Reject:
+    """Return the fault with the place at which the content ends."""
+    stream.seek(0)
+    lines = sum(block.count(b"\n") for block in iter(partial(stream.read, _BLOCK), b""))
+    found = replace(fault, line=lines + 1, byte_offset=stream.tell())
+    stream.seek(0)
+    return found
 
 
 def _within(outer: str, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Reason
@@ -87,6 +87,19 @@ def with_commas(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes:
     for line in read_lines(stream, offset, number, block_bytes):
         data = _DECIMAL_COMMA.sub(b".", line.data).replace(b";", b",")
         yield line._replace(data=data, written=line.data)
+
+
+def without_padding(
+    lines: Callable[..., Iterator[Line]], separators: int, stream: BinaryIO, *place: int
+) -> Iterator[Line]:
+    """Yield the lines without the empty fields with which a spreadsheet made all as long as the longest.
+
+    A line with fewer `separators` has none. `place` is passed to `lines`.
+    """
+    for line in lines(stream, *place):
+        if line.data.endswith(b",") and line.data.count(b",") >= separators:
+            line = line._replace(data=line.data.rstrip(b","), written=line.raw)
+        yield line
 
 
 def _clean(data: bytes, offset: int) -> bytes:

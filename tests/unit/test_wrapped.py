@@ -91,6 +91,58 @@ def test_what_is_cut_anywhere_is_read_as_far_as_it_goes_and_reported(tmp_path: P
         assert any(reject.reason is Reason.CUT_FILE and kind in reject.detail for reject in rejects), cut
 
 
+@pytest.mark.parametrize("kind", ["gzip", "bzip2", "xz"])
+def test_what_lost_only_its_end_is_read_whole_and_its_end_reported(
+    tmp_path: Path, plain: list[Item], kind: str
+) -> None:
+    fault, *found = items(tmp_path, WRAPPED[kind](PLAIN)[:-4])
+    assert found == plain
+    assert isinstance(fault, Reject)
+    assert (fault.reason, fault.kept) == (Reason.CUT_FILE, "part")
+    assert f"the {kind} file is cut or damaged after {len(PLAIN)} bytes of its content" in fault.detail
+    assert (fault.line, fault.byte_offset) == (PLAIN.count(b"\n") + 1, len(PLAIN))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lambda content: bz2.compress(content, 1)])
+def test_as_much_is_read_of_a_cut_file_as_its_packed_bytes_hold(compress: Callable[[bytes], bytes]) -> None:
+    """A bzip2 file of level 1 has blocks of 100,000 bytes: half of it holds one."""
+    content = b"".join(b"%x\n" % (number * 0x9E3779B1 & 0xFFFFFFFF) for number in range(25_000))
+    packed = compress(content)
+    (cut,) = contents(io.BytesIO(packed[: len(packed) // 2]))
+    assert cut.stream is not None
+    assert cut.fault is not None
+    with cut.stream as stream:
+        found = stream.read()
+    assert content.startswith(found)
+    assert len(found) > 0.4 * len(content)
+    assert (cut.fault.line, cut.fault.byte_offset) == (found.count(b"\n") + 1, len(found))
+
+
+def test_a_wrong_checksum_does_not_claim_to_know_where_the_damage_is(tmp_path: Path, plain: list[Item]) -> None:
+    content = bytearray(gzip.compress(PLAIN))
+    content[-8] ^= 0xFF  # of the checksum
+    fault, *found = items(tmp_path, bytes(content))
+    assert found == plain
+    assert isinstance(fault, Reject)
+    assert f"cut or damaged after or within {len(PLAIN)} bytes of its content (CRC check failed" in fault.detail
+
+
+def test_the_end_of_a_compressed_archive_is_reported_once_and_where_it_is(tmp_path: Path) -> None:
+    def faults(content: bytes) -> list[tuple[str, str]]:
+        file = tmp_path / "a.tgz"
+        file.write_bytes(content)
+        each = [(name, list(found)) for name, _, found in read_each(file, UTC)]
+        rejects = [(name, item) for name, found in each for item in found if isinstance(item, Reject)]
+        named = ((name.removeprefix(str(file)), item) for name, item in rejects if "copy it again" in item.detail)
+        return [(name, item.detail.partition(" is ")[0]) for name, item in named]
+
+    archive = tar(("a.nmon", PLAIN), ("b.nmon", PLAIN))
+    second = archive.rindex(PLAIN)
+    assert faults(gzip.compress(archive)[:-8]) == [("", "the gzip file")]  # both members are whole
+    stored = gzip.compress(archive, 0)  # a cut is where it is in the archive, but for the header of 15 bytes
+    assert faults(stored[: 15 + second + 100]) == [("!/b.nmon", "the tar file"), ("", "the tar archive")]
+
+
 def test_text_in_utf_16_that_ends_within_a_character_is_read_up_to_it(tmp_path: Path) -> None:
     first, *_ = items(tmp_path, DRESSED["utf-16"](PLAIN)[:-1])
     assert isinstance(first, Reject)

@@ -100,10 +100,22 @@ def _damage(piece: Piece, state: NjmonState) -> Iterator[Reject]:
             state.system = hostname[1].decode(errors="replace")
         if b"[" in piece.text or b"]" in piece.text:
             state.open = piece.text.rfind(b"[") > piece.text.rfind(b"]")
-        known = len(piece.text) < _LONGEST_BETWEEN
-        if rest := _BETWEEN.sub(b" ", piece.text).strip() if known else piece.text:
+        at = _first_unknown(piece.text)
+        rest = piece.text[at:]
+        if len(piece.text) < _LONGEST_BETWEEN:
+            rest = _BETWEEN.sub(b" ", rest).strip()
+        if rest:
+            line, offset = piece.line + piece.text.count(b"\n", 0, at), piece.offset + at
             detail = f"expected a sample, found {len(rest)} bytes of something else"
-            yield _reject(Reason.UNKNOWN_LINE, detail, piece.line, piece.offset, kept="none", raw=rest)
+            yield _reject(Reason.UNKNOWN_LINE, detail, line, offset, kept="none", raw=rest)
+
+
+def _first_unknown(between: bytes) -> int:
+    """Return where that which does not belong between samples begins."""
+    at = 0
+    while found := _BETWEEN.match(between, at):
+        at = found.end()
+    return at
 
 
 def _reject(reason: Reason, detail: str, line: int, offset: int, *, kept: str = "all", raw: bytes = b"") -> Reject:

@@ -92,6 +92,12 @@ class Account:
         else:
             self.reject(line, Reason.CUT_LINE, "the data ends within this line")
 
+    def padding(self, line: Line) -> None:
+        """Report a line that was read without the empty fields at its end."""
+        if line.raw.endswith((b",,", b";;")) and not line.data.endswith(b","):
+            detail = "ends with empty fields, as a spreadsheet pads lines: here and on all such lines they are left out"
+            self.once("padding", line, Reason.FIELD_COUNT, detail)
+
     def encoding(self, line: Line) -> None:
         """Report a line whose text is not UTF-8."""
         try:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
 from counterflow.collectors.formats.nmon.parser import TAG, Parser
 from counterflow.collectors.records import Context, Item, Position, Reason
-from counterflow.collectors.text.lines import BOM, Line, read_head, read_lines, with_commas
+from counterflow.collectors.text.lines import BOM, Line, read_head, read_lines, with_commas, without_padding
 
 Lines = Callable[..., Iterator[Line]]
 
+_FIRST_BYTES = 4096
 _ROW_BYTES = 4096
 """Bytes read at a time where rows are fetched one by one: most rows are shorter."""
 
@@ -24,7 +26,7 @@ _ROW_BYTES = 4096
 def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
     """Yield the items of a recording from `position` on."""
     state = dict(position.state) if position else {}
-    lines = with_commas if _has_semicolons(stream) else read_lines
+    lines = _notation(stream)
     in_order = "sorted" not in state if position else is_in_order(lines(stream))
     if not in_order and not context.complete:
         return  # a growing file is in order: this one is incomplete, or has only begun
@@ -45,8 +47,14 @@ def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iter
         yield from parser.pop_whole()
 
 
-def _has_semicolons(stream: BinaryIO) -> bool:
-    return read_head(stream, len(BOM) + 4).removeprefix(BOM).startswith(b"AAA;")
+def _notation(stream: BinaryIO) -> Lines:
+    """Return the reader of lines in the notation that the first line shows."""
+    first = read_head(stream, _FIRST_BYTES).removeprefix(BOM).partition(b"\n")[0].removesuffix(b"\r")
+    separator = first[3:4]
+    lines: Lines = with_commas if first.startswith(b"AAA;") else read_lines
+    if first.startswith((b"AAA,", b"AAA;")) and first.endswith(2 * separator):
+        return partial(without_padding, lines, first.count(separator))
+    return lines
 
 
 def is_in_order(lines: Iterable[Line]) -> bool | None:

@@ -203,6 +203,8 @@ class Parser:
         else:
             self._config("AAA", "", key, value)
         self._account.encoding(line)
+        if self._system is not None:
+            self._account.padding(line)
 
     def _host(self, line: Line, name: str) -> None:
         """Take the name of the system that the recording states."""
@@ -210,7 +212,9 @@ class Parser:
         self._first_host = self._first_host or name
         self._account.system = self._system
         if configured is None and _PLACEHOLDER.fullmatch(name):
-            detail = f"`{name}` is no name of one system: others may have it too; name it (system)"
+            detail = (
+                f"`{name}` is no name of one system: others may have it too; set `system` of the source, or --system"
+            )
             self._account.reject(line, Reason.BAD_HEADER, detail, "all", section="AAA")
         if configured is not None and name != self._first_host:
             detail = f"`{configured}` names {self._first_host}; {name} is another system, kept under its own name"
@@ -243,7 +247,11 @@ class Parser:
         if self._system is None:
             self._refused = True
             self._account.items.append(
-                Reject(Reason.BAD_HEADER, "no AAA,host line names the system; name it (system)", "none")
+                Reject(
+                    Reason.BAD_HEADER,
+                    "no AAA,host line names the system: set `system` of the source, or --system",
+                    "none",
+                )
             )
             return
         self._reader.use(Headers(self._facts, self._reader.headers.table))
