@@ -43,6 +43,7 @@ def main() -> int:
         xml = Path(folder) / "faults.xml"
         options = (
             "--disks",
+            "--durations=10",
             "-o",
             "python_files=test_*.py fault_*.py",
             "-o",
