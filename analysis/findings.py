@@ -2,7 +2,7 @@
 
 The first line of a file is the question, the second its rule. A statement takes `systems`, `since` and `until` as
 stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
-several equal ones) and `finding`, a sentence with its figures.
+several equal ones; null where nothing states it) and `finding`, a sentence with its figures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
     rule: str
     system: str
     severity: str
-    at: str
+    at: str | None
     finding: str
 
     @property

@@ -7,6 +7,7 @@ one `Pseudonyms` a name always has the same replacement.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 import secrets
@@ -16,7 +17,10 @@ from ipaddress import IPv6Address
 from string import ascii_lowercase
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.records import Record, Single
+from counterflow.collectors.formats.ibmi_tables.description import label
+from counterflow.collectors.formats.ibmi_tables.headers import table_of
+from counterflow.collectors.records import Fields, Record, Single
+from counterflow.collectors.text.cells import separator, split
 
 _COLUMNS = frozenset(
     """
@@ -24,8 +28,20 @@ _COLUMNS = frozenset(
     report_class program_schema queue component physical_port
     """.split()  # noqa: SIM905 - a list of them is a page
 )
-_SETTING = re.compile(r"(?:host|run|node|system|partition|lpar|user)_?(?:name)?|serial.*|.*mail.*", re.IGNORECASE)
-"""Settings of `config` whose values are names."""
+_NAMING = re.compile(
+    r"""
+    (?!file_|operating_)(?:\w+_)?
+        (?:host|node|system|subsystem|partition|lpar|user|job|library|schema|profile|program|server)_?(?:name)?
+    |run_?(?:name)?|(?:full|short)hostname\d*|job_name_short|serial.*|\w*_serial(?:_num(?:ber)?)?|.*mail.*
+    |(?:\w+_)?(?:object|table|iasp|vpn|collection|authorization|member|data_sharing_group|proc_pool)_?(?:name)?
+    |(?:\w+_)?(?:line|subsystem|job)_description|copy\d[ ]key[ ]label|mtms
+    |jb(?:name|user|tname|ssys|slib|cjnam|cjusr|cusr)|etllnd|ds(?:aspn|srln|wwnn)|sysparvc|pcie(?:sern|jobn)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Headings of a table, and settings of `config`, whose values are names; the last line has those of IBM."""
+_SERIALS = ("QAPMCONF", "6"), ("SYSTEM_VALUE_INFO", "QSRLNBR")
+"""Where a number that IBM gave to a setting, and not a heading, shows that its value is the serial number."""
 _LONGEST = 64
 """A longer value is no name."""
 _KEPT = frozenset(
@@ -59,7 +75,8 @@ _DOMAIN = re.compile(
     r"(?<![\w./@-])(?:[A-Za-z][\w-]*\.){2,}(?:com|org|net|edu|gov|local|lan|corp|intra|internal|at|au|be|br|ca|ch|cn|de|dk|es|eu|fi|fr|in|it|jp|nl|no|pl|se|uk|us)\b"
 )
 _PATH = re.compile(r"(?<![\w/.<])(?:/[\w.+@#$-]+){2,}")
-_LOCATION = re.compile(r"\bU[0-9A-Z]{4}\.[0-9A-Z]{3}\.([0-9A-Z]{7})")
+_LOCATION = re.compile(r"\bU[0-9A-Z]{4}\.[0-9A-Z]{3}\.([0-9A-Z]{7})|\b\d{4}-[0-9A-Z]{3}\*([0-9A-Z]{7})\b")
+"""A location code, or type, model and serial number of a machine."""
 _LOOKS = {
     "path": _PATH,
     "domain": _DOMAIN,
@@ -68,6 +85,7 @@ _LOOKS = {
     "host": _HOST,
     "adapter": _BARE_MAC,
 }
+_HEADING = re.compile(r'"?[A-Za-z_][\w .%/()#$@-]*"?')
 _ELEMENT = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ARGUMENTS = re.compile(r"^(UARG,T\d+,(?:[^,\n]*,){2})(.+)$|^(AAA,command,)(.+)$", re.MULTILINE)
 """Command lines in nmon: every word in them that does not begin with a digit is replaced."""
@@ -83,7 +101,7 @@ class Pseudonyms:
     def __init__(self, words: Iterable[str] = (), keep: Iterable[str] = (), key: bytes | None = None) -> None:
         """Begin with the words that the user names; those in `keep` are never replaced."""
         self._key = key or secrets.token_bytes(32)
-        self._keep = {word.casefold() for word in keep} | _KEPT
+        self._keep = {part.casefold() for word in keep for part in _WORD.findall(word)} | _KEPT
         self._headings: set[str] = set()
         self._found: dict[str, None] = {}
         self._folded: dict[str, str] = {}
@@ -97,7 +115,7 @@ class Pseudonyms:
         self._taken: dict[str, str] = {}
         self.kinds: Counter[str] = Counter()
         for word in words:
-            self._add(word, "word")
+            self._names(word, "word")
 
     def learn(self, items: Iterable[Single]) -> None:
         """Learn the names in the records of a format."""
@@ -109,8 +127,14 @@ class Pseudonyms:
         if text.lstrip("\ufeff\r\n\t ").startswith("<"):
             self._headings.update(word for element in _ELEMENT.findall(text) for word in _WORD.findall(element))
         fields = re.split(r"[;,\t]", text.lstrip("\ufeff").partition("\n")[0].strip())
-        if len(fields) >= 3 and all(re.fullmatch(r'"?[A-Za-z_][\w .%/()#$@-]*"?', field) for field in fields):
+        if len(fields) >= 3 and all(map(_HEADING.fullmatch, fields)):
             self._headings.update(word for field in fields for word in _WORD.findall(field))
+
+    def learn_columns(self, text: str, file: str) -> None:
+        """Learn the names in a table's columns whose headings name them: no record holds those of every row."""
+        for heading, value in _columns(text, file):
+            if _NAMING.fullmatch(heading) and len(value) <= _LONGEST:
+                self._names(value, heading.lower())
 
     def learn_text(self, text: str) -> None:
         """Learn the words of whatever in a text looks like an address, a path, a domain or a serial number."""
@@ -160,8 +184,11 @@ class Pseudonyms:
         return sorted(self._found)
 
     def _names(self, value: str, kind: str) -> None:
-        location = _LOCATION.match(value)  # its other words name kinds of places: -T1 a port, -S1 a part of one
-        for word in [location[1]] if location else _WORD.findall(value):
+        if _IBM.fullmatch(value):
+            self.left.add(value)
+            return
+        place = _LOCATION.match(value)  # its other words name kinds of places: -T1 a port, -S1 a part of one
+        for word in [place[1] or place[2]] if place else _WORD.findall(value):
             self._add(word, kind)
 
     def _add(self, word: str, kind: str) -> None:
@@ -256,10 +283,38 @@ def _named(items: Iterable[Single]) -> Iterator[tuple[str, str]]:
         for column, value in item.fields.items():
             whole = column == "job" and "job_name" in item.fields  # each of its parts is a column
             named = (column in _COLUMNS and not whole) or (
-                column == "value" and item.dataset == "config" and _SETTING.fullmatch(str(item.fields.get("name")))
+                column == "value" and item.dataset == "config" and _is_name(item.fields)
             )
             if named and isinstance(value, str) and len(value) <= _LONGEST:
                 yield column, value
+
+
+def _is_name(setting: Fields) -> bool:
+    """Return whether the value of a setting is a name."""
+    section, item, name = setting.get("section"), setting.get("item"), str(setting.get("name"))
+    return bool(_NAMING.fullmatch(name)) or (section, name) in _SERIALS or (section, item) in _SERIALS
+
+
+def _columns(text: str, file: str) -> Iterator[tuple[str, str]]:
+    """Yield heading and value of each cell of a table; none where a text is no table with headings."""
+    between, headings = "", []  # type: tuple[str, list[str]]
+    for line in text.lstrip("\ufeff").split("\n"):
+        first = not between
+        between = between or separator(line)
+        try:
+            cells = [cell.strip() for cell in split(line.rstrip("\r"), between)]
+        except csv.Error:  # longer than any name is
+            continue
+        worded = all(map(_HEADING.fullmatch, cells))
+        table = table_of(cells, file) if first or worded else None
+        if table is not None:  # a file may hold several
+            headings = [table.named(cell) or label(cell) for cell in cells]
+        elif first and (len(cells) < 3 or cells[0] == "AAA" or not worded):
+            return  # lines of nmon hold words alone, and are no headings
+        elif first:
+            headings = [label(cell) for cell in cells]
+        elif len(cells) == len(headings):
+            yield from zip(headings, cells, strict=True)
 
 
 def _forms(word: str) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
 HEAD_BYTES = 65_536
+_LOSING = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
+"""Where a file with such a reject gives settings alone, its measurements are lost."""
 
 
 class Contained(NamedTuple):
@@ -26,6 +29,26 @@ class Contained(NamedTuple):
     name: str
     format: str | None
     items: Iterator[Item]
+
+
+@dataclass(slots=True)
+class Faults:
+    """The rejects of a file that explain why it gave no figures: the first of all, and the first that lost some."""
+
+    first: Reject | None = None
+    lost: Reject | None = None
+
+    def add(self, reject: Reject) -> None:
+        """Keep a reject where it explains more than those before it."""
+        self.first = self.first or reject
+        self.lost = self.lost or (reject if reject.reason in _LOSING else None)
+
+    def why(self, datasets: Set[str]) -> tuple[int, str] | None:
+        """Return the line and the reason where a file that gave these datasets gave no figures, None where it did."""
+        if datasets - {"config"} or (datasets and not self.lost):
+            return None
+        reject = self.lost if datasets else self.first
+        return (0, "no record found") if reject is None else (reject.line, reject.detail)
 
 
 def read_file(
@@ -56,26 +79,33 @@ def read_each(
     system: str | None = None,
     date_order: str | None = None,
     at: datetime | None = None,
+    name: str | None = None,
 ) -> Iterator[Contained]:
-    """Yield each file within the one at `path`; the parameters are those of `read_file`.
+    """Yield each file within the one at `path`; `name` is what it is called, by default its path.
 
-    The caller reads all items of one file before it takes the next.
+    The other parameters are those of `read_file`. An archive without files yields itself, with a reject. The caller
+    reads all items of one file before it takes the next.
     """
     with path.open("rb") as raw:
         if wrapping(raw.read(HEAD_BYTES)) is None:
-            name = unicode(str(path))
-            yield _contained(raw, Context(name, zone, system, date_order=date_order, at=at, beside=beside(path)))
+            file = unicode(name or str(path))
+            yield _contained(raw, Context(file, zone, system, date_order=date_order, at=at, beside=beside(path)))
             return
+        empty = True
         for member, stream, fault in contents(raw):
-            name = unicode(name_within(path, member))
-            context = Context(name, zone, system, date_order=date_order, at=at, beside=beside_content(path, member))
+            empty = False
+            file = unicode(name_within(name or path, member))
+            context = Context(file, zone, system, date_order=date_order, at=at, beside=beside_content(path, member))
             faults = [fault] if fault else []
             if stream is None:
-                yield Contained(name, None, iter(faults))
+                yield Contained(file, None, iter(faults))
                 continue
             with stream:
                 found = _contained(stream, context)
                 yield found._replace(items=chain(faults, found.items))
+        if empty:
+            reject = Reject(Reason.EMPTY_FILE, "an archive without files", "none")
+            yield Contained(unicode(name or str(path)), None, iter((reject,)))
 
 
 def _contained(stream: BinaryIO, context: Context) -> Contained:
@@ -87,7 +117,7 @@ def _contained(stream: BinaryIO, context: Context) -> Contained:
     return Contained(context.file, form.name if form else None, items)
 
 
-def name_within(path: Path, member: str) -> str:
+def name_within(path: Path | str, member: str) -> str:
     """Return the name of a member of the file at `path`; content that was compressed on its own has the file's name."""
     return f"{path}{WITHIN}{member}" if member else str(path)
 

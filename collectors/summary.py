@@ -119,7 +119,7 @@ class Summary:
             self.os = f"Linux, {row['value']}"
 
     def _system_cpu(self, row: dict[str, Any]) -> None:
-        if row["engine"] != "all":
+        if row["engine"] != "all" or row.get("engine_type") == "ziip":
             return
         if (recording := row.get("boot_id")) is not None and recording not in self._first_cpu:
             self._first_cpu[recording] = row
@@ -145,7 +145,9 @@ class Summary:
     def _add_cpu(self, row: dict[str, Any]) -> None:
         seconds = row.get("interval_s")
         user, sys, engines = row.get("user_pct"), row.get("sys_pct"), row.get("logical_engines")
-        busy = None if user is None or sys is None else user + sys
+        busy = row.get("busy_pct")
+        if busy is None and user is not None and sys is not None:
+            busy = user + sys
         self.cpu_pct.add(busy, seconds)
         self.cpu_base = row.get("cpu_base") or self.cpu_base
         consumed = row.get("physical_consumed_cores")

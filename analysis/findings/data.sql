@@ -3,12 +3,12 @@
 SELECT
   system,
   if(countIf(kept = 'none') > 0, 'watch', 'note') AS severity,
-  min(q.ts) AS at,
+  minOrNullIf(q.ts, q.ts != q.collected_at) AS at, -- one without a time of its own has the time at which it was read
   concat('data: ', replaceAll(reason, '_', ' '), ' ', toString(count()), if(count() = 1, ' time, ', ' times, '),
     'first in ', argMin(file, (q.ts, line)), ':', toString(argMin(line, (q.ts, line))), ': ',
     argMin(detail, (q.ts, line))) AS finding
 FROM counterflow.quality AS q FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-  AND system != 'unknown' -- a file that gave no system is named where it is read
+  AND (q.ts != q.collected_at OR (system != 'unknown' AND agent_id != 'no agent')) -- `look` names a file that gave nothing
 GROUP BY system, reason

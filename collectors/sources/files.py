@@ -11,7 +11,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EDGE_BYTES = 1024
 _MAGIC = re.compile(r"[*?\[]")
+_OF_SYSTEMS = ("thumbs.db", "desktop.ini")
+"""Files that Windows adds to folders; those of macOS are hidden, or in `__MACOSX`."""
 
 
 class FileId(NamedTuple):
@@ -37,6 +39,11 @@ class FileId(NamedTuple):
     def of(cls, stat: os.stat_result) -> FileId:
         """Return the identity in a result of `stat`."""
         return cls(stat.st_dev, stat.st_ino)
+
+
+def passed_over(parts: Sequence[str]) -> bool:
+    """Return whether the file with these parts of a path is hidden, or put beside others by an operating system."""
+    return parts[-1].startswith(".") or parts[-1].lower() in _OF_SYSTEMS or "__MACOSX" in parts
 
 
 def unicode(text: str) -> str:

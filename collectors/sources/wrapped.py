@@ -27,6 +27,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 import zstandard
 
 from counterflow.collectors.records import Reason, Reject
+from counterflow.collectors.sources.files import passed_over
 from counterflow.collectors.sources.tables import FromEbcdic, FromJson, Sheet, sheets, table_dress
 
 HEAD_BYTES = 65_536
@@ -129,9 +130,9 @@ def wrapping(head: bytes) -> str | None:
 def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
     """Yield the content of the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
 
-    Hidden members, and those that macOS adds, are left out as hidden files are. A damaged file is read as far as
-    possible, and carries the fault. A member is unpacked when its turn comes. The second member of one name is
-    `name#2`: `tar -r` adds such.
+    Hidden members, and those that an operating system adds, are passed over as such files are. A damaged file is read
+    as far as possible, and carries the fault. A member is unpacked when its turn comes. The second member of one name
+    is `name#2`: `tar -r` adds such.
     """
     budget = _Budget(stream.seek(0, 2))
     times = Counter[str]()
@@ -300,10 +301,10 @@ class _Wrapped:
 
     def _wants(self, name: str) -> bool:
         self.budget.count()
-        parts = name.replace(WITHIN, "/").split("/")
-        hidden = parts[-1].startswith(".") or "__MACOSX" in parts
+        if passed_over(name.replace(WITHIN, "/").split("/")):
+            return False
         # an archive within may hold a wanted member: its name alone decides, since it is not unpacked to look
-        return not hidden and (self.wanted(name) or name.lower().endswith(_PACKED))
+        return self.wanted(name) or name.lower().endswith(_PACKED)
 
     def _member(self, kind: str, opened: Callable[[], Any], name: str, depth: int) -> Iterator[Content]:
         for content in self._found_in(*self._unpacked(kind, opened), name, depth):

@@ -1,4 +1,4 @@
-"""The exception that the user sees as a sentence instead of a traceback."""
+"""What the user sees as a sentence instead of a traceback."""
 
 
 class CounterflowError(Exception):
@@ -17,3 +17,9 @@ class CounterflowError(Exception):
         self.message = message
         self.hint = hint
         self.exit_code = exit_code
+
+
+def why(error: OSError) -> str:
+    """Return what is wrong with a file, and the way out."""
+    hint = {PermissionError: "; give this user read permission", FileNotFoundError: "; check the path"}
+    return f"{error.strerror or error}{hint.get(type(error), '')}"

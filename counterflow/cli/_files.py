@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 from click.core import ParameterSource
 
+from counterflow.base.errors import CounterflowError, why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
@@ -25,7 +28,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
-errors = console(stderr=True, soft_wrap=True)
+errors = console(stderr=True)
+errors.soft_wrap = not errors.is_terminal
+_CALLED = "counterflow.called"
+DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
+"""Names of files that describe recordings, and are none."""
 
 
 class Zone(click.ParamType[ZoneInfo]):
@@ -78,14 +85,21 @@ def report_needs(
     system: str | None,
     order: str | None,
     at: datetime | None,
+    *,
+    zone_alone: bool = False,
 ) -> None:
-    """Report which options the files need, once for all files of a format, before any file is read."""
+    """Report which options the files need, once for all files of a format, before any file is read.
+
+    `zone_alone` is for a command that reports what it refuses for want of another option.
+    """
     from counterflow.collectors.needs import needed
 
-    given = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
+    stated = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
     checked = with_progress(paths, len(paths), lambda path: f"checking {path.name}")
-    for need in needed(checked, zone if given else None, system, order, at):
-        errors.print(inert(f"note: {need}"), markup=False)
+    for need in needed(checked, zone if stated else None, system, order, at):
+        if zone_alone and need.option != "--zone":
+            continue
+        errors.print(inert(f"note: {need._replace(example=Path(called(need.example)))}"), markup=False)
 
 
 class Given(click.ParamType[Path]):
@@ -110,9 +124,16 @@ def local(paths: Iterable[Path | str], folder: Path) -> Iterator[Path]:
             copy = temporary(folder) / "standard-input"  # other commands copy theirs at the same time
             with copy.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
+            click.get_current_context().meta[_CALLED] = {copy: "standard input"}
             yield copy
         else:
             yield path
+
+
+def called(path: Path) -> str:
+    """Return what a file is called in records and messages: its path, which standard input does not have."""
+    names: dict[Path, str] = click.get_current_context().meta.get(_CALLED, {})
+    return names.get(path) or str(path)
 
 
 def mirrored(address: str, folder: Path) -> list[Path]:
@@ -140,19 +161,65 @@ def temporary(within: Path | None = None) -> Path:
 
 
 def recordings(paths: tuple[Path | str, ...], folder: Path | None = None) -> list[Path]:
-    """Return the given files, those of a directory sorted by name; a missing one is kept, to be reported later.
+    """Return the given files, those below a folder sorted; one that is missing is kept, to be reported later.
 
-    Standard input and remote files are copied into `folder`, by default a temporary one.
+    Standard input and remote files are copied into `folder`, by default a temporary one. A folder without a file is
+    reported.
+
+    Raises
+    ------
+    CounterflowError : there is no file.
     """
-    found: list[Path] = []
     elsewhere = any(isinstance(path, str) or path == Path("-") for path in paths)
     folder = folder or (temporary() if elsewhere else Path())
-    for path in local(paths, folder):
-        try:
-            found += filter(_may_be_file, sorted(path.iterdir())) if path.is_dir() else [path]
-        except PermissionError:
-            found.append(path)
+    return given(local(paths, folder))
+
+
+def given(paths: Iterable[Path], written: Collection[Path] = ()) -> list[Path]:
+    """Return local files, and those below local folders sorted; report a folder without a file.
+
+    Parameters
+    ----------
+    written : files and folders that this command writes, and does not read.
+
+    Raises
+    ------
+    CounterflowError : there is no file.
+    """
+    found: list[Path] = []
+    empty: list[str] = []
+    for path in paths:
+        files = sorted(_below(path, written)) if path.is_dir() else [path]
+        found += files
+        empty += [] if files else [str(path)]
+    if not found:
+        raise CounterflowError(f"no file in {', '.join(empty)}", hint="name a recording", exit_code=2)
+    for folder in empty:
+        errors.print(inert(f"note: no file in {folder}"), markup=False)
     return found
+
+
+def _below(folder: Path, written: Collection[Path]) -> Iterator[Path]:
+    """Yield the files below a folder that may be recordings, and each folder that cannot be read, to be reported later.
+
+    Hidden files and those of operating systems are left out, as in an archive, and so are what this command writes, and
+    the folders of databases and stacks.
+    """
+    from counterflow.collectors.sources.files import passed_over
+    from counterflow.schemas import vintage
+
+    unreadable: list[Path] = []
+    for name, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
+        place, resolved = Path(name), Path(name).resolve()
+        if vintage.FILE in files and resolved not in written:
+            folders.clear()
+            continue
+        folders[:] = [found for found in folders if resolved / found not in written]
+        for found in files:
+            path = place / found
+            if not passed_over(path.relative_to(folder).parts) and resolved / found not in written:
+                yield from filter(_may_be_file, (path,))
+    yield from unreadable
 
 
 def _may_be_file(path: Path) -> bool:
@@ -194,41 +261,34 @@ def read_all(
     unread = 0
     for path in each(paths):
         try:
-            for found in read_each(path, zone, system, date_order, at):
+            for found in read_each(path, zone, system, date_order, at, called(path)):
                 unread += not _is_read(found.name, found.items, take)
         except BrokenPipeError:
             raise  # the reader of the output has closed it
         except OSError as error:
             unread += 1
-            errors.print(inert(f"error: {path}: {why(error)}"), markup=False)
+            errors.print(inert(f"error: {called(path)}: {why(error)}"), markup=False)
     return unread
 
 
 def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None]) -> bool:
     """Pass every item to `take`; return whether the file has figures, and report it if not."""
-    from counterflow.collectors.records import Reason, Record, Reject, singly
+    from counterflow.collectors.reading import Faults
+    from counterflow.collectors.records import Record, Reject, singly
 
-    # where a file with such a reject gives configuration alone, its measurements are lost
-    losing = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
-    records, measured, first, lost = 0, 0, None, None
+    datasets, faults = set(), Faults()
     for item in singly(items):
         if isinstance(item, Record):
-            records += 1
-            measured += item.dataset != "config"
+            datasets.add(item.dataset)
         elif isinstance(item, Reject):
-            first = first or item
-            lost = lost or (item if item.reason in losing else None)
+            faults.add(item)
         take(Path(name), item)
-    if records and (measured or not lost):
-        return True
-    reject = lost if records else first
-    what = "no record found" if reject is None else reject.detail
-    place = f"{name}:{reject.line}" if reject is not None and reject.line else name
-    errors.print(inert(f"error: {place}: {what}"), markup=False)
-    return False
+    fault = faults.why(datasets)
+    if fault is not None:
+        report_unread(name, *fault)
+    return fault is None
 
 
-def why(error: OSError) -> str:
-    """Return what is wrong with a file, and the way out."""
-    hint = {PermissionError: "; give this user read permission", FileNotFoundError: "; check the path"}
-    return f"{error.strerror or error}{hint.get(type(error), '')}"
+def report_unread(name: str, line: int, reason: str) -> None:
+    """Report that a file gave no figures; line 0 is the file itself."""
+    errors.print(inert(f"error: {name}:{line}: {reason}" if line else f"error: {name}: {reason}"), markup=False)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import signal
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import reduce
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -27,8 +26,20 @@ from rich.text import Text
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._files import Given, errors, local, reading_options, report_needs, with_progress
+from counterflow.cli._files import (
+    DESCRIBES,
+    Given,
+    called,
+    errors,
+    given,
+    local,
+    reading_options,
+    report_needs,
+    report_unread,
+    with_progress,
+)
 from counterflow.cli._table import console
+from counterflow.collectors.sources.files import unicode
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -41,7 +52,7 @@ _SHOWN = 12
 """Maximum number of files without a record that are named."""
 _SYSTEMS = 8
 """Systems whose findings a terminal shows; a pipe gets those of all."""
-_DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
+_MAIN = {"system_cpu": "no processors", "pool": "no memory", "disk": "no disks"}
 _OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
@@ -69,7 +80,7 @@ def command(
 ) -> None:
     """Read files and folders and state what limited their systems: no services, no network, no root.
 
-    Exit status 0: every file was read; 1: a file gave no record; 2: none did, or a folder cannot be written to.
+    Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
     """
     from counterflow.look.database import Database
 
@@ -83,17 +94,16 @@ def command(
         folder = Path(temporary)
         spool = folder / "spool"
         spool.mkdir()
-        files = list(_files(paths, folder, _written(out, keep, export)))
-        if not files:
-            raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
+        files = given(local(paths, folder), _written(out, keep, export))
+        names = {path: called(path) for path in files if called(path) != str(path)}
         with Database(keep or folder / "database", kept=keep is not None) as database:
-            report_needs(ctx, files, zone, system, date_order, at)
-            reads = database.read(files, spool, zone, date_order, at, system)
+            report_needs(ctx, files, zone, system, date_order, at, zone_alone=True)
+            reads = database.read(files, spool, zone, date_order, at, system, names)
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
             measured = database.compute()
             if not measured:
                 _report_unread(read, paths)
-                raise CounterflowError("no file holds an interval", hint="counterflow parse FILE", exit_code=2)
+                raise _without_interval(read, names)
             found = database.findings()
             if as_json:
                 sys.stdout.buffer.writelines(
@@ -161,26 +171,19 @@ def _written(out: Path | None, keep: Path | None, export: Path | None) -> set[Pa
     return {path.resolve() for path in written}
 
 
-def _files(paths: tuple[Path, ...], folder: Path, written: Collection[Path]) -> Iterator[Path]:
-    """Yield the files below the paths, sorted within a folder; `-` and remote files are copied into `folder`."""
-    for path in local(paths, folder):
-        if path.is_dir():
-            yield from sorted(_below(path, written))
-        else:
-            yield path
+def _without_interval(read: list[Read], names: Mapping[Path, str]) -> CounterflowError:
+    """Return the error of a look that has no interval; it names a file that was read."""
+    settings = [one for one in read if one.error is None]
+    if not settings:
+        return CounterflowError("no file holds an interval", exit_code=2)
+    first, more = settings[0], len(settings) - 1
+    holds = f"{first.name} holds settings alone" + (f", as do {_files(more)} more" if more else "")
+    hint = f"counterflow parse {'-' if first.path in names else quote(str(first.path))}"
+    return CounterflowError(f"no file holds an interval: {holds}", hint=f"{hint} shows what it gives", exit_code=2)
 
 
-def _below(folder: Path, written: Collection[Path]) -> Iterator[Path]:
-    """Yield the files below a folder, but none that this look writes, and none of another database or stack."""
-    from counterflow.schemas import vintage
-
-    for name, folders, files in os.walk(folder):
-        place, resolved = Path(name), Path(name).resolve()
-        if (place / vintage.FILE).exists() and resolved not in written:
-            folders.clear()
-            continue
-        folders[:] = [found for found in folders if resolved / found not in written]
-        yield from (place / found for found in files if resolved / found not in written and (place / found).is_file())
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], found: list[Finding]) -> None:
@@ -188,21 +191,29 @@ def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], fou
 
     begin, end, records, _ = reduce(add, measured.values())
     number = sum(one.error is None for one in read)
-    files = "1 file" if number == 1 else f"{number:,} files"
     systems = "1 system" if len(measured) == 1 else f"{len(measured):,} systems"
-    out.print(f"{files} read; {records:,} records of {systems}, {begin:%F %T} to {end:%F %T} UTC\n", highlight=False)
-    by_system = worst_first(found)
+    out.print(
+        f"{_files(number)} read; {records:,} records of {systems}, {begin:%F %T} to {end:%F %T} UTC\n", highlight=False
+    )
+    by_system = {
+        **worst_first(found),
+        **{system: [] for system in sorted(measured.keys() - {one.system for one in found})},
+    }
     shown = _SYSTEMS if out.is_terminal else len(by_system)
     for system, of in islice(by_system.items(), shown):
         out.print(Text(inert(system), "bold"))
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         for one in of:
             severity = Text(f"  {one.severity:<5}", _STYLES[one.severity])
-            words = severity, Text(one.at[:16], "dim"), Text(inert(one.finding))
+            words = severity, Text(f"{(one.at or '')[:16]:16}", "dim"), Text(inert(one.finding))
             if out.is_terminal:
                 table.add_row(*words)
             else:  # one line per finding, whatever its length
                 click.echo("  ".join(word.plain for word in words))
+        if not of:
+            table.add_row(nothing := Text(f"  nothing to state: {_lacking(measured[system])}"))
+            if not out.is_terminal:
+                click.echo(nothing.plain)
         if out.is_terminal:
             out.print(table)
     if (more := len(by_system) - shown) > 0:
@@ -211,17 +222,34 @@ def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], fou
         )
 
 
+def _lacking(of: Measured) -> str:
+    """Return what a system without a finding recorded, and what it did not."""
+    recorded = ", ".join(sorted(name for name in of.datasets if "/" not in name and name != "manifest"))
+    lacks = [f", {words}" for dataset, words in _MAIN.items() if dataset not in of.datasets]
+    return f"no rule found anything in what was recorded: {recorded}{''.join(lacks)}"
+
+
 def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
-    """Name the files without a record and return how many; a file that describes its folder does not count."""
+    """Name the files without figures and return how many; one that lies beside recordings does not count."""
     unread = [one for one in read if one.error]
-    for about in [one for one in unread if one.path not in named and _DESCRIBES.match(one.path.name)]:
+    asked = {unicode(str(path)) for path in named}
+    for about in [one for one in unread if one.name not in asked and _lies_beside(one.name.rpartition("/")[2])]:
         unread.remove(about)
         errors.print(inert(f"note: {about.name} is no recording"), markup=False)
     for one in unread[:_SHOWN]:
-        errors.print(inert(f"error: {one.name}: {one.error}"), markup=False)
-    if len(unread) > _SHOWN:
-        errors.print(f"error: {len(unread) - _SHOWN:,} more files gave no record")
+        report_unread(one.name, one.line, one.error or "")
+    if (more := len(unread) - _SHOWN) > 0:
+        errors.print(
+            f"error: {more:,} more file{'s' if more > 1 else ''} gave no record; `counterflow parse` names all"
+        )
     return len(unread)
+
+
+def _lies_beside(name: str) -> bool:
+    """Return whether a file without figures is no recording by its name."""
+    from counterflow.look.database import exported
+
+    return bool(DESCRIBES.match(name)) or name in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}
 
 
 def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:

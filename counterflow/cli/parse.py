@@ -47,8 +47,8 @@ def command(
 ) -> None:
     """Parse FILE… into records, one JSON object a line on standard output.
 
-    A record has its `dataset`; an anomaly is an object with `reject` instead. Exit status 1: a file could not be read
-    at all; the others were.
+    A folder stands for all files below it. A record has its `dataset`; an anomaly is an object with `reject` instead.
+    Exit status 1: a file could not be read at all, the others were; 2: there is none.
     """
     counts: Counter[tuple[str, str]] = Counter()
     out = sys.stdout.buffer

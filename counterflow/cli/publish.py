@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from counterflow.base.errors import CounterflowError
 from counterflow.cli._files import Filled, errors, file_options, recordings, report_needs
 
 
@@ -33,7 +32,7 @@ def command(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Publish whole recordings; those of a directory sorted by name.
+    """Publish whole recordings; those below a folder sorted by name.
 
     A killed run resumes at its last commit; files already published are skipped. Exit status 1: a file gave no record;
     the others were published.
@@ -62,8 +61,6 @@ def command(
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")
-    if not paths:
-        raise CounterflowError(f"no file in {', '.join(map(str, files))}", hint="name a recording", exit_code=2)
     report_needs(ctx, paths, zone, system, date_order, at)
     size = sum(map(_size, paths))
     columns = (

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from counterflow.base.inert import inert
-from counterflow.cli._files import each, file_options, read_all, recordings
+from counterflow.cli._files import called, each, file_options, read_all, recordings
 from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
@@ -37,12 +37,12 @@ def command(
 ) -> None:
     """Summarise each FILE: CPU, memory, disks, network, top commands, records, and how good the data is.
 
-    Exit status 1 means that a file could not be read; the others were.
+    A folder stands for all files below it. Exit status 1: a file could not be read, the others were; 2: there is none.
     """
     out = console()
     unread = 0
     for path in each(recordings(files)):
-        found = Summaries(unicode(str(path)))
+        found = Summaries(unicode(called(path)))
         unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
         for summary in found.of:
             if as_json:

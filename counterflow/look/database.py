@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -103,8 +103,11 @@ class Database:
         date_order: str | None,
         at: datetime | None,
         system: str | None,
+        names: Mapping[Path, str],
     ) -> Iterator[Read]:
         """Read the files that are new, or changed since they were last read, and yield the outcome of each.
+
+        `names` are those of files that are not called by their path; these are read by every look.
 
         Raises
         ------
@@ -116,9 +119,17 @@ class Database:
         options = {"zone": zone.key, "date-order": date_order, "at": stated, "system": system}
         fresh = self._files.fresh(paths, options)  # what is appended from here on is read by the next look
         new, first = [path for path, _ in fresh], self._files.reserve(len(fresh))
-        unread: set[Path] = set()
+        unread: set[Path] = set(names)
         for one in read(
-            new, lambda: self.client, spool, zone=zone, date_order=date_order, at=at, system=system, first=first
+            new,
+            lambda: self.client,
+            spool,
+            zone=zone,
+            date_order=date_order,
+            at=at,
+            system=system,
+            names=names,
+            first=first,
         ):
             if one.error:
                 unread.add(one.path)
@@ -144,12 +155,9 @@ class Database:
         ------
         OSError : the folder cannot take the files; it gets none, and those of an earlier export are unchanged.
         """
-        from counterflow.schemas.definition import datasets
-
         folder.mkdir(parents=True, exist_ok=True)
-        keys = {name: dataset.key for name, dataset in datasets().items()} | {"disk_load": ("system", "disk", "ts")}
         with TemporaryDirectory(prefix=".export-", dir=folder) as whole:
-            for name, key in keys.items():
+            for name, key in exported().items():
                 [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
                 if row["n"]:
                     order = ", ".join(key)
@@ -157,6 +165,13 @@ class Database:
                     table = self.client.post(body, settings={"default_format": "Parquet"})
                     Path(whole, f"{name}.parquet").write_bytes(table)
             return [path.replace(folder / path.name) for path in sorted(Path(whole).iterdir())]
+
+
+def exported() -> dict[str, tuple[str, ...]]:
+    """Return the names of what an export may write, each with its key."""
+    from counterflow.schemas.definition import datasets
+
+    return {name: tuple(dataset.key) for name, dataset in datasets().items()} | {"disk_load": ("system", "disk", "ts")}
 
 
 def _new(folder: Path) -> Embedded:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from threading import Thread
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.base.errors import why
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
-from counterflow.collectors.reading import read_each
-from counterflow.collectors.records import Item, Reason, Record, Reject, Table
+from counterflow.collectors.reading import Contained, Faults, read_each
+from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.schemas.clickhouse_insert import insert_files
 
@@ -43,6 +45,8 @@ _TOGETHER, _FILES = 2_000_000, 100
 """Bytes and number of small files whose rows share pieces: a piece costs the engine half a millisecond."""
 _WAITING, _LAND_S = 16, 1.0
 """Jobs that wait for a process, and seconds between checks for pieces: neither may grow with the number of files."""
+_HELD = 4_000_000
+"""Bytes of anomalies that wait in memory for the end of their file; more of them wait on the disk."""
 _COMPLETE = ".jsonl"
 SETTINGS: Settings = {
     "date_time_input_format": "best_effort",
@@ -64,7 +68,8 @@ class Read:
     format : the one that recognised it; None where none did.
     rows : number of rows by dataset.
     anomalies : number of rejects by reason.
-    error : why the file gave nothing; None where it gave a row.
+    error : why the file gave no figures; None where it did.
+    line : of the error; 0 where it concerns the whole file.
     """
 
     path: Path
@@ -73,6 +78,7 @@ class Read:
     rows: Counter[str] = field(default_factory=Counter)
     anomalies: Counter[str] = field(default_factory=Counter)
     error: str | None = None
+    line: int = 0
 
 
 def read(
@@ -84,16 +90,19 @@ def read(
     date_order: str | None = None,
     at: datetime | None = None,
     system: str | None = None,
+    names: Mapping[Path, str] | None = None,
     first: int = 0,
 ) -> Iterator[Read]:
     """Read files on all cores and insert their rows; yield the outcome of each, in order of completion.
 
     A compressed or packed file yields an outcome per member.
 
-    `client` returns the engine when it is ready. `spool` is an empty folder for rows that are not inserted yet; `first`
-    is the number of the first file, so that no two rows share a number.
+    `client` returns the engine when it is ready. `spool` is an empty folder for rows that are not inserted yet; `names`
+    are those of files that are not called by their path; `first` is the number of the first file, so that no two rows
+    share a number.
     """
-    work = partial(_spooled, spool=spool, zone=zone, date_order=date_order, at=at, system=system)
+    options = partial(read_each, zone=zone, system=system, date_order=date_order, at=at)
+    work = partial(_spooled, spool=spool, each=options, names=names or {}, system=system)
     jobs = list(enumerate(paths, first))
     yield from _on_all_cores(work, jobs, lambda: _land(spool, client, _INSERT))
     _land(spool, client, 0)
@@ -180,15 +189,14 @@ def _spooled(
     jobs: Sequence[Job],
     *,
     spool: Path,
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
+    each: Callable[..., Iterator[Contained]],
+    names: Mapping[Path, str],
     system: str | None,
 ) -> list[Read]:
     pieces = _Pieces(spool / str(jobs[0][0]))
     reads: list[Read] = []
     for number, path in jobs:
-        reads += _read_one(number, path, pieces, zone, date_order, at, system)
+        reads += _read_one(number, path, names.get(path, str(path)), pieces, each, system)
     pieces.close()
     return reads
 
@@ -196,10 +204,9 @@ def _spooled(
 def _read_one(
     number: int,
     path: Path,
+    called: str,
     pieces: _Pieces,
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
+    each: Callable[..., Iterator[Contained]],
     system: str | None,
 ) -> list[Read]:
     frames: Frames[None] = Frames(AGENT)
@@ -207,39 +214,82 @@ def _read_one(
     frames.collected_at = utc_now()
     reads: list[Read] = []
     try:
-        for name, form, items in read_each(path, zone, system, date_order, at):
+        for name, form, items in each(path, name=called):
             reads.append(found := Read(path, name, form))
             rows = _Rows(frames, Origin(unicode(name), form or "agent", system), found, pieces)
             for item in items:
                 rows.take(item)
             rows.close()
-            if not found.rows.keys() - {"quality", "deadletter"}:
-                first = rows.first
-                if first is None or first.reason is not Reason.READ_WITH_ANOTHER:
-                    found.error = first.detail if first else "no record found"
+            fault, first = rows.faults.why(rows.datasets), rows.faults.first
+            if fault is not None and (rows.datasets or not first or first.reason is not Reason.READ_WITH_ANOTHER):
+                found.line, found.error = fault
     except OSError as error:
         if pieces.full:
             raise
-        reads.append(Read(path, str(path), error=error.strerror or str(error)))
-    return reads or [Read(path, str(path), error="an archive without files")]
+        reads.append(Read(path, called, error=why(error)))
+    return reads
 
 
 class _Rows:
-    """Turns items into frames as an agent does: numbered, checked, rejects as `quality` and dead letters."""
+    """Turns items into frames as an agent does: numbered, checked, rejects as `quality` and dead letters.
+
+    A reject without a system counts for the only system of its file. One without a time gets that of the first interval
+    of the file, else of its first setting: so it lies within the recording, and reading the file again does not double
+    it. Where the file gave nothing, its rejects have the time at which it was read.
+    """
 
     def __init__(self, frames: Frames[None], origin: Origin, found: Read, pieces: _Pieces) -> None:
-        self.first: Reject | None = None
+        self.faults = Faults()
         self._frames, self._origin, self._found, self._pieces = frames, origin, found, pieces
+        self._held = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - `close` closes it
+        self._waiting = 0
+        self._systems: set[str] = set()
+        self._begins: dict[bool, str] = {}
+        """Time of the first row, by whether it is a setting."""
+
+    @property
+    def datasets(self) -> set[str]:
+        """Those of the file's own rows."""
+        return self._found.rows.keys() - {"quality", "deadletter"}
 
     def take(self, item: Item) -> None:
         if isinstance(item, Record | Table):
+            self._learn(item.dataset, item.shared if isinstance(item, Table) else item.fields)
             self._add(item)
             self._write(self._frames.full())
         elif isinstance(item, Reject):
-            self.first = self.first or item
+            self.faults.add(item)
             self._found.anomalies[item.reason.value] += 1
-            for record in refused(item, self._origin):
-                self._add(record)
+            if item.system and item.ts:
+                self._report(item)
+            else:
+                pickle.dump(item, self._held)
+                self._waiting += 1
+
+    def _learn(self, dataset: str, fields: Fields) -> None:
+        """Note the system of a row and, of the first, its time: it may break its schema."""
+        if isinstance(system := fields.get("system"), str):
+            self._systems.add(system)
+        if (dataset == "config") not in self._begins and _is_time(ts := fields.get("ts")):
+            self._begins[dataset == "config"] = ts
+
+    @property
+    def _begin(self) -> str | None:
+        return self._begins.get(False) or self._begins.get(True)
+
+    def _report(self, reject: Reject) -> None:
+        for record in refused(reject, self._origin):
+            self._add(record)
+        self._write(self._frames.full())
+
+    def _report_held(self) -> None:
+        """Report the rejects that waited for the system and the time of their file."""
+        system = next(iter(self._systems)) if len(self._systems) == 1 else None
+        with self._held:
+            self._held.seek(0)
+            for _ in range(self._waiting):
+                reject: Reject = pickle.load(self._held)  # noqa: S301 - written by this process
+                self._report(replace(reject, system=reject.system or system, ts=reject.ts or self._begin))
 
     def _add(self, item: Record | Table) -> None:
         try:
@@ -251,6 +301,8 @@ class _Rows:
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1
         for record in invalid(broken.record, broken.why, Reject(Reason.SCHEMA, "", "none"), self._origin):
+            if self._begin:
+                record.fields["ts"] = self._begin
             self._add(record)
 
     def _write(self, frames: Iterable[Framed[None] | Broken[None]]) -> None:
@@ -262,7 +314,15 @@ class _Rows:
             self._found.rows[one.dataset] += one.rows
 
     def close(self) -> None:
+        self._report_held()
         self._write(self._frames.drain())
+
+
+def _is_time(ts: object) -> TypeGuard[str]:
+    try:
+        return isinstance(ts, str) and bool(datetime.fromisoformat(ts))
+    except ValueError:
+        return False
 
 
 class _Pieces:

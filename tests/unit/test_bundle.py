@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from tests.golden.cases import UNRECOGNISED, Case, cases
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def bundle(*words: str | Path) -> Result:
@@ -23,7 +26,7 @@ def bundle(*words: str | Path) -> Result:
 def unpacked(archive: Path, folder: Path) -> list[Path]:
     with tarfile.open(archive) as tar:
         tar.extractall(folder)
-    return sorted(path for path in folder.iterdir() if path.name != "bundle.json")
+    return sorted(path for path in folder.iterdir() if path.name != ".bundle.json")
 
 
 def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
@@ -172,7 +175,7 @@ def test_no_name_stands_for_another(tmp_path: Path) -> None:
     rows = [f"BBBP,{number:03},lscfg,U78D2.001.WZS0001-{slot}" for number, slot in enumerate(sorted(slots))]
     source.write_text("\n".join(["AAA,progname,topas_nmon", "AAA,host,aix1", *rows]) + "\n")
     options = [part for slot in slots for part in ("--replace", slot)]
-    assert bundle(source, *options, "--out", tmp_path / "b.tgz").exit_code == 0
+    assert bundle(source, *options, "--unread", "--out", tmp_path / "b.tgz").exit_code == 0
     [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
     assert not slots & set(re.findall(r"\w+", file.read_text()))
 
@@ -205,9 +208,192 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "b.tgz").exists()
 
 
+def test_a_file_without_a_record_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """No record names what is a name in it; one message has all such files."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("seen on host bankprod7 by user meier\n")
+    jobs = GOLDEN / "ibmi_tables/qapmjobmi_alone/QAPMJOBMI.csv"
+    disks = GOLDEN / "wrkdsksts/date_in_two_readings/input.txt"
+    out = tmp_path / "b.tgz"
+    result = bundle(SAMPLES / "linux_16n_plain.nmon", notes, jobs, disks, "--out", out)
+    error = result.exception
+    assert isinstance(error, CounterflowError)
+    assert error.exit_code == 2
+    assert not out.exists()
+    reasons = error.message.splitlines()
+    assert len(reasons) == 4
+    for reason, file, way_out in zip(reasons[1:], (notes, jobs, disks), ("", "--system", "--date-order"), strict=True):
+        assert str(file) in reason
+        assert way_out in reason
+
+
+def test_a_file_without_a_record_is_packed_on_request(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("seen on host prod-bank by user meier of 10.77.3.19, next to berta\n")
+    out = tmp_path / "b.tgz"
+    words = ("--replace", "prod-bank", "--replace", "meier")
+    result = bundle(notes, SAMPLES / "linux_16n_plain.nmon", "--unread", *words, "--out", out)
+    assert result.exit_code == 0, result.exception
+    assert "not read: 001-notes.txt" in result.output
+    assert "not read: 001-linux_16n_plain.nmon" not in result.output
+    sent = next(file for file in unpacked(out, tmp_path / "unpacked") if file.name == "001-notes.txt").read_text()
+    assert re.fullmatch(r"seen on host \w{4}-\w{4} by user \w{5} of [\d.]{10}, next to berta\n", sent)
+    assert not {"prod", "bank", "meier", "10.77.3.19"} & set(re.split(r"[\s,-]", sent))
+
+
+def test_a_word_of_the_user_that_would_stay_is_refused(tmp_path: Path) -> None:
+    result = bundle(SAMPLES / "linux_16n_plain.nmon", "--replace", "4711", "--out", tmp_path / "b.tgz")
+    assert "--replace 4711" in str(result.exception)
+    assert not (tmp_path / "b.tgz").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "row", "name"),
+    [
+        (
+            "MIRROR_INFO",
+            "IASP_NAME,REPLICATION_STATE,PRIMARY_NODE,SECONDARY_NODE",
+            "*SYSBAS,ACTIVE,SYSA,BANK2",
+            "BANK2",
+        ),
+        (
+            "MIRROR_INFO",
+            "IASP_NAME,REPLICATION_STATE,PRIMARY_NODE,SECONDARY_NODE",
+            "BANKASP,ACTIVE,SYSA,SYSA",
+            "BANKASP",
+        ),
+        (
+            "PRESTART_JOB_INFO",
+            "SUBSYSTEM_DESCRIPTION,PRESTART_JOB_PROGRAM,USER_PROFILE",
+            "QUSRWRK,QZDASOINIT,ANNA",
+            "ANNA",
+        ),
+        ("NETSTAT_INTERFACE_INFO", "INTERNET_ADDRESS,LINE_DESCRIPTION", "10.1.2.3,BANKLINE", "BANKLINE"),
+        ("RECORD_LOCK_INFO", "JOB_NAME,SYSTEM_TABLE_SCHEMA,SYSTEM_TABLE_NAME", "1/ANNA/NIGHT,BANKLIB,LEDGER", "LEDGER"),
+    ],
+)
+def test_columns_that_no_dataset_has_hold_names_too(
+    tmp_path: Path, file: str, header: str, row: str, name: str
+) -> None:
+    source = tmp_path / f"{file}.csv"
+    source.write_text(f"SAMPLE_TIME,{header}\n2026-03-02-08.00.00.000000,{row}\n")
+    result = bundle(source, "--system", "SYSA", "--unread", "--out", tmp_path / "b.tgz")
+    assert result.exit_code == 0, result.exception
+    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    assert name not in sent.read_text()
+    assert sent.read_text().splitlines()[0] == f"SAMPLE_TIME,{header}"
+    for special in ("*SYSBAS", "QUSRWRK"):
+        assert (special in sent.read_text()) == (special in row), "what IBM named stays"
+
+
+@pytest.mark.parametrize(
+    ("case", "name", "kept"),
+    [
+        ("ibmi_tables/qapmconf", "78ABCDE", "0S92E9009"),
+        ("ibmi_tables/qapmeth", "ETHLINE", "CMN08"),
+        ("ibmi_tables/hops_netstat_interface_info", "ROCE01", "*LOOPBACK"),
+    ],
+)
+def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, name: str, kept: str) -> None:
+    source = next(file for file in (GOLDEN / case).iterdir() if file.name != "expected.jsonl")
+    assert name in source.read_text()
+    assert bundle(source, "--system", "SYSA", "--out", tmp_path / "b.tgz").exit_code == 0
+    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    assert name not in sent.read_text()
+    assert kept in sent.read_text()
+
+
+def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
+    """No record has it, but its column is known by its heading."""
+    source = tmp_path / "QAPMJOBMI.csv"
+    text = (GOLDEN / "ibmi_tables/qapmjobmi_alone/QAPMJOBMI.csv").read_text()
+    header, row, *rows = text.splitlines()
+    place = header.split(",").index("JBCPU")
+    cells = row.replace("ORDERS", "ANNA").split(",")
+    source.write_text("\n".join([header, ",".join([*cells[:place], "no number", *cells[place + 1 :]]), *rows, ""]))
+    result = bundle(source, "--system", "SYSA", "--out", tmp_path / "b.tgz")
+    assert result.exit_code == 0, result.exception
+    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    assert "ANNA" in source.read_text()
+    assert "ANNA" not in sent.read_text()
+
+
+def test_lines_that_were_refused_are_reported(tmp_path: Path) -> None:
+    source = tmp_path / "a.nmon"
+    source.write_text((SAMPLES / "linux_16n_plain.nmon").read_text() + "meier was here\n")
+    result = bundle(source, "--out", tmp_path / "b.tgz")
+    assert result.exit_code == 0, result.exception
+    assert "001-a.nmon: 1 lines were refused" in result.stderr
+
+
+def test_a_picture_is_named_with_advice_for_pictures(tmp_path: Path) -> None:
+    picture = tmp_path / "chart.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
+    (tmp_path / "a.nmon").write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes())
+    error = bundle(tmp_path, "--out", tmp_path / "b.tgz").exception
+    assert isinstance(error, CounterflowError)
+    assert f"{picture}: it is not text" in error.message
+    assert "a PNG" in error.message
+    assert "iconv" not in f"{error.message} {error.hint}"
+    assert "leave the files out" in str(error.hint)
+
+
+def test_folders_are_searched_but_for_the_last_archive_and_what_describes_them(tmp_path: Path) -> None:
+    folder = tmp_path / "perf[1]"
+    (folder / "day").mkdir(parents=True)
+    (folder / "day/a.nmon").write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes())
+    (folder / "README.md").write_text("recorded on bankprod7\n")
+    (folder / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
+    out = folder / "b.tgz"
+    for number in ("1", "2"):
+        result = bundle(folder, "--out", out)
+        assert result.exit_code == 0, result.exception
+        assert "README.md is no recording" in result.stderr
+        assert [file.name for file in unpacked(out, tmp_path / number)] == ["001-a.nmon"]
+
+
+def test_where_no_file_is_found_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with zipfile.ZipFile(tmp_path / "mac.zip", "w") as archive:
+        archive.writestr(".DS_Store", b"x")
+    for path in (tmp_path / "empty", tmp_path / "mac.zip"):
+        error = bundle(path, "--out", tmp_path / "b.tgz").exception
+        assert isinstance(error, CounterflowError)
+        assert error.message == f"no file in {path}"
+        assert error.exit_code == 2
+    assert not (tmp_path / "b.tgz").exists()
+
+
+def test_what_the_disk_refuses_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "perf").mkdir()
+    broken = tmp_path / "perf/broken.nmon"
+    broken.symlink_to("/proc/self/mem")  # whose first page even root cannot read
+    error = bundle(tmp_path / "perf", "--out", tmp_path / "b.tgz").exception
+    assert isinstance(error, CounterflowError)
+    assert f"{broken}: Input/output error" in error.message
+    assert error.exit_code == 2
+    error = bundle(SAMPLES / "linux_16n_plain.nmon", "--out", tmp_path / "none/b.tgz").exception
+    assert isinstance(error, CounterflowError)
+    assert str(tmp_path / "none/b.tgz") in error.message
+    assert error.exit_code == 2
+
+
+def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None:
+    """Its manifest is none, and no command takes it for one."""
+    out = tmp_path / "b.tgz"
+    assert bundle(SAMPLES / "linux_16n_plain.nmon", "--out", out).exit_code == 0
+    result = CliRunner().invoke(cli, ["summary", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "bundle.json" not in result.output
+    with tarfile.open(out) as tar:
+        manifest = json.load(tar.extractfile(".bundle.json"))  # type: ignore[arg-type]
+    assert list(manifest["files"]) == ["001-linux_16n_plain.nmon"]
+    assert manifest["unread"] == []
+
+
 TEXTS = [case for case in cases() if case.folder.parent.name != UNRECOGNISED]
-WITH_NEIGHBOURS = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd")
-SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.name in WITH_NEIGHBOURS]
+ALSO = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd", "ibmi_tables/workbook")
+SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.name in ALSO]
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
@@ -217,7 +403,8 @@ def test_whatever_the_layout_it_gives_the_same_figures(case: Case, tmp_path: Pat
     for name in ("system", "date_order"):
         options += [f"--{name.replace('_', '-')}", case.given[name]] if name in case.given else []
     out = tmp_path / "b.tgz"
-    result = bundle(*(file for file in case.folder.iterdir() if file.name != "expected.jsonl"), *options, "--out", out)
+    files = [file for file in case.folder.iterdir() if file.name != "expected.jsonl"]
+    result = bundle(*files, *options, "--unread", "--out", out)
     if result.exit_code:
         assert "is not text" in str(result.exception), result.exception
         return

@@ -17,7 +17,7 @@ from counterflow.stack.settings import StackSettings
         ({}, "counterflow status; counterflow up"),
         ({"COUNTERFLOW_COMPOSE": "1"}, "docker compose ps"),
         ({"KUBERNETES_SERVICE_HOST": "10.96.0.1"}, "kubectl get pods"),
-        ({"KUBERNETES_SERVICE_HOST": "10.96.0.1", "COUNTERFLOW_ONE_MACHINE": "1"}, "counterflow status; counterflow up"),
+        ({"KUBERNETES_SERVICE_HOST": "1.2.3.4", "COUNTERFLOW_ONE_MACHINE": "1"}, "counterflow status; counterflow up"),
     ],
 )
 def test_where_the_states_of_the_parts_are(environment: dict[str, str], states: str) -> None:

@@ -1,0 +1,228 @@
+"""What `look`, `summary` and `parse` read and report of files that are damaged, unreadable or no recordings."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+GOLDEN = REPOSITORY / "tests/golden"
+LINUX = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_bytes()
+DAY = (GOLDEN / "sysstat/all_activities/input.json").read_bytes()
+ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+"""Runs a command without the rights of root over files."""
+
+
+def counterflow(
+    *arguments: object, folder: Path, stdin: bytes = b"", before: list[str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder."""
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(folder / "no-home"), "NO_COLOR": "1"}
+    command = [*(before or []), sys.executable, "-m", "counterflow", *map(str, arguments)]
+    done = subprocess.run(
+        command, env=environment, input=stdin, capture_output=True, timeout=60, check=False, cwd=folder
+    )
+    text = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(command, done.returncode, *text)
+
+
+def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[str, Any]]:
+    """Return the findings of `look` about refused data."""
+    done = counterflow("look", *arguments, "--zone", "UTC", "--json", folder=folder, stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    return [one for one in map(json.loads, done.stdout.splitlines()) if one["name"] == "data"]
+
+
+@pytest.mark.parametrize(
+    ("content", "system", "begins", "finding"),
+    [
+        (DAY + DAY[:2000], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:136: "),
+        (b"garbage\n" + LINUX, "vm", "2026-11-21 01:41:19", "data: unknown line 1 time, first in in:1: "),
+        (
+            LINUX.replace(b"\n", b"\n" + b"garbage\n" * 20_000, 1),
+            "vm",
+            "2026-11-21 01:41:19",
+            "data: unknown line 20000 times, first in in:2: ",
+        ),
+    ],
+    ids=["a day cut behind a whole one", "a line before the recording", "more lines than wait in memory"],
+)
+def test_refused_data_that_names_no_system_is_to_watch_for_that_of_its_file(
+    content: bytes, system: str, begins: str, finding: str, tmp_path: Path
+) -> None:
+    """Its time is that of the first interval of the file: of the only one of sadf, of T0001 of nmon."""
+    (tmp_path / "in").write_bytes(content)
+    [found] = of_data("in", folder=tmp_path)
+    assert (found["system"], found["severity"], found["at"]) == (system, "watch", f"{begins}.000")
+    assert found["finding"].startswith(finding)
+
+
+def test_refused_data_of_a_file_of_two_systems_counts_for_neither(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:2000])
+    [found] = of_data("in", folder=tmp_path)
+    assert (found["system"], found["severity"]) == ("unknown", "watch")
+
+
+def test_repaired_text_has_the_time_of_the_recording_and_counts_once_however_often_it_is_looked_at(
+    tmp_path: Path,
+) -> None:
+    """`AAA,host` is line 7; the file on standard input has no path."""
+    text = LINUX.replace(b"AAA,host,vm", b"AAA,host,m\xfcnchen")
+    for _ in range(2):
+        [found] = of_data("-", "--keep", "kept", folder=tmp_path, stdin=text)
+        assert (found["system"], found["at"]) == ("münchen", "2026-11-21 01:41:19.000")
+        assert found["finding"].startswith("data: wrong encoding 1 time, first in standard input:7: ")
+    assert not json.loads((tmp_path / "kept/files.json").read_bytes())["files"]
+
+
+def test_what_an_agent_refused_without_a_time_has_none(tmp_path: Path) -> None:
+    """Such a row has the time at which it was read."""
+    at = "'2026-03-02 08:00:00'"
+    row = f"{at}, {at}, 'SYSA', 'agent', 'edge', 1, 'in', 7, 0, 'cut_line', 'none', 'cut'"
+    names = "ts, collected_at, system, source, agent_id, seq, file, line, byte_offset, reason, kept, detail"
+    script = f"""
+import sys
+from pathlib import Path
+from counterflow.look.database import Database
+with Database(Path(sys.argv[1]), kept=True) as made:
+    made.client.post("INSERT INTO counterflow.quality ({names}) VALUES ({row})")
+    [found] = made.findings()
+    print([found.system, found.severity, found.at])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "kept"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "['SYSA', 'watch', None]\n", done.stderr
+
+
+def test_a_note_fits_the_terminal_and_breaks_between_words(tmp_path: Path) -> None:
+    (tmp_path / "vm.nmon").write_bytes(LINUX)
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
+    command = [sys.executable, "-m", "counterflow", "look", "vm.nmon"]
+    subprocess.run(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=terminal, cwd=tmp_path, timeout=60, check=True
+    )
+    os.close(terminal)
+    lines = os.read(master, 4096).decode().splitlines()
+    os.close(master)
+    assert max(map(len, lines)) <= 80
+    assert " ".join(map(str.strip, lines)).startswith("note: vm.nmon (nmon): its times are local and nothing names ")
+
+
+@pytest.mark.skipif(bool(ALONE) and shutil.which("setpriv") is None, reason="root reads every folder; needs setpriv")
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    locked = tmp_path / "files/locked"
+    locked.mkdir(parents=True)
+    for folder in (locked, locked.parent):
+        (folder / "vm.nmon").write_bytes(LINUX)
+    locked.chmod(0)
+    message = "error: files/locked: Permission denied; give this user read permission\n"
+    try:
+        for command in ("look", "summary", "parse"):
+            done = counterflow(command, "files", folder=tmp_path, before=ALONE)
+            assert (done.returncode, message in done.stderr) == (1, True), done.stderr
+            assert "vm" in done.stdout
+        done = counterflow("look", "files/locked", folder=tmp_path, before=ALONE)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(message)
+    finally:
+        locked.chmod(0o700)
+
+
+def test_a_folder_stands_for_all_files_below_it_but_not_for_those_of_operating_systems(tmp_path: Path) -> None:
+    for name in ("below/vm.nmon", ".DS_Store", "._vm.nmon", "__MACOSX/vm.nmon", "Thumbs.db", "desktop.ini"):
+        (tmp_path / "files" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "files" / name).write_bytes(LINUX if name.startswith("below") else b"\0")
+    for command in ("look", "summary", "parse"):
+        done = counterflow(command, "files", "--zone", "UTC", folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "vm" in done.stdout
+
+
+def test_where_there_is_no_file_a_command_ends_with_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with zipfile.ZipFile(tmp_path / "hidden.zip", "w") as written:
+        written.writestr(".DS_Store", b"\0")
+    for command in ("look", "summary", "parse"):
+        done = counterflow(command, "empty", folder=tmp_path)
+        assert (done.returncode, done.stderr) == (2, "error: no file in empty\nhint: name a recording\n")
+        done = counterflow(command, "hidden.zip", folder=tmp_path)
+        assert done.returncode == (2 if command == "look" else 1)
+        assert done.stderr.startswith("error: hidden.zip: an archive without files\n")
+
+
+def test_what_an_earlier_look_wrote_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "vm.nmon").write_bytes(LINUX)
+    first = counterflow("look", ".", "--out", "out", "--export", "out", folder=tmp_path)
+    assert first.returncode == 0, first.stderr
+    again = counterflow("look", ".", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == first.stdout.removesuffix("out/report.html\n")
+    for name in ("out/report.html", "out/disk.parquet"):
+        assert f"note: {name} is no recording\n" in again.stderr
+
+
+def test_a_recording_without_times_is_named_with_its_line_and_reason_as_summary_names_it(tmp_path: Path) -> None:
+    lines = LINUX.splitlines(keepends=True)
+    (tmp_path / "noz.nmon").write_bytes(b"".join(line for line in lines if not line.startswith(b"ZZZZ")))
+    reason = "error: noz.nmon:318: T0001 has no ZZZZ line, and none follows from its neighbours\n"
+    assert reason in counterflow("summary", "noz.nmon", folder=tmp_path).stderr
+    done = counterflow("look", "noz.nmon", "--zone", "UTC", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"{reason}error: no file holds an interval\n")
+
+
+def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / "ibmi_tables/qapmconf/QAPMCONF.csv", tmp_path / "a b.csv")
+    done = counterflow("look", "a b.csv", "--system", "SYSA", "--zone", "UTC", folder=tmp_path)
+    assert done.returncode == 2
+    holds = "error: no file holds an interval: a b.csv holds settings alone\n"
+    assert done.stderr == holds + "hint: counterflow parse 'a b.csv' shows what it gives\n"
+
+
+def test_a_file_without_its_system_is_named_once(tmp_path: Path) -> None:
+    done = counterflow("look", GOLDEN / "ibmi_tables/qapmsystem_green_screen/QAPMSYSTEM.csv", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("the tables do not name their system") == 1
+
+
+def test_a_system_without_a_finding_is_named_with_what_was_recorded(tmp_path: Path) -> None:
+    """Threads of address spaces alone."""
+    done = counterflow("look", GOLDEN / "rmf_dds/procu/input.json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    sentence = (
+        "  nothing to state: no rule found anything in what was recorded: job, no processors, no memory, no disks"
+    )
+    assert done.stdout.splitlines()[1:] == ["", "SYS1", sentence]
+
+
+@pytest.mark.parametrize(
+    ("words", "average", "maximum"),
+    [
+        (("ibmi_tables/qapmsystem_green_screen/QAPMSYSTEM.csv", "--system", "SYSA"), 58.9, 87.4),
+        (("rmf_dds/sysinfo/input.json",), 27.2, 27.2),
+    ],
+    ids=["IBM i", "z/OS, whose zIIPs are left out"],
+)
+def test_summary_has_the_processors_that_look_has(
+    words: tuple[str, ...], average: float, maximum: float, tmp_path: Path
+) -> None:
+    file, *options = words
+    looked = counterflow("look", GOLDEN / file, *options, folder=tmp_path)
+    assert f"processors {average} % busy on average, {maximum} % at most" in looked.stdout
+    done = counterflow("summary", GOLDEN / file, *options, "--json", folder=tmp_path)
+    found = json.loads(done.stdout)
+    assert (round(found["cpu_pct_avg"], 1), round(found["cpu_pct_max"], 1)) == (average, maximum)
