@@ -125,7 +125,8 @@ def views() -> str:
     found = measures()
     measured = "\n  UNION ALL\n".join(
         f"  SELECT indexOf({{measures}}, {one.measure}) AS place, {one.recorder} AS recorder, ts, interval_s, "
-        f"toString(name) AS name, assumeNotNull(amount) AS amount\n  FROM ({one.sql})\n  WHERE amount IS NOT NULL"
+        f"toString(name) AS name, assumeNotNull(q.amount) AS amount\n  FROM ({one.sql}) AS q\n"
+        "  WHERE q.amount IS NOT NULL"
         for one in statements()
     )
     listed = {

@@ -11,7 +11,7 @@ SELECT
   argMaxIf(capacity_pct, ts, capacity_pct IS NOT NULL) AS capacity_pct,
   round(max(greatest(out_capacity_pct, in_capacity_pct)), 1) AS of_capacity_pct_max,
   round(max(phys_line_pct), 1) AS port_line_pct_max,
-  countIf(reset) AS resets
+  sum(reset) AS resets
 FROM counterflow.link_load FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}

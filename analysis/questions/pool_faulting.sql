@@ -9,8 +9,9 @@ SELECT
         / nullIf(sumIf(p.response_s * p.transactions_per_s * p.interval_s, p.interactive_fault_pct IS NOT NULL), 0), 1)
     AS interactive_fault_pct,
   round(max(p.interactive_fault_pct), 1) AS interactive_max_pct,
-  round(sum(p.batch_fault_to_work_pct * p.interval_s)
-        / nullIf(sumIf(p.interval_s, p.batch_fault_to_work_pct IS NOT NULL), 0), 1) AS batch_fault_to_work_pct,
+  round(100 * sum(p.batch_fault_pct * p.batch_jobs * p.interval_s)
+        / nullIf(sum((p.batch_fault_pct + p.batch_cpu_pct) * p.batch_jobs * p.interval_s), 0), 1)
+    AS batch_fault_to_work_pct,
   round(max(p.batch_fault_to_work_pct), 1) AS batch_max_pct,
   round(max(p.reserved_pct), 1) AS reserved_max_pct,
   sum(p.active_to_ineligible) AS became_ineligible

@@ -280,10 +280,15 @@ def _predict(of: Interval | None, unit: str, assumption: str, source: str, origi
 
 
 def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
-    operations, wait = _mirrored(rows), _wait(rows, plan)
+    locks_unknown = _locks_unknown(rows)
+    operations, wait = None if locks_unknown else _mirrored(rows), _wait(rows, plan)
     pair = fitted.pair_us()
     each = f"{pair.low:.0f} to {pair.high:.0f} µs a read for update with its change, and the distance"
-    unknown = "no interval with its length and its logical I/O"
+    unknown = (
+        "reads for update are not counted separately"
+        if locks_unknown
+        else "no interval with its length and its logical I/O"
+    )
     return {
         "mirrored_per_s": _predict(
             operations,

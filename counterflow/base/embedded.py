@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import sys
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, wire
+from counterflow.base.errors import CounterflowError
 
 _LINE, _QUOTED_LINE = re.compile(rb"[^\n]*\n"), re.compile(rb"(?:[^\"\n]|\"(?:[^\"]|\"\")*\")*\n")
 _HEADERS = {
@@ -23,7 +25,8 @@ _HEADERS = {
 """Formats with one line per row, and the header of each; in any other format a block is a complete document."""
 _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
 _ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
-_TOTALS = re.compile(r"\bTOTALS\b", re.IGNORECASE)
+_WHOLE = re.compile(r"\bTOTALS\b|\bINTO\s+OUTFILE\b", re.IGNORECASE)
+"""What a statement has whose result is not read block by block."""
 _SETTINGS = (
     # compiling an expression takes longer than it saves in a process that runs each query once
     "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0, "
@@ -47,8 +50,16 @@ class Embedded(ClickHouse):
     """
 
     def __init__(self, folder: Path, *, writable: bool = True) -> None:
-        """Open the database; for errors see `library`."""
-        self._session: Any = library().Session(str(folder))
+        """Open the database; for other errors see `library`.
+
+        Raises
+        ------
+        CounterflowError : another process has it open, or this user may not write into its folder, as the engine must.
+        """
+        try:
+            self._session: Any = library().Session(str(folder))
+        except RuntimeError as error:
+            raise _not_opened(folder, str(error)) from None
         self._set: dict[str, str] = {}
         self._lock = Lock()
         self.post(_SETTINGS)
@@ -79,7 +90,7 @@ class Embedded(ClickHouse):
         named = _FORMAT.search(sql)
         form = named[1] if named else str((settings or {}).get("default_format", "TabSeparated"))
         header = _HEADERS.get(form)
-        if header is None or not _ROWS.match(sql) or _TOTALS.search(sql):
+        if header is None or not _ROWS.match(sql) or _WHOLE.search(sql):
             yield form, iter((self.post(sql, settings=settings),))
         else:
             with closing(self._pieces(sql, settings or {}, header)) as pieces:  # a reader may stop before the end
@@ -139,6 +150,20 @@ def library() -> Any:
         from chdb import session
 
     return session
+
+
+def _not_opened(folder: Path, message: str) -> CounterflowError:
+    """Return the error of a database that the library could not open, which itself prints the cause and raises less."""
+    status = folder / "status"
+    if not os.access(folder, os.W_OK) or (status.exists() and not os.access(status, os.W_OK)):
+        what = f"this user may not write into {folder}, where the engine keeps its state while it reads"
+        return CounterflowError(what, hint="copy the folder to where you may write", exit_code=2)
+    with suppress(FileNotFoundError), status.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as the engine does
+        except BlockingIOError:
+            return CounterflowError(f"another command has {folder} open", hint="wait until it has ended", exit_code=2)
+    return CounterflowError(f"{folder} cannot be opened: {message[:300]}", exit_code=2)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import command_line, on_option, reader, require
 from counterflow.cli._times import TIME
+
+if TYPE_CHECKING:
+    from counterflow.analysis.culprit import Period
+    from counterflow.base.clickhouse import ClickHouse
 
 
 @click.command()
@@ -64,6 +69,8 @@ def command(
         assert begin is not None and end is not None  # noqa: S101, PT018 - as checked above
         period = Period(begin - timedelta(minutes=before_min), begin, end)
         found = list(changes(client, system, period))
+        if not found:
+            _require_rows(client, system, period)
     if as_json:
         import orjson
 
@@ -90,3 +97,25 @@ def command(
         out.print(table(rows[:5], title=f"{measure.title}, {measure.unit}"))
         if show_sql:
             out.print(behind(name), markup=False)
+
+
+def _require_rows(client: ClickHouse, system: str, period: Period) -> None:
+    """Refuse to compare a time in which nothing was recorded: what is unknown has not changed."""
+    for begin, end in ((period.begin, period.end), (period.quiet, period.begin)):
+        parameters = {"param_system": system, "param_begin": f"{begin:%F %T}", "param_end": f"{end:%F %T}"}
+        [row] = client.rows(_RECORDED, parameters)
+        if not row["n"]:
+            what = f"nothing of {system} was recorded from {begin:%F %T} to {end:%F %T} UTC"
+            hint = f"its records are of {row['first']} to {row['last']} UTC"
+            raise CounterflowError(what, hint=hint, exit_code=2)
+
+
+_RECORDED = """
+SELECT
+  countIf(last_ts > parseDateTimeBestEffort({begin:String}, 'UTC')
+    AND first_ts <= parseDateTimeBestEffort({end:String}, 'UTC')) AS n,
+  formatDateTime(min(first_ts), '%Y-%m-%d %H:%i:%S', 'UTC') AS first,
+  formatDateTime(max(last_ts), '%Y-%m-%d %H:%i:%S', 'UTC') AS last
+FROM counterflow.system_day FINAL
+WHERE system = {system:String}
+"""

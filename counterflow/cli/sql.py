@@ -82,6 +82,8 @@ def command(
         near = get_close_matches(query, stored, 1)
         hint = f"did you mean {near[0]}?" if near else f"{command_line('sql')} lists them"
         raise CounterflowError(f"no stored query is called {query}", hint=hint, exit_code=2)
+    elif systems or begin or end:
+        raise click.UsageError("--system, --from and --to restrict a stored query; a statement has its own WHERE")
     wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
     with reader() as client:
         require(client, systems)

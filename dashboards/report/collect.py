@@ -132,7 +132,8 @@ class Report(NamedTuple):
     sections : boards with their figures.
     absent : charts for which nothing was measured, with the sentence that states it.
     failed : charts that the server refused, with its message.
-    verdicts : the worst spells of trouble; `spells` counts all, `calm` the judged things that had none.
+    verdicts : the worst spells of trouble; `spells` counts all, `calm` the things that were well all the time,
+        `unjudged` those that could not be judged at a time.
     measured, quality, sources : tables; `anomalies` counts all, those in rows that are left out too.
     records : rows of counters in the range, each once.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
@@ -150,6 +151,7 @@ class Report(NamedTuple):
     verdicts: Sequence[Verdict]
     spells: int
     calm: int
+    unjudged: int
     measured: Table
     records: int
     quality: Table
@@ -236,6 +238,7 @@ def collect(
         trouble,
         _counted(judged, "spells"),
         _counted(judged, "calm"),
+        _counted(judged, "unjudged"),
         simple(
             ("System", "What", "Read from", "First, UTC", "Last, UTC", "Intervals", "Records"),
             counted,

@@ -79,6 +79,20 @@ def test_a_neighbour_on_the_same_port_is_found_and_a_link_counts_once(client: Cl
     assert ranked["NEIGHBOUR / 27004002"].explains_pct == pytest.approx(60)
 
 
+def test_a_link_of_which_nothing_was_counted_has_no_rate(client: ClickHouse) -> None:
+    """As listings of an HMC give rows of ports without their bytes."""
+    rows = []
+    for number, at in minutes():
+        port = {**at, "link_type": "logical_port", "physical_port": "P1"}
+        rows.append({**port, "link": "1", "own_out_bytes_s": 500e6 if number > 0 else 100e6})
+        rows.append({**port, "link": "2", "own_out_bytes_s": None})
+    insert(client, "link_load", rows)
+    ranked = found(client, "links")
+    assert {name: (one.before, one.during, one.explains_pct) for name, one in ranked.items()} == {
+        f"{SYSTEM} / 1": pytest.approx((100, 500, 100))
+    }
+
+
 def test_links_whose_samples_do_not_end_together_have_their_own_rates(client: ClickHouse) -> None:
     """The own link is sampled at each full minute, the neighbour's half a minute later."""
     rows = []

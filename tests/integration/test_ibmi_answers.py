@@ -269,6 +269,18 @@ def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHou
     assert row["batch_fault_to_work_pct"] is None
 
 
+def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and_at_processors(
+    admin: ClickHouse,
+) -> None:
+    pool: dict[str, Any] = {"pool": "2", "disks": 1}
+    first = {"batch_jobs": 4, "batch_fault_pct": 60, "batch_cpu_pct": 20, "batch_fault_to_work_pct": 75}
+    second = {"batch_jobs": 1, "batch_fault_pct": 10, "batch_cpu_pct": 90, "batch_fault_to_work_pct": 10}
+    insert(admin, "pool_faulting", result(**pool, **first), result(**pool, **second) | {"ts": NEXT})
+    [row] = answer(admin, "pool_faulting")
+    # (4 x 60 + 10) of (4 x 80 + 100), where the mean of both shares is 42.5
+    assert (row["batch_fault_to_work_pct"], row["batch_max_pct"]) == (59.5, 75)
+
+
 def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
     counted = {"job": ("QAPMJOBMI", 3), "wait": ("QAPMJOBWT", 2), "pool": ("QAPMPOOLB", 2), "disk": ("QAPMDISK", 4)}
     for name, (file, rows) in counted.items():

@@ -136,16 +136,16 @@ def test_a_range_in_another_zone_has_the_findings_of_its_measurements(report: Ru
 
 
 def test_counts_include_what_a_long_list_leaves_out(stored: StackSettings) -> None:
-    """A week later: 1,050 links are capped and 20 are well; 600 kinds of anomaly are met twice each."""
+    """A week later: 1,050 links are capped, 20 are well, 7 not judged; 600 kinds of anomaly are met twice each."""
     ts = QUARTERS[0] + timedelta(days=7)
-    states = ["CAPPED"] * 1_050 + ["OK"] * 20
+    states = ["CAPPED"] * 1_050 + ["OK"] * 20 + ["UNKNOWN"] * 7
     met = {"file": "x.csv", "byte_offset": 0, "kept": "all", "detail": "y"}
     with ClickHouse(stored.clickhouse_url, "admin", stored.clickhouse_password("admin")) as admin:
         insert(admin, "verdict", *(verdict(ts, of, ts) | {"entity": f"L{n}"} for n, of in enumerate(states)))
         kinds = ((n, line) for n in range(600) for line in (1, 2))
         insert(admin, "quality", *(published(ts, **met, reason=f"kind {n}", line=line) for n, line in kinds))
         made = collect(admin, BEGIN + timedelta(days=7), QUARTERS[-1] + timedelta(days=7), [SYSTEM])
-    assert (made.spells, made.calm, made.anomalies) == (1_050, 20, 1_200)
+    assert (made.spells, made.calm, made.unjudged, made.anomalies) == (1_050, 20, 7, 1_200)
     assert len(made.quality.rows) + made.quality.more == 600
     page = html.unescape(html_of(made))
     assert f"{1_050 - len(made.verdicts)} shorter ones are not shown." in page.replace(",", "")

@@ -128,6 +128,13 @@ def test_the_nearest_system_is_suggested_for_an_unknown_one(sql: Run, named: str
     assert found.stderr == f"error: no system is called {named}\nhint: {hint}\n"
 
 
+@pytest.mark.parametrize("options", [("--system", "lpar1"), ("--from", "2026-05-04"), ("--to", "2026-05-04")])
+def test_options_that_a_statement_would_ignore_are_refused(sql: Run, options: tuple[str, str]) -> None:
+    refused = sql("SELECT 1", *options)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--system, --from and --to restrict a stored query" in refused.stderr
+
+
 def test_a_terminal_shows_a_table_that_fits(terminal: Callable[..., str]) -> None:
     query = "SELECT disk, busy_pct, 12345 AS n, NULL AS gone FROM counterflow.disk ORDER BY ts LIMIT 2"
     lines = [line.rstrip() for line in terminal(80, query, NO_COLOR="1").splitlines()]

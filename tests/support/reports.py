@@ -149,6 +149,7 @@ def report(figures: int = 30) -> Report:
         verdicts=verdicts,
         spells=1,
         calm=3,
+        unjudged=0,
         measured=simple(("System", "What", "Records"), [("PROD01", "job", 18_212), (EVIL, "disk", 412)]),
         records=18_624,
         quality=simple(("System", "What was met", "Times"), [("PROD01", "torn_line", 3)]),

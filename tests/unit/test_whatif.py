@@ -73,6 +73,12 @@ def test_ten_kilometres_add_200_microseconds_to_a_row_change(tmp_path: Path) -> 
     assert partition["figures"]["distance_wait"]["value"] == pytest.approx(0.2)
 
 
+def test_without_reads_for_update_the_mirrored_operations_are_not_known(tmp_path: Path) -> None:
+    [partition] = whatif(tmp_path, [{"reads": 100, "read_for_update": None, "inserts": 5, "other": 5}], "--km", "10")
+    found = partition["figures"]["mirrored_per_s"]
+    assert (found["value"], found["reason"]) == (None, "reads for update are not counted separately")
+
+
 def test_a_prediction_by_hand(tmp_path: Path) -> None:
     """The worked example of docs/whatif.md, in plain arithmetic."""
     row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}

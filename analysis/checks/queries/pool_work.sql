@@ -3,7 +3,7 @@
 -- response_s: Their mean response, s; `job.response_s` / `job.transactions`.
 -- batch: Batch jobs used CPU in the pool; `job.job_type` B.
 -- batch_jobs: Batch jobs that used CPU, mean of the intervals; rows of `job`.
--- batch_cpu_pct: CPU of batch jobs in the pool as a share of that configured, %; `job.cpu_ms`, `system_cpu.configured_cpu_ms`.
+-- batch_cpu_pct: Share of the time that one batch job in the pool was at a processor, on average, %; `job.cpu_ms`.
 WITH intervals AS (
   SELECT
     system,
@@ -23,12 +23,6 @@ recorded AS (
   SELECT system, sum(seconds) AS seconds, count() AS intervals_recorded
   FROM (SELECT system, ts, max(seconds) AS seconds FROM intervals GROUP BY system, ts)
   GROUP BY system
-),
-configured AS (
-  SELECT system, sum(configured_cpu_ms) / nullIf(sumIf(interval_s, configured_cpu_ms IS NOT NULL), 0) AS cpu_ms_per_s
-  FROM counterflow.system_cpu FINAL
-  WHERE engine = 'all' AND source = 'ibmi_tables' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  GROUP BY system
 )
 SELECT
   i.system AS system,
@@ -38,8 +32,7 @@ SELECT
   sum(i.interactive_response_s) / nullIf(sum(i.interactive_transactions), 0) AS response_s,
   CAST(sum(i.jobs) > 0 AS Bool) AS batch,
   sum(i.jobs) / any(r.intervals_recorded) AS batch_jobs,
-  100 * sum(i.batch_cpu_ms) / nullIf(any(c.cpu_ms_per_s) * any(r.seconds), 0) AS batch_cpu_pct
+  sum(i.batch_cpu_ms) / 10 / nullIf(any(r.seconds) * batch_jobs, 0) AS batch_cpu_pct
 FROM intervals AS i
 INNER JOIN recorded AS r ON r.system = i.system
-LEFT JOIN configured AS c ON c.system = i.system
 GROUP BY i.system, i.subject

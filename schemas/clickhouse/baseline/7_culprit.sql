@@ -27,31 +27,31 @@ FROM
         sumIf(amount, ts > {begin:DateTime64(3, 'UTC')}) AS amount_during
       FROM
       (
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT
   transform(toString(grouping), ['generic_job', 'user', 'subsystem'], ['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem'], '') AS measure,
   ts, interval_s, name, cpu_ms / 1000 AS amount
 FROM counterflow.job_cpu FINAL
 WHERE grouping IN ('generic_job', 'user', 'subsystem') AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'cpu_by_program') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'cpu_by_program') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint FINAL
 -- of IBM i these are the jobs above
 WHERE system NOT IN (SELECT system FROM counterflow.job_cpu WHERE system = {system:String}) AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT m.1 AS measure, ts, interval_s, name, m.2 AS amount
 FROM counterflow.io_mix FINAL
 ARRAY JOIN [('logical_io_by_job', logical_io), ('read_for_update_by_job', read_for_update)] AS m
 WHERE grouping = 'generic_job' AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT ts, interval_s, w.1 AS name, w.2 AS amount
 FROM counterflow.wait_signature FINAL
 ARRAY JOIN [
@@ -59,15 +59,15 @@ ARRAY JOIN [
   ('operating system contention', operating_system_contention_s), ('locks', lock_contention_s), ('ineligible', ineligible_s)
 ] AS w
 WHERE task != '*' AND job_name IS NOT NULL AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits_by_job') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits_by_job') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT ts, interval_s, name, held_up_s AS amount FROM counterflow.wait_by(grouping = 'generic_job')
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'links') AS place, recorder AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'links') AS place, recorder AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT
   ts, interval_s, concat(toString(system), ' ', toString(link_type)) AS recorder,
   concat(toString(system), ' / ', link) AS name, own_out_bytes_s * interval_s / 1e6 AS amount
@@ -82,23 +82,23 @@ WHERE ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
     SELECT DISTINCT physical_port FROM counterflow.link_load
     WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
       AND physical_port IS NOT NULL
-  )))
-  WHERE amount IS NOT NULL
+  ))) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT m.1 AS measure, ts, interval_s, disk AS name, m.2 AS amount
 FROM counterflow.disk_load FINAL
 ARRAY JOIN [
   ('disks', transfers_per_s * interval_s), ('disk_time', transfers_per_s * interval_s * response_ms / 1000)
 ] AS m
 WHERE leaf AND disk != '*' AND system = {system:String}
-  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+  AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
   UNION ALL
-  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'log') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(amount) AS amount
+  SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'log') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT ts, interval_s, subsystem AS name, rate_mb_s * interval_s AS amount FROM counterflow.log_load FINAL
-WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')})
-  WHERE amount IS NOT NULL
+WHERE system = {system:String} AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
+  WHERE q.amount IS NOT NULL
       )
       GROUP BY GROUPING SETS ((place, recorder, name), (place, recorder, ts AS at))
     )

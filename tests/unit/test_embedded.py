@@ -1,0 +1,34 @@
+"""The engine in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+_OPEN = """
+import sys
+from pathlib import Path
+from counterflow.base.embedded import Embedded
+from counterflow.base.errors import CounterflowError
+try:
+    engine = Embedded(Path(sys.argv[1]))
+except CounterflowError as error:
+    print(error.exit_code, error, error.hint, sep="|")
+else:
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_database_that_another_process_has_open_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _OPEN, str(tmp_path / "clickhouse")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        try:
+            assert first.stdout
+            assert first.stdout.readline() == "open\n"
+            second = subprocess.run(command, capture_output=True, text=True, check=True, input="", timeout=60)
+            refused = f"2|another command has {tmp_path / 'clickhouse'} open|wait until it has ended"
+            assert second.stdout.splitlines()[-1] == refused
+        finally:
+            first.kill()
