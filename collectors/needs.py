@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -14,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from counterflow.collectors.formats import recognise
-from counterflow.collectors.reading import HEAD_BYTES
+from counterflow.collectors.reading import HEAD_BYTES, OPTION
 from counterflow.collectors.records import Context, Format, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
@@ -26,7 +25,6 @@ MAX_WRAPPED = 16 << 20
 MAX_WHOLE = 64 << 20
 """A larger file is not read to its end to infer the order of its dates."""
 
-_OPTION = re.compile(r"--(?:system|date-order|at)\b")
 _ELSEWHERE = ZoneInfo("Pacific/Kiritimati")  # 14 h from UTC: no local time is the same instant there
 _ITEMS = 2_000
 
@@ -98,7 +96,7 @@ def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | Non
     ts, refused = _beginning(form, head, context)
     if refused and "--date-order" in refused and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:
         ts, refused = _beginning(form, read_head(content, MAX_WHOLE), context)
-    if refused and (option := _OPTION.search(refused)):
+    if refused and (option := OPTION.search(refused)):
         yield option[0], refused
     if zone is None and ts is not None:
         elsewhere, _ = _beginning(form, head, replace(context, zone=_ELSEWHERE))
@@ -115,7 +113,7 @@ def _beginning(form: Format, head: bytes, context: Context) -> tuple[str | None,
     for number, item in enumerate(singly(form.parse(io.BytesIO(head), context))):
         if isinstance(item, Record):
             ts = ts or item.fields.get("ts")
-        elif isinstance(item, Reject) and item.kept == "none" and _OPTION.search(item.detail):
+        elif isinstance(item, Reject) and item.kept == "none" and OPTION.search(item.detail):
             refused = refused or item.detail
         if ts or refused or number > _ITEMS:
             break

@@ -19,6 +19,8 @@ from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
 HEAD_BYTES = 65_536
+OPTION = re.compile(r"--(?:system|date-order|at)\b")
+"""An option that a reject names as its remedy."""
 _LOSING = (Reason.STAMP_INVALID, Reason.STAMP_MISSING, Reason.CUT_FILE)
 """Where a file with such a reject gives settings alone, its measurements are lost."""
 
@@ -33,21 +35,28 @@ class Contained(NamedTuple):
 
 @dataclass(slots=True)
 class Faults:
-    """The rejects of a file that explain why it gave no figures: the first of all, and the first that lost some."""
+    """The rejects of a file that explain why it gave no figures.
+
+    `first` is the first of all, `avoidable` the first that an option would have avoided, `lost` the first that lost
+    figures.
+    """
 
     first: Reject | None = None
+    avoidable: Reject | None = None
     lost: Reject | None = None
 
     def add(self, reject: Reject) -> None:
         """Keep a reject where it explains more than those before it."""
         self.first = self.first or reject
+        if self.avoidable is None and reject.kept == "none" and OPTION.search(reject.detail):
+            self.avoidable = reject
         self.lost = self.lost or (reject if reject.reason in _LOSING else None)
 
     def why(self, datasets: Set[str]) -> tuple[int, str] | None:
         """Return the line and the reason where a file that gave these datasets gave no figures, None where it did."""
         if datasets - {"config"} or (datasets and not self.lost):
             return None
-        reject = self.lost if datasets else self.first
+        reject = self.lost if datasets else self.avoidable or self.first
         return (0, "no record found") if reject is None else (reject.line, reject.detail)
 
 

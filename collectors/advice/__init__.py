@@ -12,14 +12,18 @@ from counterflow.collectors.advice.marks import (
     BINARIES,
     COUNTER_OF_DB2,
     CSVS,
+    FORMS,
     LOG_STATISTICS,
     NAMED,
     NOTHING,
+    ROWS,
     SMF,
     TEXTS,
 )
 from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats.db2_log_csv import COUNTS
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, tables
+from counterflow.collectors.formats.ibmi_tables.headers import partial
 from counterflow.collectors.text.cells import separator, split
 from counterflow.collectors.text.codepages import decode, ebcdic_codec, from_ebcdic, is_ebcdic
 from counterflow.collectors.text.lines import BOM
@@ -53,7 +57,12 @@ def advice(head: bytes) -> str:
         return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
         return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
-    return _looks(decode(head.removeprefix(BOM)))
+    text = decode(head.removeprefix(BOM))
+    if "\n" not in text and "\r" in text:
+        text = text.replace("\r", "\n")
+        if known := _known(text):
+            return f"text whose lines end with CR alone ({known}): convert it: tr '\\r' '\\n'"
+    return _looks(text)
 
 
 def _smf(head: bytes) -> int | None:
@@ -111,36 +120,43 @@ def _looks(text: str) -> str:
 
 def _table(cells: Sequence[str]) -> str:
     """Return what a table that begins with a line of these cells looks like, and what would help."""
-    if all(not cell.strip("+-0123456789.,: ") for cell in cells):
+    forms = "".join(next(form for form, mark in FORMS if mark.fullmatch(cell)) for cell in cells)
+    if alike := next((name for name, begin in ROWS.items() if begin.match(forms)), None):
+        what = f"rows of {len(cells)} columns like those of {alike}, without the names of the columns"
+        return f"{what}: write them into a first line, among them {_needed(alike)}"
+    if "t" in forms or all(not cell.strip("+-0123456789.,: ") for cell in cells):
         return f"rows of {len(cells)} columns without the names of the columns: {NAMED}"
     names = {cell.upper() for cell in cells}
     if (near := _ibmi(names)) is not None:
         return near
-    if any(COUNTER_OF_DB2.fullmatch(name) for name in names):
-        missing = [column for column in CSVS[LOG_STATISTICS] if column.upper() not in names]
+    missing = [column for column in CSVS[LOG_STATISTICS] if column.upper() not in names]
+    if missing and any(COUNTER_OF_DB2.fullmatch(name) for name in names):
         way_out = "name its columns of time, system and subsystem so"
         return f"a table of {LOG_STATISTICS}, without {', '.join(missing)}: {way_out}"
     name, needed = max(CSVS.items(), key=lambda one: len(names & {column.upper() for column in one[1]}) / len(one[1]))
     missing = [column for column in needed if column.upper() not in names]
     if 2 * len(missing) <= len(needed):
-        return f"a table like {name}, without {', '.join(missing)}: its first line names {','.join(needed)}"
+        if name == LOG_STATISTICS and names.isdisjoint(map(str.upper, COUNTS)):
+            missing.append("a count")
+        what = f"without {', '.join(missing)}" if missing else "whose first line does not name each column once"
+        return f"a table like {name}, {what}: its first line names {_needed(name)}"
     shown = ", ".join(cells[:6]) + (", …" if len(cells) > 6 else "")
     return f"a table with the columns {_shown(shown)}, which are of no format: {ANYTHING_ELSE}"
 
 
+def _needed(name: str) -> str:
+    """Return the columns that a table of `CSVS` needs."""
+    return ",".join(CSVS[name]) + (" and a count, as QJSTCIWR" if name == LOG_STATISTICS else "")
+
+
 def _ibmi(names: set[str]) -> str | None:
     """Return what a table of IBM i with columns or labels of these names lacks; None where it is no such table."""
-    by_name, by_label = {}, {}
-    for table in tables().values():
-        by_name[table.table] = len(names & table.names.keys())
-        by_label[table.table] = len(names & {field.text.upper() for field in table.fields.values() if field.text})
-    near = max(by_name, key=lambda table: by_name[table])
-    if by_name[near] >= 2:
-        table = tables()[near]
-        known = {table.names.get(name, name) for name in names}
-        missing = [column for column in table.recognised_by if column not in known]
-        what = f"without {', '.join(missing)}" if missing else f"without {', '.join(table.time) or 'SAMPLE_TIME'}"
-        return f"{by_name[near]} columns of {near} of IBM i, {what}: export all columns, with column names"
+    if (found := partial(names)) is not None:
+        return found
+    by_label = {
+        table.table: len(names & {field.text.upper() for field in table.fields.values() if field.text})
+        for table in tables().values()
+    }
     near = max(by_label, key=lambda table: by_label[table])
     labels = {"INTERVAL NUMBER", "DATE-TIME", "DATE AND TIME", "ELAPSED TIME", "ELAPSED SECONDS", "INTERVAL SECONDS"}
     if by_label[near] >= 2 or (names & labels and by_label[near]):

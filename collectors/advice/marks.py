@@ -19,6 +19,7 @@ _LOG = (
     "print OMEGAMON's statistics report with LOG ACTIVITY, "
     "or export the counters of IFCID 1 and 369 as CSV, a row a sample"
 )
+_DDS = "query its Distributed Data Server (docs/collectors/rmf-dds.md)"
 _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtype logport`, `lssyscfg -r lpar`"
 
 
@@ -115,12 +116,20 @@ TEXTS = (
         "keep the whole answer for processed metrics",
     ),
     _text(
-        r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b",
+        r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b"
+        r"|^(?:\w+,){0,3}\d\d/\d\d/\d{4} \d\d:\d\d:\d\d,[^=\n]*(?:,\d{9,}){2}",
         "a list of lslparutil without names or cycles of partitions",
         "`lslparutil -r lpar -F time,lpar_name,curr_procs,entitled_cycles,capped_cycles,uncapped_cycles,time_cycles "
         "--header`",
     ),
     _text(r"\A[a-z]\w*=[^,\n]*(?:,\"?[a-z]\w*=[^\n]*){2,}", "a listing of lshwres or lssyscfg", _PARTITIONS),
+    _text(  # times and commands, then a row with a location, a port, a kind or a state of partitions behind other cells
+        r"\A(?>[^,\n]*\n|[^\n]*\bls(?:hwres|syscfg)\b[^\n]*\n)*+[^=\n]*,"
+        r"(?:U[0-9A-Z]{4}\.[0-9A-Z]{3}\.[0-9A-Z]{7}(?:-[^,\n]*)?|[0-9A-F]{8},(?:ethc?|roce)|aixlinux|os400|vioserver"
+        r"|\d{1,5},(?:Running|Not Activated|Open Firmware))\s*(?:,|$)",
+        "a listing of lshwres or lssyscfg without the names of the attributes",
+        "add --header to the command, or leave out -F",
+    ),
     # z/OS and Db2
     _text(
         r'\A\s*\{[^\n]*"(?:table_name|product_code|write_time)"\s*:',
@@ -130,12 +139,18 @@ TEXTS = (
     _text(
         r"C P U  +A C T I V I T Y|\bR M F\b",
         "a printed report of RMF",
-        "query its Distributed Data Server (docs/collectors/rmf-dds.md)",
+        _DDS,
+    ),
+    _text(
+        r"\bRMF V\d+R\d+\b|^ *Samples: *\d+ +System: "
+        r"|\A(?=[^\n]*\b(?:Jobname|Service Class|MVS_IMAGE)\b)[^\n]*\b(?:ASID|CX|E?Appl%|Using|Delay|Workflow)",
+        "a screen or an export of RMF Monitor III",
+        _DDS,
     ),
     _text(
         r"\A\W*(?:Reporting Period|Data Point)\b|^Data Point[,;]",
         "a table of RMF's Spreadsheet Reporter",
-        "query its Distributed Data Server (docs/collectors/rmf-dds.md)",
+        _DDS,
     ),
     _text(
         r"\bOMEGAMON\b.*PERFORMANCE EXPERT(?s:.{0,400})\b(?:ACCOUNTING|RECORD TRACE|LOCKING|SQL ACTIVITY|AUDIT)\b",
@@ -181,6 +196,11 @@ TEXTS = (
         "query QSYS2.SYSTEM_STATUS and QSYS2.MEMORY_POOL",
     ),
     _text(
+        r"^.? *\d{1,5} *[0-9A-Z]{4} *\d{1,15}(?: *\d{0,15}[.,]\d){7} *\d{1,3}\b",
+        "a print of WRKDSKSTS whose columns run together in every line",
+        "put a print before it in which they stand apart, or query QSYS2.SYSDISKSTAT",
+    ),
+    _text(
         r"Work with Disk Status|\bWRKDSKSTS\b",
         "a print of WRKDSKSTS without a unit",
         "print it again: WRKDSKSTS OUTPUT(*PRINT)",
@@ -212,3 +232,18 @@ CSVS = {
     LOG_STATISTICS: ("time_utc", "sysid", "ssid"),
     "a monitor table of Q Replication": ("monitor_time", "recvq"),
 }
+"""The columns that a table needs, by what it looks like."""
+FORMS = (
+    ("t", re.compile(r"\d{1,4}[-/.]\d\d?[-/.]\d{2,4}[T -]\d\d?[:.]\d\d.*")),
+    ("n", re.compile(r"[-+]?[\d.,]+")),
+    ("s", re.compile(r"(?=.*[A-Z])[A-Z0-9@#$]{1,4}")),
+    ("w", re.compile(r".*\S.*")),
+    ("-", re.compile(r".*")),
+)
+"""The form of a cell: a time, a number, a short name as z/OS has them, other words, or nothing. The first counts."""
+ROWS = {
+    "a log of queries": re.compile(r"[^t]{2,}tt"),
+    LOG_STATISTICS: re.compile(r"tss[sw-]{0,2}n"),
+    "work done by a workload": re.compile(r"t[sw].[sw]n"),
+}
+"""How the forms of a row begin in a table of `CSVS` that does not name its columns."""

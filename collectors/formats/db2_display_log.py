@@ -19,6 +19,8 @@ SECTION = "DISPLAY LOG"
 
 _BEGINS = re.compile(r"\bDSNJ370I\s+(?:(?P<prefix>\S+)\s+)??DSNJ\w{4}\s+LOG DISPLAY\b")
 _ENDS = re.compile(r"\bDSN9022I\b|\bEND OF DISPLAY LOG\b")
+_LINE_ID = re.compile(r"\bLOG DISPLAY\b.* (\d{1,4})$")
+"""The identifier of a message of several lines in a message log of JES: behind its first line, before the others."""
 _ID = re.compile(r"DSNJ37\dI\s+(?:[^\sA-Z0-9]\S*\s+)?(?:-\s+)?(?:DSNJ\w{4}\s+)?")
 _SUBSYSTEM = re.compile(r"[^A-Z0-9]?([A-Z#@$][A-Z0-9#@$]{0,3})")
 
@@ -115,7 +117,10 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
         detail = "the clock shows this hour twice and no earlier listing decides: read as the first"
         yield note(Reason.CLOCK_CHANGE, detail, "all")
     log = Log()
+    line_id = _LINE_ID.search(listing.rows[0][0].rstrip())
     for body, line in listing.rows[1:]:
+        if line_id is not None:
+            body = re.sub(rf"^\s*{line_id[1]}(?!\S)", "", body, count=1)
         if line.fault is Reason.CUT_LINE:
             yield note(line.fault, "the file ends within this line", "none", line, line.raw)
         elif not _ENDS.search(body) and not _read(body.strip(), log):

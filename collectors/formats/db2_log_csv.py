@@ -14,8 +14,11 @@ from datetime import UTC
 from typing import Any, BinaryIO, Literal
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.cells import is_empty, is_null
 from counterflow.collectors.text.codepages import text
-from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.csv_rows import first_lines
+from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.text.zos_listings import instant, iso
 
@@ -43,7 +46,7 @@ PATHS = ("zhpf", "zhl")
 _KNOWN = frozenset((TIME, SYSTEM, SUBSYSTEM, *COUNTS, *GAUGES, *TEXTS))
 _CUMULATIVE = ("QJSTWRW", "QJSTWRNW", "QJSTWRF", "QJSTLSUS")
 """Further running counts of the same IFCID, which no dataset models."""
-_NO_NUMBER = ("", "N/A", "N/C", "N/P")
+_NOT_SHOWN = ("N/A", "N/C", "N/P")
 _SEPARATORS = ",;\t"
 _BLANK = b" \t\r\x00\x1a"
 LINES_A_POSITION = 1000
@@ -70,8 +73,7 @@ class Db2LogCsv:
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the first line of `head` names the columns."""
-        first = text(head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r"))
-        return _header(first) is not None
+        return any(_header(line) is not None for line in first_lines(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record per row, with running counts beside those of the same member's preceding row."""
@@ -101,6 +103,8 @@ def _line(line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
         state.columns, state.separator = header
         return
     if not state.columns:
+        if is_empty(written):
+            return
         detail = f"expected a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
         yield _refused(line, Reason.NO_HEADER, detail)
         return
@@ -133,7 +137,11 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
     ts = iso(now)
     numbers: dict[str, float] = {}
     for name in (*COUNTS, *GAUGES):
-        problem, value = _number(cells.get(name, ""), name)
+        try:
+            problem, value = _number(cells.get(name, ""), name)
+        except Ambiguous as either:
+            yield _noted(line, Reason.NOT_A_NUMBER, f"{name}: {either}", "part", system, ts)
+            continue
         if problem is not None:
             yield _noted(line, problem, f"{name}: `{cells[name]:.40}`", "part", system, ts)
         elif value is not None:
@@ -148,7 +156,7 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
     state.samples[known] = found.sample
     if found.reason is not None:
         yield _noted(line, found.reason, f"{subsystem}: {found.detail}", "all", system, ts)
-    texts = {name: cells[name] for name in TEXTS if cells.get(name, "") not in _NO_NUMBER}
+    texts = {name: cells[name] for name in TEXTS if cells.get(name)}
     if texts.get("log_path", PATHS[0]) not in PATHS:
         detail = f"log_path: expected {' or '.join(PATHS)}, found `{texts.pop('log_path'):.40}`"
         yield _noted(line, Reason.OUT_OF_RANGE, detail, "part", system, ts)
@@ -165,7 +173,7 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
 def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
     """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
     for name, cell in cells.items():
-        if name in _KNOWN or not name or cell in _NO_NUMBER:
+        if name in _KNOWN or not name or not cell:
             continue
         common = {**envelope, "section": SOURCE}
         try:
@@ -181,15 +189,21 @@ def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: 
 
 
 def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
-    """Return why a cell is refused, and its figure; both are None where the figure is missing."""
-    if cell in _NO_NUMBER:
-        return None, None
+    """Return why a cell is refused, and its figure; both are None where the figure is missing.
+
+    Raises
+    ------
+    Ambiguous : a comma or a point separates thousands or decimals.
+    """
+    whole = name in COUNTS and not name.endswith("_us")
     try:
-        value = float(cell)
+        value = number_within(cell, lambda: None, whole=whole)
+    except Ambiguous:
+        raise
     except ValueError:
         return Reason.NOT_A_NUMBER, None
-    if not math.isfinite(value):
-        return Reason.NOT_A_NUMBER, None
+    if value is None:
+        return None, None
     if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
         return Reason.OUT_OF_RANGE, None
     return None, value
@@ -211,7 +225,7 @@ def _cells(written: str, separator: str) -> list[str]:
     written = written.strip("\x00\x1a\r")
     try:
         cells = next(csv.reader([written], delimiter=separator), []) if '"' in written else written.split(separator)
-        return [cell.strip() for cell in cells]
+        return ["" if is_null(cell) or cell.strip() in _NOT_SHOWN else cell.strip() for cell in cells]
     except csv.Error:
         return [written]
 

@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, Row, as_kept, first_line, is_csv_of, read_items, utc
-from counterflow.collectors.text.dates import inferred, local_time, only_order
-from counterflow.collectors.text.numbers import number_of
+from counterflow.collectors.text.csv_rows import CsvRows, Row, as_kept, first_lines, is_csv_of, read_items
+from counterflow.collectors.text.dates import inferred, instant, only_order
+from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso, to_utc
+from counterflow.collectors.text.stamps import iso
 
 
 class Table(NamedTuple):
@@ -95,7 +95,6 @@ WAY_OUT = (
 )
 
 _LATENCIES = ("end_to_end_ms", "queue_ms", "apply_ms")
-_NULL = frozenset(("", "-", "null"))
 _NEVER = ("1900-01-01", "0001-01-01")
 _LOG_POSITION = re.compile(r"(seq|lsn)$")
 _DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\d\d-\d\d-\d\d\.|[A-Za-z])')
@@ -108,7 +107,7 @@ class QrepMonitor:
 
     def recognises(self, head: bytes) -> bool:
         """Return whether `head` begins with the columns of a monitor table, or with a row as Db2's EXPORT writes it."""
-        return is_csv_of(head, _is_header) or _DEL.match(first_line(head)) is not None
+        return is_csv_of(head, _is_header) or _DEL.match(first_lines(head)[0]) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record per row, and a counter for each number that the dataset does not hold."""
@@ -124,22 +123,22 @@ class QrepMonitor:
                 rows.memory["order"] = order
                 yield replace(inferred(order), system=context.system)
         context = replace(context, date_order=context.date_order or rows.memory.get("order"))
-        yield from read_items(rows, lambda values: _Row(values, context, rows.memory).items())
+        yield from read_items(rows, lambda values: _Row(values, context, rows).items())
 
 
 class _Row:
     """One row, and its conversion to records."""
 
-    def __init__(self, values: dict[str, str], context: Context, memory: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, str], context: Context, rows: CsvRows) -> None:
         found = _table(values)
         assert found is not None  # noqa: S101 - its header was recognised
         self._table = found
         self._context = context
-        self._memory = memory
+        self._rows, self._memory = rows, rows.memory
         named = {column.strip().lower(): name for name, column in context.columns.items()}
         self._numbers = {**found.numbers, **{c: n for c, n in named.items() if n in found.numbers.values()}}
         self._times = {**found.times, **{c: n for c, n in named.items() if n in found.times.values()}}
-        self._values = {name: value for name, value in values.items() if value.lower() not in _NULL}
+        self._values = {name: value for name, value in values.items() if value}
 
     def items(self) -> Iterator[Record | Reject]:
         table, values = self._table, self._values
@@ -203,7 +202,10 @@ class _Row:
                 yield Reject(Reason.STAMP_INVALID, f"{column.upper()}: {error}", "part")
         for column, name in self._numbers.items():
             try:
-                number = number_of(self._values.get(column))
+                number = self._number(self._values.get(column))
+            except Ambiguous as either:
+                yield Reject(Reason.NOT_A_NUMBER, f"{column.upper()}: {either}", "part")
+                continue
             except ValueError:
                 detail = f"{column.upper()}: expected a number, found {self._values[column][:40]!r}"
                 yield Reject(Reason.NOT_A_NUMBER, detail, "part")
@@ -217,6 +219,10 @@ class _Row:
             if fields.pop(name, 0):
                 yield Reject(Reason.OUT_OF_RANGE, f"{name} is of no transaction: nothing was applied", "part")
 
+    def _number(self, value: str | None) -> float | None:
+        """Return a number: the monitor tables have integers alone."""
+        return number_within(value, lambda: self._rows.points_group, whole=True)
+
     def _leftovers(self, fields: Fields) -> Iterator[Record | Reject]:
         """Yield the numbers that the dataset does not hold; a column with other values is noted once."""
         table = self._table
@@ -227,7 +233,7 @@ class _Row:
             if column in read:
                 continue
             try:
-                number = None if _LOG_POSITION.search(column) else number_of(value)
+                number = None if _LOG_POSITION.search(column) else self._number(value)
             except ValueError:
                 number = None
             if number is None:
@@ -278,9 +284,7 @@ def _instant(written: str, context: Context, after: datetime | None) -> tuple[da
     ------
     ValueError : the text is not a time.
     """
-    if written[-1] in "zZ":
-        return utc(written), False
-    found, ambiguous = to_utc(local_time(written, context.date_order), context.zone, after)
+    found, ambiguous = instant(written, context.zone, after, context.date_order)
     return as_kept(found), ambiguous
 
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items, utc
-from counterflow.collectors.text.numbers import number_of
+from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.text.stamps import iso
 
@@ -36,14 +36,14 @@ class WorkloadCsv:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record per row, with the run's count at its preceding row."""
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
-        yield from read_items(rows, lambda values: _records(values, context, rows.memory))
+        yield from read_items(rows, lambda values: _records(values, rows))
 
 
 def _is_header(names: Collection[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def _records(values: dict[str, str], context: Context, memory: dict[str, Any]) -> Iterator[Record | Reject]:
+def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]:
     for name in ("workload", "unit_of_work"):
         if not values[name]:
             yield Reject(Reason.OUT_OF_RANGE, f"expected {name}, found nothing", "none")
@@ -57,17 +57,19 @@ def _records(values: dict[str, str], context: Context, memory: dict[str, Any]) -
     figures: Fields = {}
     for name in ("done", *OPTIONAL):
         try:
-            number = number_of(values.get(name))
+            number = number_within(values.get(name), lambda: rows.points_group, whole=name != "response_ms")
             if number is not None and number < 0:
                 yield Reject(Reason.OUT_OF_RANGE, f"{name}: expected 0 or more, found {number:g}", "part")
             elif number is not None:
                 figures[name] = number
+        except Ambiguous as either:
+            yield Reject(Reason.NOT_A_NUMBER, f"{name}: {either}", "part")
         except ValueError:
             yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found {values[name][:40]!r}", "part")
-    fields: Fields = {"ts": iso(instant), "system": context.system, "source": WorkloadCsv.name}
+    fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": WorkloadCsv.name}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
     if "done" in figures:
-        before = _beside(fields, instant, figures["done"], memory)
+        before = _beside(fields, instant, figures["done"], rows.memory)
         if isinstance(before, Reject):
             yield before
             if before.kept == "none":

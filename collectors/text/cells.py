@@ -6,13 +6,26 @@ import csv
 import re
 
 _DECIMAL_COMMA = re.compile(r"[-+\d.:/ T]*,\d+")
+_THREE_DECIMALS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 SEPARATORS = ",;\t"
+_NULLS = frozenset(("", "-", "null"))
+_SEPARATOR_STATED = re.compile(r'"?sep=[,;|\t]?"?', re.IGNORECASE)  # Excel's
 
 
 def separator(header: str) -> str:
     """Return the separator of the columns of a header."""
     return max(SEPARATORS, key=header.count)
+
+
+def is_null(cell: str) -> bool:
+    """Return whether a cell holds no value: nothing, a lone dash, or NULL, as clients of databases write it."""
+    return cell.strip().lower() in _NULLS
+
+
+def is_empty(line: str) -> bool:
+    """Return whether a line above a header holds nothing: no value, or the separator as Excel states it."""
+    return not line.strip(' \r\n\x00\x1a"' + SEPARATORS) or _SEPARATOR_STATED.fullmatch(line.strip()) is not None
 
 
 def split(line: str, between: str) -> list[str]:
@@ -32,9 +45,12 @@ def split(line: str, between: str) -> list[str]:
 
 def _with_point(cell: str) -> str:
     text = cell.strip()
-    if _GROUPS.fullmatch(text):
-        cell = cell.replace(".", "")
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
+    if "." in text and _GROUPS.fullmatch(text):
+        text = cell = text.replace(".", "")
+    if "," not in text or not _DECIMAL_COMMA.fullmatch(text):
+        return cell
+    more = "0" if _THREE_DECIMALS.fullmatch(text) else ""  # four decimals: no point that may separate thousands
+    return text.replace(",", ".") + more
 
 
 def _cells(line: str, between: str) -> list[str]:

@@ -7,27 +7,34 @@ those of exports of tables (`cells`, `codepages`). A header may come again, with
 from __future__ import annotations
 
 import csv
+import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.cells import separator, split
+from counterflow.collectors.text.cells import is_empty, is_null, separator, split
 from counterflow.collectors.text.codepages import decode
+from counterflow.collectors.text.dates import instant
 from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.numbers import grouped_by_points
 
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 
+_ABOVE = 20
+"""Lines among which a header is looked for."""
 STEP = 1000
 """Lines from one position to the next: each position holds a copy of the memory."""
 
 
 class Row(NamedTuple):
-    """The values of one line by the names of their columns, in lower case."""
+    """The values of one line by the names of their columns, in lower case; null is an empty text."""
 
     line: Line
     values: dict[str, str]
@@ -88,6 +95,13 @@ class CsvRows:
         elif begun == (0, 0) and self.context.complete:
             yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
+    @cached_property
+    def points_group(self) -> bool | None:
+        """Whether points separate thousands in the file, once it is complete; None where it leaves that open."""
+        if not self.context.complete or self.columns is None:
+            return None
+        return points_group(self.stream, self._separator, len(self.columns))
+
     def _position(self) -> Position:
         state = {"columns": self.columns, "separator": self._separator, "memory": self.memory}
         return Position(*self._read_to, orjson.loads(orjson.dumps(state)))
@@ -97,7 +111,7 @@ class CsvRows:
         if line.fault is Reason.LINE_TOO_LONG:
             yield Reject(line.fault, "the line is longer than any row", "none")
             return
-        if not text.strip():
+        if not text.strip() or (self.columns is None and is_empty(text)):
             return
         if text.count('"') % 2:
             yield Reject(Reason.UNKNOWN_LINE, "a value in quotes does not end in its line", "none")
@@ -117,7 +131,8 @@ class CsvRows:
             self._separator = separator(text)
             yield from self._begin(unnamed)
         if self.columns is None:
-            yield Reject(Reason.NO_HEADER, f"expected {self.way_out}", "none")
+            passed_over = "passed over as a title: " if _is_alone(cells) else ""
+            yield Reject(Reason.NO_HEADER, f"{passed_over}expected {self.way_out}", "none")
         elif len(cells) != len(self.columns) and line.fault is Reason.CUT_LINE:
             yield Reject(Reason.CUT_LINE, "the file ends within a row", "none")
         elif len(cells) != len(self.columns):
@@ -126,7 +141,8 @@ class CsvRows:
             if line.fault is Reason.CUT_LINE:
                 detail = "the last line has no line end: read as it is, its last value may be cut"
                 yield Reject(Reason.CUT_LINE, detail, "all")
-            yield Row(line, dict(zip(self.columns, (cell.strip() for cell in cells), strict=True)))
+            values = ("" if is_null(cell) else cell.strip() for cell in cells)
+            yield Row(line, dict(zip(self.columns, values, strict=True)))
 
     def _begin(self, names: list[str]) -> Iterator[Reject]:
         self.columns = None
@@ -142,17 +158,47 @@ class CsvRows:
 
 
 def is_csv_of(head: bytes, is_header: Callable[[Collection[str]], bool]) -> bool:
-    """Return whether the first line of `head` names columns that `is_header` accepts."""
-    first = first_line(head)
+    """Return whether the first line of `head`, or the second below a title, names columns that `is_header` accepts."""
     try:
-        return is_header([_name(cell) for cell in split(first, separator(first))])
+        return any(is_header([_name(cell) for cell in split(line, separator(line))]) for line in first_lines(head))
     except csv.Error:
         return False
 
 
-def first_line(head: bytes) -> str:
-    """Return the first line of a file that begins with `head`."""
-    return decode(head.removeprefix(BOM).lstrip().split(b"\n", 1)[0][:32_768]).strip()
+def first_lines(head: bytes) -> list[str]:
+    """Return the first line of a file that begins with `head`, and the next where the first may be a title above it.
+
+    Lines without a value are passed over. A title is one cell, or fewer than the header below it. Of a file whose lines
+    end with CR alone there is none: it would be one line.
+    """
+    lines = (decode(line[:32_768]).strip() for line in head.removeprefix(BOM).split(b"\n", _ABOVE)[:_ABOVE])
+    first, *others = [*islice((line for line in lines if not is_empty(line)), 2), ""][:2]
+    return [""] if "\r" in first else [first, *(line for line in others if _is_title(first, line))]
+
+
+def _is_title(line: str, header: str) -> bool:
+    between = separator(header)
+    try:
+        return line.count(between) < header.count(between) or _is_alone(split(line, between))
+    except csv.Error:
+        return False
+
+
+def _is_alone(cells: list[str]) -> bool:
+    return sum(bool(cell.strip()) for cell in cells) == 1
+
+
+def points_group(stream: BinaryIO, between: str, width: int, places: Sequence[int] | None = None) -> bool | None:
+    """Return `grouped_by_points` of the rows of a file with `width` cells, of those at `places` or of all.
+
+    The whole file is read, and the stream is put back to where it was.
+    """
+    at = stream.seek(0, os.SEEK_CUR)
+    rows = (decode(line.data).replace('"', "").split(between) for line in read_lines(stream, 0, 0))
+    chosen = range(width) if places is None else places
+    found = grouped_by_points(cells[place] for cells in rows if len(cells) == width for place in chosen)
+    stream.seek(at)
+    return found
 
 
 def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
@@ -175,8 +221,7 @@ def utc(written: str) -> datetime:
     text = written.upper()
     if not _INSTANT.fullmatch(text):
         raise ValueError(f"expected a time in UTC as 2025-11-21T01:00:00Z, found {written[:40]!r}")
-    found = datetime.fromisoformat(text)
-    return as_kept(found if found.tzinfo else found.replace(tzinfo=UTC))
+    return as_kept(instant(text, UTC)[0])
 
 
 def as_kept(instant: datetime) -> datetime:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from counterflow.collectors.records import Reason, Reject
-from counterflow.collectors.text.stamps import moment, month, timestamp
+from counterflow.collectors.text.stamps import moment, month, timestamp, to_utc
 
 ORDERS = ("ymd", "mdy", "dmy")
 
@@ -24,10 +24,27 @@ _WRITTEN = re.compile(
 
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?!.*[AaPp]\.?[Mm])")
+_OFFSET = re.compile(r"(\d{4}-\d\d-\d\d[Tt ].*\d) ?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)")
 
 
 class OrderError(ValueError):
     """A date has more than one reading, and nothing decides which is meant."""
+
+
+def instant(
+    value: object, zone: tzinfo, after: datetime | None = None, order: str | None = None
+) -> tuple[datetime, bool]:
+    """Return the instant of a time, and whether it is one of two between which nothing decides, as `to_utc` does.
+
+    It is local in `zone` unless it states an offset; `order` is that of `local_time`, which raises the same errors.
+    """
+    if isinstance(value, datetime) and value.tzinfo:
+        return value.astimezone(UTC), False
+    if (found := _OFFSET.fullmatch(str(value).strip())) is None:
+        return to_utc(local_time(value, order), zone, after)
+    written, sign, hours, minutes = found.groups()
+    east = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    return timestamp(written.upper()).replace(tzinfo=timezone(-east if sign == "-" else east)).astimezone(UTC), False
 
 
 def local_time(value: object, order: str | None = None) -> datetime:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
+
+from counterflow.collectors.text.cells import is_null
 
 _COMMA = re.compile(r"[-+]?\d*,\d+")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)")
 _POINTS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3}){2,}")
 _EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+EITHER_POINT = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}")
+"""A number whose point separates thousands or decimals."""
+_POINTS_AND_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+,\d+")
+_POINT = re.compile(r"[-+]?\d*\.\d+")
 
 
 class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
-    """A number whose comma separates thousands or decimals: the text alone does not decide."""
+    """A number whose comma or point separates thousands or decimals: the text alone does not decide."""
+
+    def __init__(self, text: str, mark: str) -> None:
+        """State both readings of the text, and the remedy."""
+        plain, decimal = text.replace(mark, ""), text.replace(mark, ".")
+        super().__init__(f"{text!r} is {plain} or {decimal}: export it without thousands separators")
 
 
 def number_of(value: object) -> float | None:
@@ -32,7 +43,7 @@ def number_of(value: object) -> float | None:
         return None
     if isinstance(value, str):
         text = value.strip()
-        if not text:
+        if is_null(text):
             return None
         if "," in text:
             text = _without_commas(text)
@@ -48,10 +59,49 @@ def number_of(value: object) -> float | None:
     return number
 
 
+def number_within(value: object, points_group: Callable[[], bool | None], *, whole: bool) -> float | None:
+    """Return a number of a file, None where there is none; `whole` means that its column has no decimals.
+
+    `points_group` returns whether points separate thousands in the file, as `grouped_by_points` does; it is called
+    where the text alone does not decide.
+
+    Raises
+    ------
+    Ambiguous : `1.234` of a column without decimals is 1.234 or 1234, and the file does not decide.
+    ValueError : it is no number, or not a finite one.
+    """
+    if isinstance(value, str) and "." in value and EITHER_POINT.fullmatch(value.strip()):
+        grouped = points_group()
+        if grouped is None and whole:
+            raise Ambiguous(value.strip(), ".")
+        value = value.replace(".", "") if grouped else value
+    return number_of(value)
+
+
+def grouped_by_points(cells: Iterable[str]) -> bool | None:
+    """Return whether points separate thousands in the numbers of a file; None where none, or not all, decide it.
+
+    `1.234.567` and `51,5` decide that they do, `51.5` and `1,234.5` that they do not.
+    """
+    found: set[bool] = set()
+    for cell in cells:
+        text = cell.strip()
+        if "," in text:
+            if _POINTS_AND_COMMA.fullmatch(text) or (_COMMA.fullmatch(text) and not _EITHER.fullmatch(text)):
+                found.add(True)
+            elif "." in text and _THOUSANDS.fullmatch(text):
+                found.add(False)
+        elif "." in text:
+            if _POINTS.fullmatch(text):
+                found.add(True)
+            elif _POINT.fullmatch(text) and not EITHER_POINT.fullmatch(text):
+                found.add(False)
+    return found.pop() if len(found) == 1 else None
+
+
 def _without_commas(text: str) -> str:
     if _EITHER.fullmatch(text):
-        plain = text.replace(",", "")
-        raise Ambiguous(f"{text!r} is {plain} or {text.replace(',', '.')}: export it without thousands separators")
+        raise Ambiguous(text, ",")
     if _THOUSANDS.fullmatch(text):
         return text.replace(",", "")
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text

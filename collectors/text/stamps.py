@@ -34,7 +34,7 @@ _DATE = re.compile(r"\s*(\d{1,2})-([^\s\d,;-]{3,8})-(\d{4}|\d\d)\s*")
 _PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
 """Accented letters of months in code page 850, as Latin-1 reads them; 0xEA is its U with a circumflex."""
 
-_TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)[.:](\d\d)(?:[.,](\d{1,6})\d*)?Z?")
+_TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)(?:[.:](\d\d)(?:[.,](\d{1,6})\d*)?)?")
 
 _HOUR = 3600.0
 
@@ -102,7 +102,7 @@ def iso(instant: datetime) -> str:
 
 
 def timestamp(value: object) -> datetime:
-    """Return the time of a timestamp of Db2, in its own notation or that of ISO 8601; `Z` is ignored.
+    """Return the local time of a timestamp of Db2, in its own notation or that of ISO 8601, also without seconds.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def timestamp(value: object) -> datetime:
     found = _TIMESTAMP.fullmatch(str(value).strip())
     if found is None:
         raise ValueError(f"expected a timestamp as YYYY-MM-DD-hh.mm.ss, found {str(value)[:40]!r}")
-    *date, hour, minute, second = (int(part) for part in found.groups()[:6])
+    *date, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
     microsecond = int((found[7] or "").ljust(6, "0"))
     return moment(date[0], date[1], date[2], hour, minute, second) + timedelta(microseconds=microsecond)
 

@@ -23,7 +23,7 @@ MAX_LINE_CHARACTERS = 1000
 MAX_LINES = 1000
 """Lines of one listing that are kept."""
 
-_SAMPLE = re.compile(r"\s*SAMPLE_TIME=(\S+)((?:\s+(?:SYSTEM|SUBSYSTEM)=\S+)*)\s*")
+_SAMPLE = re.compile(r"\s*SAMPLE_TIME=(\S.*?)((?:\s+(?:SYSTEM|SUBSYSTEM)=\S+)*)\s*")
 _FIRST = re.compile(  # type, command, routing codes, system, date, time, identifier, flags, message
     r"[ 01]?[NMWOX][CRI ][0-9A-F]{7} (?P<system>\S[^ ]{0,7}) +(?P<date>\d{5}|\d{7}) (?P<time>\d\d:\d\d:\d\d\.\d\d)"
     r" .{8} .{8} {1,2}(?P<message>.*)"

@@ -92,6 +92,7 @@ EXPORTS = {
         "DSNJU004": "unrecognised/db2_log_map",
         "counters of the log as CSV, with names of the site": "unrecognised/db2_log_columns_unnamed",
         "RMF Monitor III over HTTP": "rmf_dds/procu",
+        "RMF Monitor III, its screens and exports": "unrecognised/rmf_monitor_3_screen",
         "RMF Postprocessor, printed": "unrecognised/rmf_print",
         "RMF Postprocessor, XML": "unrecognised/rmf_postprocessor",
         "RMF Spreadsheet Reporter": "unrecognised/rmf_spreadsheet",
@@ -107,6 +108,7 @@ EXPORTS = {
     "HMC": {
         "`lshwres -r sriov`": "hmc_lshwres/header",
         "`lssyscfg -r lpar`, `lshwres -r proc`, `-r mem`": "hmc_lshwres/partitions",
+        "the same with `-F`, without `--header`": "unrecognised/hmc_listing_without_names",
         "other listings": "unrecognised/hmc_listing_of_pools",
         "`lslparutil -r lpar`": "hmc_lslparutil/newest_first",
         "`lslparutil` of pools, or without names": "unrecognised/hmc_lslparutil",

@@ -185,6 +185,16 @@ def test_a_recording_without_times_is_named_with_its_line_and_reason_as_summary_
     assert (done.returncode, done.stderr) == (2, f"{reason}error: no file holds an interval\n")
 
 
+def test_the_reason_that_names_an_option_is_shown_of_a_file_that_gave_nothing(tmp_path: Path) -> None:
+    attributes = "lpar_name=PROD02,adapter_id=1,logical_port_id=27004002,phys_port_id=0,capacity=20.0"
+    (tmp_path / "scr.log").write_text(f"$ lshwres -r sriov --rsubtype logport -m SERVER1\n{attributes}\n")
+    reason = "error: scr.log:2: expected a line with a time before it, 2026-11-21T18:50:00Z, or --at\n"
+    for command in ("look", "summary"):
+        assert reason in counterflow(command, "scr.log", "--zone", "UTC", folder=tmp_path).stderr
+    at = ("--at", "2026-03-02T08:00")
+    assert counterflow("look", "scr.log", "--zone", "UTC", *at, folder=tmp_path).returncode == 0
+
+
 def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_path: Path) -> None:
     shutil.copy(GOLDEN / "ibmi_tables/qapmconf/QAPMCONF.csv", tmp_path / "a b.csv")
     done = counterflow("look", "a b.csv", "--system", "SYSA", "--zone", "UTC", folder=tmp_path)

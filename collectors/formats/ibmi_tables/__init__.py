@@ -9,6 +9,7 @@ import csv
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import Any, BinaryIO, cast
 
@@ -22,8 +23,9 @@ from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject
-from counterflow.collectors.text.cells import separator, split
+from counterflow.collectors.text.cells import is_empty, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
+from counterflow.collectors.text.csv_rows import first_lines, points_group
 from counterflow.collectors.text.dates import inferred, only_order
 from counterflow.collectors.text.lines import Line, read_head, read_lines
 
@@ -107,12 +109,13 @@ class _Reading:
             return
         if "table" in self.state:
             try:
-                self.reader = Reader(self.state["table"], self.state["columns"], self._context, self.state)
+                self._read_with(Reader(self.state["table"], self.state["columns"], self._context, self.state))
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
             if "beside" in self.state:  # a file that came later is read by itself
                 self._open_beside()
+        title: tuple[Line, list[str]] | None = None
         for line, cells in self._rows():
             if isinstance(cells, Reject):
                 yield self._placed(cells, line)
@@ -120,7 +123,18 @@ class _Reading:
             try:
                 if isinstance(cells, list) and (self.reader is None or cells[0].strip()[:1].isalpha()):
                     headed = self._header(cells, line)
+                    if self.reader is None and title is None and headed is None:
+                        title = line, cells  # the next line decides
+                        continue
+                    if title is not None and self.reader is None:
+                        if headed is None or headed[2]:
+                            line, cells = title
+                            raise no_header(cells, self._context.file)
+                        detail = f"passed over: the names of the columns are in line {line.number}"
+                        yield self._placed(Reject(Reason.NO_HEADER, detail, "none"), title[0])
                     if headed is not None:
+                        if self._goes_on(*headed):
+                            continue
                         yield from self._end()
                         yield from self._begin(*headed)
                         if self.reader is None:
@@ -135,6 +149,10 @@ class _Reading:
                 yield self._position(line.offset, line.number - 1)
             yield from self._row(self.reader, cells, line)
         if not self._context.complete:
+            return
+        if title is not None and self.reader is None:
+            refused = no_header(title[1], self._context.file)
+            yield self._placed(Reject(refused.reason, str(refused), "none"), title[0])
             return
         end, number = self._read_to
         if end == 0:
@@ -157,7 +175,7 @@ class _Reading:
             text = decode(line.data).strip("\x00\x1a\r\n")
             if line.fault is Reason.LINE_TOO_LONG:
                 yield line, Reject(line.fault, "the line is longer than any row", "none")
-            elif text.strip():
+            elif text.strip() and not (self.reader is None and is_empty(text)):
                 try:
                     yield line, split(text, self._between if self.reader else separator(text))
                 except csv.Error as error:
@@ -189,12 +207,7 @@ class _Reading:
     # headers
 
     def _header(self, cells: list[str], line: Line) -> tuple[str, list[str], list[list[str]]] | None:
-        """Return table, columns and the rows already read, where the line begins a table.
-
-        Raises
-        ------
-        Unusable : the file does not begin with a table.
-        """
+        """Return table, columns and the rows already read, where the line begins a table."""
         text = decode(line.data)
         between = separator(text)
         names = cells if self.reader is None or between == self._between else split(text, between)
@@ -206,9 +219,16 @@ class _Reading:
             return None
         table = without_header(names, self._context.file)
         if table is None:
-            raise no_header(names, self._context.file)
+            return None
         self._between = between
         return table.table, [*table.time, *table.fields], [names]
+
+    def _goes_on(self, table: str, columns: list[str], rows: list[list[str]]) -> bool:
+        """Return whether the heading is that of the rows before it once more, which ends no interval."""
+        if self.reader is None or rows or (table, columns) != (self.state["table"], self.state["columns"]):
+            return False
+        self.state["separator"] = self._between
+        return True
 
     def _begin(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
         """Begin a table; where no reader is set afterwards, the file has been read.
@@ -232,9 +252,25 @@ class _Reading:
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
         yield from self._learn_order(table, columns, rows)
-        self.reader = Reader(table, columns, self._context, self.state)
-        self._learn_ends(self.reader)
+        self._learn_ends(self._read_with(Reader(table, columns, self._context, self.state)))
         self._open_beside()
+
+    def _read_with(self, reader: Reader) -> Reader:
+        """Let a reader read the rows that follow.
+
+        Between semicolons, as locales with decimal commas write them, the whole file decides what points separate.
+        """
+
+        @cache
+        def decided() -> bool | None:
+            if not self._context.complete:
+                return None
+            return points_group(self._stream, self._between, len(reader.layout.columns), reader.layout.number_places)
+
+        if self._between == ";":
+            reader.points_group = decided
+        self.reader = reader
+        return reader
 
     # files beside it
 
@@ -303,9 +339,9 @@ class _Reading:
         if neighbour is None:
             return False
         with neighbour.stream as stream:
-            header = decode(read_head(stream).split(b"\n", 1)[0])
-        table = table_of(split(header, separator(header)), "")
-        return table is not None and table.table == "QAPMJOBMI"
+            headers = first_lines(read_head(stream))
+        found = (table_of(split(header, separator(header)), "") for header in headers)
+        return any(table is not None and table.table == "QAPMJOBMI" for table in found)
 
     def _after_first(self) -> Iterator[Item]:
         """Leave the rows to QAPMJOBMI beside it; where that was read without them, read both together now."""

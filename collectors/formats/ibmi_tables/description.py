@@ -46,6 +46,8 @@ _SEPARATORS = re.compile(r"[\W_]+")
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _NUMBER = re.compile(r"(number|PD|Z|B|SMALLINT|INTEGER|BIGINT|DECIMAL|NUMERIC|DOUBLE)\b")
+_WHOLE = re.compile(r"SMALLINT|INTEGER|BIGINT|B\b|.*\(\d+,0\)")
+_TIME_UNITS = ("s", "ms", "µs", "hundredths of s")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
 
 
@@ -59,8 +61,9 @@ class Described(_Strict):
     `number` and `text` are types that the source does not specify further.
 
     `overflow` is the value that stands for a figure that does not fit; it is read as null. `signed` means that values
-    below 0 are valid. `also` are other names of the same column. `once` marks a figure that every path of a multipath
-    unit repeats: it is kept for the initial path alone. `ignore` is the reason why the field is not kept.
+    below 0 are valid, `dash` that a lone dash is, which elsewhere means null. `also` are other names of the same
+    column. `once` marks a figure that every path of a multipath unit repeats: it is kept for the initial path alone.
+    `ignore` is the reason why the field is not kept.
     """
 
     type: str
@@ -69,6 +72,7 @@ class Described(_Strict):
     kind: Literal["delta", "cumulative", "gauge", "rate", "percent"] | None = None
     overflow: float | None = None
     signed: bool = False
+    dash: bool = False
     also: tuple[str, ...] = ()
     once: bool = False
     ignore: str | None = None
@@ -79,6 +83,12 @@ class Described(_Strict):
         if _NUMBER.match(self.type):
             return "number"
         return "binary" if _BINARY.match(self.type) else "text"
+
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers have no decimals: by the type, or because it counts something."""
+        counts = self.kind in ("delta", "cumulative") and self.unit is not None and self.unit not in _TIME_UNITS
+        return self.form == "number" and (counts or _WHOLE.match(self.type) is not None)
 
 
 class Filled(_Strict):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from counterflow.collectors.formats.ibmi_tables.description import (
     MEMBER,
@@ -21,8 +21,7 @@ from counterflow.collectors.formats.ibmi_tables.description import (
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.cells import SEPARATORS, separator, split
-from counterflow.collectors.text.codepages import decode
-from counterflow.collectors.text.lines import BOM
+from counterflow.collectors.text.csv_rows import first_lines
 
 _BEGINNING = re.compile(
     r'"?\s*\d{1,5}\s*"?[,;\t]\s*"?(?:\d{12}|\d{4}-\d\d-\d\d[-T ]\d\d[.:]\d\d[.:]\d\d)'  # INTNUM and a time
@@ -70,6 +69,9 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
         table = table_in(file)
+        columns = {cell.strip().upper() for cell in cells} - set(TIME_FIELDS)
+        if lacks := partial(columns, table, len(columns) / 2):
+            return Unusable(f"expected the columns of a table, found {lacks}")
         known = description(table or "")
         which = f", {', '.join(known.recognised_by)} among them" if known else ""
         hint = f"export with column names: {NAMES}" if table else _UNNAMED
@@ -78,6 +80,23 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
         detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
         return Unusable(detail, Reason.NO_HEADER)
     return Unusable(f"expected the names of columns of a table of IBM i, found {found!r}: {way_out}")
+
+
+def partial(names: Set[str], table: str | None = None, least: float = 2) -> str | None:
+    """Return of which table these are columns, which are missing, and the way out; None where no table has `least`.
+
+    Of several tables it is the given one, else the one with most of these columns; fewer than two decide nothing.
+    """
+    counts = {known.table: len(names & known.names.keys()) for known in tables().values()}
+    least = max(least, 2)
+    near = table if table and counts.get(table, 0) >= least else max(counts, key=lambda name: counts[name])
+    if counts[near] < least:
+        return None
+    known = tables()[near]
+    present = {known.names.get(name, name) for name in names}
+    lacks = [column for column in known.recognised_by if column not in present]
+    missing = ", ".join(lacks or known.time) or "SAMPLE_TIME"
+    return f"{counts[near]} columns of {near} of IBM i, without {missing}: export all columns, with column names"
 
 
 def table_in(file: str) -> str | None:
@@ -93,14 +112,14 @@ def table_in(file: str) -> str | None:
 
 def recognise(head: bytes) -> bool:
     """Return whether `head` begins like an export: with a header of one of the tables, or with rows of one."""
-    first = decode(head.removeprefix(BOM).split(b"\n", 1)[0][:32_768]).strip()
-    if not any(between in first for between in SEPARATORS):
-        return False
+    lines = first_lines(head)
     try:
-        cells = split(first, separator(first))
+        headers = [split(line, separator(line)) for line in lines if any(between in line for between in SEPARATORS)]
     except csv.Error:
         return False
-    return table_of(cells, "") is not None or _is_header(cells) or _BEGINNING.match(first) is not None
+    return _BEGINNING.match(lines[0]) is not None or any(
+        table_of(cells, "") is not None or _is_header(cells) for cells in headers
+    )
 
 
 def _is_header(cells: Sequence[str], least: int = 2) -> bool:

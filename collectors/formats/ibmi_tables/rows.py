@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, R
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table
-from counterflow.collectors.text.numbers import Ambiguous, number_of, numbers_of
+from counterflow.collectors.text.numbers import EITHER_POINT, Ambiguous, number_of, number_within, numbers_of
 from counterflow.collectors.text.running_counts import Beside, NotLaterError, beside
 from counterflow.collectors.text.stamps import iso
 
@@ -134,6 +134,8 @@ class Reader:
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
         """The end and length of each interval that was read, by its number."""
+        self.points_group: Callable[[], bool | None] | None = None
+        """Returns whether points separate thousands, see `number_within`; without it they are decimal points."""
         self._at: object = None
         self.rejected: list[tuple[Reject, object]] = []
         """Rejects that were returned, each with the `place` of its row; the caller clears the list."""
@@ -211,7 +213,7 @@ class Reader:
         items: Items = []
         if self._interval is None:
             if self._is_late(number, found, ended=ended):
-                detail = "the interval was taken as whole before: nothing was added to the file for a while"
+                detail = "the interval was taken as whole before: at another heading, or when the file had not grown"
                 return [self._reject(Reason.LATE_ROW, detail, "none")]
             if ended:
                 self._held.append((row, place, typed))
@@ -388,7 +390,8 @@ class Reader:
         refused: dict[Reason, list[str]] = {}
         numbers: Sequence[float | None]
         try:
-            numbers = self._repaired(row, refused) if self._overflows else numbers_of(layout.numbers(row))
+            careful = self._overflows or self._has_points(row)
+            numbers = self._repaired(row, refused) if careful else numbers_of(layout.numbers(row))
         except (ValueError, TypeError, OverflowError):
             numbers = self._repaired(row, refused)
         typed = list(row)
@@ -396,16 +399,27 @@ class Reader:
             typed[place] = number
         for place in layout.text_places:
             typed[place] = text_of(row[place]) or ""
+        for place in layout.dash_places:
+            typed[place] = "-" if str(row[place]).strip() == "-" else typed[place]
         return typed, refused
+
+    def _has_points(self, row: Row) -> bool:
+        """Return whether numbers of the row have points that may separate thousands."""
+        if self.points_group is None or not any(map(EITHER_POINT.fullmatch, self.layout.numbers(row))):
+            return False
+        if self.points_group() is False:
+            self.points_group = None  # no row of the file has any
+        return self.points_group is not None
 
     def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
         """Return the numbers of a row, some of which need care: null, a decimal comma, a value that is refused."""
         layout = self.layout
+        points_group = self.points_group or (lambda: False)
         found: list[float | None] = []
         for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
             number: float | None = None
             try:
-                number = number_of(value)
+                number = number_within(value, points_group, whole=described.whole)
             except Ambiguous as either:
                 refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {either}")
             except ValueError:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
-from counterflow.collectors.text.dates import local_time
+from counterflow.collectors.text.dates import instant
 from counterflow.collectors.text.stamps import moment, to_utc
 
 _CENTURY = {"0": 1900, "1": 2000}
@@ -40,15 +40,20 @@ def stamp(values: Mapping[str, object], zone: tzinfo, after: datetime | None, or
     """
     utc = values.get("UTCTIME") or values.get("SAMPLE_TIME")
     if utc:
-        return Stamp(local_time(utc, order).replace(tzinfo=UTC))
+        return Stamp(instant(utc, UTC, None, order)[0])
     if local := values.get("DATETIME"):
-        return Stamp(*to_utc(local_time(local, order).replace(microsecond=0), zone, after))
+        return _local(local, zone, after, order)
     if local := values.get("DTETIM"):
         century = str(values.get("DTECEN") or values.get("DTCEN") or "").strip()
-        of_label = not str(local).strip().isdecimal()  # the heading `Date-Time` may stand for either
-        found = local_time(local, order).replace(microsecond=0) if of_label else _dtetim(str(local), century)
-        return Stamp(*to_utc(found, zone, after))
+        if not str(local).strip().isdecimal():  # the heading `Date-Time` may stand for either
+            return _local(local, zone, after, order)
+        return Stamp(*to_utc(_dtetim(str(local), century), zone, after))
     return None
+
+
+def _local(written: object, zone: tzinfo, after: datetime | None, order: str | None) -> Stamp:
+    found, ambiguous = instant(written, zone, after, order)
+    return Stamp(found.replace(microsecond=0), ambiguous)
 
 
 def _dtetim(text: str, century: str) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.text.cells import is_null
 
 SOURCE = "ibmi_tables"
 
@@ -29,9 +30,9 @@ def system(context: Context) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text without its padding blanks, bytes in hexadecimal, None for no value."""
+    """Return a text without its padding blanks, bytes in hexadecimal, None for no value, a lone dash and NULL."""
     if value is None or isinstance(value, str):
-        return value.strip() if value else None
+        return None if value is None or is_null(value) else value.strip()
     if isinstance(value, bytes | bytearray | memoryview):
         return value.hex().upper()
     return str(value)

@@ -20,6 +20,7 @@ import orjson
 from counterflow.collectors.formats.omegamon_jsonl import known
 from counterflow.collectors.formats.omegamon_jsonl.mapping import Filling, Value, fillings, records, written
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.lines import BOM, Line, read_lines
 from counterflow.collectors.text.running_counts import Sample
 from counterflow.collectors.text.stamps import iso
@@ -31,6 +32,7 @@ MAX_TEXTS = 1000
 NAME_CHARS = 64
 """In a table that is not known, a longer text is a message and identifies no row."""
 
+_NOT_UTF_8 = "not UTF-8: this line and all such after it are read in code page 1252"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
@@ -59,7 +61,7 @@ class OmegamonJsonl:
         if not first.startswith(b"{"):
             return False
         try:
-            line = orjson.loads(first)
+            line = orjson.loads(decode(first))
         except orjson.JSONDecodeError:
             return False
         return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
@@ -113,11 +115,14 @@ class _Reading:
             yield Reject(Reason.LINE_TOO_LONG, "the line is longer than any of OMEGAMON Data Provider", "none")
             return
         try:
-            found = orjson.loads(line.data)
+            found, is_utf_8 = _loaded(line.data)
         except orjson.JSONDecodeError as error:
             reason = line.fault or Reason.UNKNOWN_LINE
             yield Reject(reason, f"expected a JSON object a line: {error.msg}", "none")
             return
+        if not is_utf_8 and _NOT_UTF_8 not in self.state.reported:
+            self.state.reported.append(_NOT_UTF_8)
+            yield Reject(Reason.WRONG_ENCODING, _NOT_UTF_8, "all")
         if not isinstance(found, dict) or not isinstance(table := found.get(known.TABLE), str) or not table.strip():
             yield Reject(Reason.UNKNOWN_LINE, f"expected an object with `{known.TABLE}`", "none")
             return
@@ -185,6 +190,21 @@ class _Reading:
         if len(texts) > MAX_TEXTS:
             del texts[next(iter(texts))]
         return before != value
+
+
+def _loaded(data: bytes) -> tuple[Any, bool]:
+    """Return the value of a line in JSON, and whether it is UTF-8.
+
+    Raises
+    ------
+    orjson.JSONDecodeError : it is not JSON.
+    """
+    try:
+        return orjson.loads(data), True
+    except orjson.JSONDecodeError:
+        if (written := decode(data)).encode() == data:
+            raise
+        return orjson.loads(written), False
 
 
 def _value(section: str, name: str, value: Any) -> Value | Reject | None:

@@ -10,7 +10,6 @@ from typing import Any, BinaryIO
 from counterflow.collectors.formats.omegamon_log_activity.blocks import (
     COUNTS,
     DELTAS,
-    RATE,
     Block,
     Columnar,
     Dotted,
@@ -104,6 +103,7 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
     if not _is_log(opened):
         return
     block = opened.block
+    figures, rate = block.figures()
     system = subsystem = ts = None
     try:
         system, subsystem = pages.system(context), pages.subsystem()
@@ -118,7 +118,7 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
             envelope["interval_s"] = moment.seconds
         fields: Fields = {}
         if block.cumulative:
-            counts = {COUNTS[name]: value for name, value in _figures(block).items() if name in COUNTS}
+            counts = {COUNTS[name]: value for name, value in figures.items() if name in COUNTS}
             found = beside(sample, moment.instant, counts)
             state.samples[known] = found.sample
             fields = {**counts, **found.fields}
@@ -128,9 +128,9 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
             if before == ts:
                 raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a block of the interval until {ts} already")
             state.seen[known] = ts
-            fields = {DELTAS[name]: value for name, value in _figures(block).items() if name in DELTAS}
-            if RATE in block.rates:
-                fields["log_rate_mb_s"] = block.rates[RATE]
+            fields = {DELTAS[name]: value for name, value in figures.items() if name in DELTAS}
+            if rate is not None:
+                fields["log_rate_mb_s"] = rate
     except (UnplacedError, NotLaterError) as error:
         refused = _noted(block, error.reason, str(error))
         refused.kept, refused.raw = "none", b"\n".join(block.raw)
@@ -139,14 +139,16 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
         if moment.ambiguous:
             detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
             block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, detail))
-        items = [*block.rejects, *_records(block, fields, subsystem, pages.member, envelope)]
+        items = [*block.rejects, *_records(block, fields, figures, subsystem, pages.member, envelope)]
     for item in items:
         if isinstance(item, Reject):
             item.section, item.system, item.ts = SECTION, system, ts
         yield item
 
 
-def _records(block: Block, fields: Fields, subsystem: str, member: str | None, envelope: Fields) -> Iterator[Item]:
+def _records(
+    block: Block, fields: Fields, figures: dict[str, float], subsystem: str, member: str | None, envelope: Fields
+) -> Iterator[Item]:
     if not fields:
         yield _noted(block, Reason.EMPTY_SNAPSHOT, "the block shows none of the figures that db_log has")
     else:
@@ -154,17 +156,13 @@ def _records(block: Block, fields: Fields, subsystem: str, member: str | None, e
         yield Record("db_log", {**envelope, **named, **fields})
         counted = {"counted": "db_log", "row_count": 1}
         yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
-    for name, value in _figures(block).items():
+    for name, value in figures.items():
         if name not in DELTAS and name not in COUNTS:
             percent = name.endswith("(%)")
             kind = "percent" if percent else "cumulative" if block.cumulative else "delta"
             facts = {"kind": kind, **({"unit": "%"} if percent else {})}
             counter = {"section": SECTION, "instance": subsystem, "counter": name, "value": value}
             yield Record("counter", {**envelope, **counter, **facts})
-
-
-def _figures(block: Block) -> dict[str, float]:
-    return {name: value for name, value in block.figures.items() if value is not None}
 
 
 def _noted(block: Block, reason: Reason, detail: str) -> Reject:

@@ -31,12 +31,16 @@ COUNTS = {
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 """Figures too long for their place are rounded, and a letter gives their magnitude."""
 
-_VALUE = r"-?\d[\d,]*(?:\.\d+)?[KMGTPE]?|N/[ACP]"
+_VALUE = r"-?[\d*#?][\d*#?.,]*[KMGTPE]?|N/[ACP]"
+"""A figure, also one that cannot be read."""
+_SHOWN = re.compile(r"(?P<number>-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?)(?P<letter>[KMGTPE]?)")
+_DECIMAL_COMMA = re.compile(r"(?P<number>-?\d+,\d+)(?P<letter>[KMGTPE]?)")
 _HEADING = re.compile(r"\bLOG ACTIVITY\s+QUANTITY\s+/SECOND(?:\s+/THREAD)?(?:\s+/COMMIT)?")
 _COLUMN = re.compile(r"QUANTITY|/SECOND|/THREAD|/COMMIT")
 _ROW = re.compile(rf"(?P<label>\S.*?)\s+(?P<values>(?:{_VALUE})(?:\s+(?:{_VALUE}))*)\s*")
 _RULE = re.compile(r"[\s-]*")
 _DOTTED = re.compile(rf"(?P<label>[A-Z](?:[^.:]*[^.:\s])?)[\s.]*:\s*(?P<value>{_VALUE})(?!\S)")
+_SEPARATOR = re.compile(r"[.,]")
 _DOTS = re.compile(r"\.{3,}\s*:")
 
 OFF = 3
@@ -52,14 +56,53 @@ _CANONICAL = {re.sub(r"\s", "", label): label for label in (*DELTAS, RATE, *COUN
 
 @dataclass
 class Block:
-    """The figures of one block by label; of the columnar layout those of QUANTITY, and in `rates` those of /SECOND."""
+    """The figures of one block by label; of the columnar layout those of QUANTITY.
+
+    `written` holds them as text with their lines until the block is whole, `rate` that of RATE in /SECOND; `separated`
+    are all of its figures that have a comma or a point.
+    """
 
     first: Line
     cumulative: bool
-    figures: dict[str, float | None] = field(default_factory=dict)
-    rates: dict[str, float] = field(default_factory=dict)
+    written: dict[str, tuple[str, Line]] = field(default_factory=dict)
+    rate: tuple[str, Line] | None = None
+    separated: list[str] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
+
+    def add(self, label: str, value: str, line: Line) -> None:
+        """Add a figure, unless its label has one."""
+        if label in self.written:
+            self.rejects.append(_reject(line, Reason.DUPLICATE_ROW, f"the block has a row {label} already", "none"))
+        else:
+            self.written[label] = value, line
+
+    def figures(self) -> tuple[dict[str, float], float | None]:
+        """Return the figures that are shown, by label, and the rate; note those that cannot be read.
+
+        Commas are decimal ones where every figure with a comma or a point can be read so, and none otherwise.
+        """
+        decimal = all(_DECIMAL_COMMA.fullmatch(figure) and not _SHOWN.fullmatch(figure) for figure in self.separated)
+        found = {
+            label: self._number(label, value, line, decimal=decimal) for label, (value, line) in self.written.items()
+        }
+        rate = self.rate and self._number(f"/SECOND of {RATE}", *self.rate, decimal=decimal)
+        self.rejects.sort(key=lambda reject: reject.line)
+        return {label: number for label, number in found.items() if number is not None}, rate
+
+    def _number(self, label: str, value: str, line: Line, *, decimal: bool) -> float | None:
+        if value.startswith("N/"):
+            return None
+        match = (_DECIMAL_COMMA if decimal and "," in value else _SHOWN).fullmatch(value)
+        if match is None:
+            detail = f"{label}: expected a figure as 27700.00, found `{value:.40}`"
+            self.rejects.append(_reject(line, Reason.NOT_A_NUMBER, detail, "part"))
+            return None
+        number = float(match["number"].replace(",", "." if decimal else "")) * SCALES[match["letter"]]
+        if number < 0:
+            self.rejects.append(_reject(line, Reason.OUT_OF_RANGE, f"{label}: {value} is impossible", "part"))
+            return None
+        return number
 
 
 class Columnar:
@@ -100,9 +143,10 @@ class Columnar:
             self.block.rejects.append(_reject(line, Reason.FIELD_COUNT, detail, "none"))
             return True
         if "QUANTITY" in by_name:
-            _keep(self.block, label, by_name["QUANTITY"], line)
-        if (rate := _number(by_name.get("/SECOND", "N/A"))) is not None:
-            self.block.rates[label] = rate
+            self.block.add(label, by_name["QUANTITY"], line)
+        if label == RATE and "/SECOND" in by_name:
+            self.block.rate = by_name["/SECOND"], line
+        self.block.separated += filter(_SEPARATOR.search, by_name.values())
         return True
 
     def _placed(self, values: list[tuple[int, str]]) -> dict[str, str] | None:
@@ -135,7 +179,8 @@ class Dotted:
             detail = f"the file ends within the line: {_label(found.pop()['label'])} may be cut and is left out"
             self.block.rejects.append(_reject(line, line.fault, detail, "part"))
         for match in found:
-            _keep(self.block, _label(match["label"]), match["value"], line)
+            self.block.add(_label(match["label"]), match["value"], line)
+        self.block.separated += (match["value"] for match in found if _SEPARATOR.search(match["value"]))
         if rest := _DOTTED.sub("", written).strip():
             detail = f"expected LABEL ....: figure, found `{rest:.80}`"
             self.block.rejects.append(_reject(line, Reason.NOT_A_NUMBER, detail, "part"))
@@ -144,7 +189,7 @@ class Dotted:
     @property
     def is_log(self) -> bool:
         """Whether it is the data of the log manager: other records of a trace have dotted labels too."""
-        return bool(set(self.block.figures) & set(COUNTS))
+        return not COUNTS.keys().isdisjoint(self.block.written)
 
 
 def begins(written: str, line: Line) -> Columnar | Dotted | None:
@@ -171,25 +216,6 @@ def is_log(head: str) -> bool:
     dotted = (_DOTTED.finditer(line) for line in lines if _DOTS.search(line))
     labels = {_label(match["label"]) for found in dotted for match in found}
     return len(labels & set(COUNTS)) >= 2
-
-
-def _keep(block: Block, label: str, value: str, line: Line) -> None:
-    number = _number(value)
-    if number is not None and number < 0:
-        block.rejects.append(_reject(line, Reason.OUT_OF_RANGE, f"{label}: {value} is impossible", "part"))
-        number = None
-    if label in block.figures:
-        block.rejects.append(_reject(line, Reason.DUPLICATE_ROW, f"the block has a row {label} already", "none"))
-    else:
-        block.figures[label] = number
-
-
-def _number(value: str) -> float | None:
-    """Return a figure, None for one that is not shown."""
-    if value.startswith("N/"):
-        return None
-    letter = value[-1] if value[-1].isalpha() else ""
-    return float(value.rstrip("KMGTPE").replace(",", "")) * SCALES[letter]
 
 
 def _label(written: str) -> str:
