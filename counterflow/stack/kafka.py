@@ -67,7 +67,8 @@ def create_topics(
 
     Raises `CounterflowError` where the broker refuses one, or has topics of an older version.
     """
-    admin = admin or AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
+    if admin is None:  # a client without open requests counts as false
+        admin = AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
     require_topics(admin.list_topics(timeout=_TIMEOUT_S).topics)
     new = [NewTopic(topic.name, topic.partitions, replicas, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():

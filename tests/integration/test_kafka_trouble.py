@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 import yaml
+from confluent_kafka.admin import AdminClient
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.jobs.written import ends
+from counterflow.schemas.definition import topics
+from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
 
@@ -87,3 +90,11 @@ def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path:
     words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is wrong"
     assert words in done.stderr + done.stdout
     assert "%3|" not in done.stderr
+
+
+def test_topics_are_created_with_the_client_that_is_given(kafka: StackSettings, tmp_path: Path) -> None:
+    """The user `admin` may not exist yet: here its password is not known."""
+    given = AdminClient({**kafka.kafka("admin").client, "log_level": 0})
+    create_topics(kafka.model_copy(update={"secrets": tmp_path}), topics(), admin=given)
+    wanted = {topic.name for topic in topics()}
+    until(lambda: wanted <= given.list_topics(timeout=10).topics.keys())
