@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ON = "counterflow.on"
+_NAMED = 5
+"""Maximum number of systems that a hint names."""
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -126,6 +128,19 @@ def require(client: ClickHouse, systems: Collection[str]) -> None:
             found = get_close_matches(system.casefold(), near, 1)
             hint = f"did you mean {near[found[0]]}?" if found else f"{command_line('sql systems')} lists them"
             raise CounterflowError(f"no system is called {system}", hint=hint, exit_code=2)
+
+
+def nothing_recorded(client: ClickHouse, where: str) -> CounterflowError:
+    """Return the error that nothing was recorded `where`; its hint states what there is."""
+    from counterflow.analysis.queries import queries, run_stored
+
+    there = [
+        f"{row['system']} from {row['first_interval_begin']:.19} to {row['last_interval_end']:.19}"
+        for row in run_stored(client, queries()["systems"])
+    ]
+    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+    known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"
+    return CounterflowError(f"nothing was recorded {where}", hint=known, exit_code=2)
 
 
 def reader() -> AbstractContextManager[ClickHouse]:

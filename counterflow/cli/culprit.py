@@ -11,8 +11,8 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import command_line, on_option, reader, require
-from counterflow.cli._times import TIME
+from counterflow.cli._reader import command_line, nothing_recorded, on_option, reader, require
+from counterflow.cli._times import TIME, stated
 
 if TYPE_CHECKING:
     from counterflow.analysis.culprit import Period
@@ -102,20 +102,13 @@ def command(
 def _require_rows(client: ClickHouse, system: str, period: Period) -> None:
     """Refuse to compare a time in which nothing was recorded: what is unknown has not changed."""
     for begin, end in ((period.begin, period.end), (period.quiet, period.begin)):
-        parameters = {"param_system": system, "param_begin": f"{begin:%F %T}", "param_end": f"{end:%F %T}"}
-        [row] = client.rows(_RECORDED, parameters)
-        if not row["n"]:
-            what = f"nothing of {system} was recorded from {begin:%F %T} to {end:%F %T} UTC"
-            hint = f"its records are of {row['first']} to {row['last']} UTC"
-            raise CounterflowError(what, hint=hint, exit_code=2)
+        times = {"param_begin": stated(begin), "param_end": stated(end)}
+        if not client.rows(_RECORDED, {"param_system": system, **times}):
+            raise nothing_recorded(client, f"of {system} from {times['param_begin']} to {times['param_end']} UTC")
 
 
 _RECORDED = """
-SELECT
-  countIf(last_ts > parseDateTimeBestEffort({begin:String}, 'UTC')
-    AND first_ts <= parseDateTimeBestEffort({end:String}, 'UTC')) AS n,
-  formatDateTime(min(first_ts), '%Y-%m-%d %H:%i:%S', 'UTC') AS first,
-  formatDateTime(max(last_ts), '%Y-%m-%d %H:%i:%S', 'UTC') AS last
-FROM counterflow.system_day FINAL
-WHERE system = {system:String}
+SELECT 1 FROM counterflow.system_day FINAL
+WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
+LIMIT 1
 """

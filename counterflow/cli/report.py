@@ -13,7 +13,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import kept, on_option, reader
+from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
 from counterflow.cli._times import TIME
 from counterflow.cli.study import run_of
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_AT_ONCE = 4
 """Drawing processes; each needs 100 MB."""
-_NAMED = 5
-"""Maximum number of systems named where there is nothing to report."""
 
 
 @click.command()
@@ -83,7 +81,7 @@ def command(
         first, last = _range(client, systems, begin, end, comparison)
         report = collect(client, first, last, systems, wanted)
         if not report.records and comparison is None:
-            raise _nothing(client, f"from {first:%F %T} to {last:%F %T} UTC")
+            raise nothing_recorded(client, f"from {first:%F %T} to {last:%F %T} UTC")
         found = worst_first(findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
         report = report._replace(findings=[one for of in found.values() for one in of])
     if comparison:
@@ -145,24 +143,12 @@ def _range(
             {"param_systems": sorted(systems)},
         )
         if not reached["days"]:
-            raise _nothing(client, f"of {', '.join(systems) or 'any system'}")
+            raise nothing_recorded(client, f"of {', '.join(systems) or 'any system'}")
         begin = begin or datetime.fromtimestamp(reached["begin"], UTC)
         end = end or datetime.fromtimestamp(reached["end"], UTC)
     if begin >= end:
         raise click.UsageError("--from must be before --to")
     return begin, end
-
-
-def _nothing(client: ClickHouse, where: str) -> CounterflowError:
-    from counterflow.analysis.queries import queries, run_stored
-
-    there = [
-        f"{row['system']} from {row['first_interval_begin']:.19} to {row['last_interval_end']:.19}"
-        for row in run_stored(client, queries()["systems"])
-    ]
-    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-    known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"
-    return CounterflowError(f"nothing was recorded {where}", hint=known, exit_code=2)
 
 
 def write(report: Report, folder: Path, *, pictures: bool) -> Path:
