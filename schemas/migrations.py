@@ -142,7 +142,7 @@ def migrate(
 
 
 def _over_all_shards(client: ClickHouse, cluster: str | None) -> bool:
-    """Return whether the database has tables over all shards of a cluster."""
+    """Return whether the database has tables over all shards; refuse tables of the other kind than will be made."""
     sql = "SELECT DISTINCT engine FROM system.tables WHERE database = 'counterflow'"
     engines = {row["engine"] for row in client.rows(sql)}
     if cluster and any(engine.endswith("MergeTree") for engine in engines):

@@ -235,7 +235,12 @@ def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
 
 
 def _mirrored(rows: Sequence[Mix]) -> Interval | None:
-    """Return the mirrored operations a second: the mean, and the tenth and ninetieth percentile of the intervals."""
+    """Return the mirrored operations a second: the mean, and the tenth and ninetieth percentile of the intervals.
+
+    None where they are not known, for which `_not_mirrored` has the reason.
+    """
+    if _locks_unknown(rows):
+        return None
     known = [
         (row.exposed / row.interval_s, row.interval_s) for row in rows if row.exposed is not None and row.interval_s
     ]
@@ -251,7 +256,7 @@ def _mirrored(rows: Sequence[Mix]) -> Interval | None:
 def _wait(rows: Sequence[Mix], plan: Plan) -> Interval | None:
     """Return the wait that mirroring adds to all jobs together, s a second; None where an input is unknown."""
     operations, changes = _mirrored(rows), _mean_rate(rows)
-    if operations is None or changes is None or plan.km is None or _locks_unknown(rows):
+    if operations is None or changes is None or plan.km is None:
         return None
     locks = max(0.0, operations.value - changes)
     applied = sizing.apply_time(operations.value, changes, locks, fitted.pair_us())
@@ -264,12 +269,14 @@ def _locks_unknown(rows: Sequence[Mix]) -> bool:
     return any(row.read_for_update is None and row.exposed is not None for row in rows)
 
 
-def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
-    if plan.km is None:
-        return "the length of the line is not given (--km)"
+def _not_mirrored(rows: Sequence[Mix]) -> str:
     if _locks_unknown(rows):
         return "reads for update are not counted separately"
     return "no interval with its length and its logical I/O"
+
+
+def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
+    return "the length of the line is not given (--km)" if plan.km is None else _not_mirrored(rows)
 
 
 def _predict(of: Interval | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> Figure:
@@ -280,15 +287,9 @@ def _predict(of: Interval | None, unit: str, assumption: str, source: str, origi
 
 
 def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
-    locks_unknown = _locks_unknown(rows)
-    operations, wait = None if locks_unknown else _mirrored(rows), _wait(rows, plan)
+    operations, wait = _mirrored(rows), _wait(rows, plan)
     pair = fitted.pair_us()
     each = f"{pair.low:.0f} to {pair.high:.0f} µs a read for update with its change, and the distance"
-    unknown = (
-        "reads for update are not counted separately"
-        if locks_unknown
-        else "no interval with its length and its logical I/O"
-    )
     return {
         "mirrored_per_s": _predict(
             operations,
@@ -296,7 +297,7 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
             "reads for update + inserts + other - commits - rollbacks; mean",
             f"{STUDY} 2.2",
             "tenth to ninetieth percentile of the measured intervals",
-            unknown,
+            _not_mirrored(rows),
         ),
         "mirror_wait": _predict(
             wait,

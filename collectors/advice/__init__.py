@@ -23,7 +23,7 @@ from counterflow.collectors.advice.marks import (
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.db2_log_csv import COUNTS
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, tables
-from counterflow.collectors.formats.ibmi_tables.headers import partial
+from counterflow.collectors.formats.ibmi_tables.headers import incomplete
 from counterflow.collectors.text.cells import separator, split
 from counterflow.collectors.text.codepages import decode, ebcdic_codec, from_ebcdic, is_ebcdic
 from counterflow.collectors.text.lines import BOM
@@ -151,7 +151,7 @@ def _needed(name: str) -> str:
 
 def _ibmi(names: set[str]) -> str | None:
     """Return what a table of IBM i with columns or labels of these names lacks; None where it is no such table."""
-    if (found := partial(names)) is not None:
+    if (found := incomplete(names)) is not None:
         return found
     by_label = {
         table.table: len(names & {field.text.upper() for field in table.fields.values() if field.text})

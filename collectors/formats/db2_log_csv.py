@@ -20,7 +20,7 @@ from counterflow.collectors.text.csv_rows import first_lines
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.text.zos_listings import instant, iso
+from counterflow.collectors.text.zos_listings import iso, iso_instant
 
 SOURCE = "db2_log_csv"
 
@@ -128,7 +128,7 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
     if not system or not subsystem:
         yield _refused(line, Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}")
         return
-    now = instant(cells[TIME], UTC)
+    now = iso_instant(cells[TIME], UTC)
     if now is None:
         reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
         detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"

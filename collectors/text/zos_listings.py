@@ -88,7 +88,7 @@ def sample_line(written: str) -> Place | None:
     return Place(match[1], False, named.get("SYSTEM"), named.get("SUBSYSTEM"))
 
 
-def instant(written: str, zone: tzinfo) -> datetime | None:
+def iso_instant(written: str, zone: tzinfo) -> datetime | None:
     """Return the time of an ISO 8601 stamp, local in `zone` where it has no offset; None where it is none."""
     try:
         found = datetime.fromisoformat(written)
@@ -117,7 +117,7 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)
         found = found.astimezone(UTC)
     else:
-        parsed = instant(place.stamp, context.zone)
+        parsed = iso_instant(place.stamp, context.zone)
         if parsed is None:
             raise UnplacedError(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
         found = parsed
@@ -231,4 +231,4 @@ def _hardcopy_time(date: str, time: str) -> datetime | None:
     return found.replace(hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.microsecond)
 
 
-__all__ = ["Found", "Listing", "Place", "UnplacedError", "instant", "iso", "listings", "located", "sample_line"]
+__all__ = ["Found", "Listing", "Place", "UnplacedError", "iso", "iso_instant", "listings", "located", "sample_line"]

@@ -27,9 +27,9 @@ def components() -> Iterator[Component]:
     locked = json.loads((PINS / "clickhouse/package-lock.json").read_text())["packages"]
     for path, package in locked.items():
         if path:  # "" is the folder itself
-            group_, _, name = path.removeprefix("node_modules/").rpartition("/")
+            scope, _, name = path.removeprefix("node_modules/").rpartition("/")
             sha512 = base64.b64decode(package["integrity"].removeprefix("sha512-")).hex()
-            yield _component("npm", group_, name, package["version"], "SHA-512", sha512)
+            yield _component("npm", scope, name, package["version"], "SHA-512", sha512)
 
 
 def _component(registry: str, group: str, name: str, version: str, algorithm: str, checksum: str) -> Component:

@@ -70,7 +70,7 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     if _is_header(cells):
         table = table_in(file)
         columns = {cell.strip().upper() for cell in cells} - set(TIME_FIELDS)
-        if lacks := partial(columns, table, len(columns) / 2):
+        if lacks := incomplete(columns, table, len(columns) / 2):
             return Unusable(f"expected the columns of a table, found {lacks}")
         known = description(table or "")
         which = f", {', '.join(known.recognised_by)} among them" if known else ""
@@ -82,7 +82,7 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     return Unusable(f"expected the names of columns of a table of IBM i, found {found!r}: {way_out}")
 
 
-def partial(names: Set[str], table: str | None = None, least: float = 2) -> str | None:
+def incomplete(names: Set[str], table: str | None = None, least: float = 2) -> str | None:
     """Return of which table these are columns, which are missing, and the way out; None where no table has `least`.
 
     Of several tables it is the given one, else the one with most of these columns; fewer than two decide nothing.
