@@ -138,7 +138,7 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
     numbers: dict[str, float] = {}
     for name in (*COUNTS, *GAUGES):
         try:
-            problem, value = _number(cells.get(name, ""), name)
+            problem, value = _number(cells.get(name, ""), name, state.separator)
         except Ambiguous as either:
             yield _noted(line, Reason.NOT_A_NUMBER, f"{name}: {either}", "part", system, ts)
             continue
@@ -188,8 +188,10 @@ def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: 
             yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
 
 
-def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
+def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | None]:
     """Return why a cell is refused, and its figure; both are None where the figure is missing.
+
+    `between` separates the cells.
 
     Raises
     ------
@@ -197,7 +199,7 @@ def _number(cell: str, name: str) -> tuple[Reason | None, float | None]:
     """
     whole = name in COUNTS and not name.endswith("_us")
     try:
-        value = number_within(cell, lambda: None, whole=whole)
+        value = number_within(cell, lambda: None if between == ";" else False, whole=whole)
     except Ambiguous:
         raise
     except ValueError:

@@ -33,6 +33,10 @@ STEP = 1000
 """Lines from one position to the next: each position holds a copy of the memory."""
 
 
+class Unfinished(Exception):  # noqa: N818 - not an error of the program
+    """What a row holds is known once the rest of its file, or of the file beside it, is written."""
+
+
 class Row(NamedTuple):
     """The values of one line by the names of their columns, in lower case; null is an empty text."""
 
@@ -97,10 +101,14 @@ class CsvRows:
 
     @cached_property
     def points_group(self) -> bool | None:
-        """Whether points separate thousands in the file, once it is complete; None where it leaves that open."""
-        if not self.context.complete or self.columns is None:
-            return None
-        return points_group(self.stream, self._separator, len(self.columns))
+        """Whether points separate thousands in the file; None where it leaves that open.
+
+        Raises
+        ------
+        Unfinished : the rest of the file may decide it.
+        """
+        assert self.columns is not None  # noqa: S101 - rows follow a header
+        return points_group(self.stream, self.context, self._separator, len(self.columns))
 
     def _position(self) -> Position:
         state = {"columns": self.columns, "separator": self._separator, "memory": self.memory}
@@ -188,11 +196,22 @@ def _is_alone(cells: list[str]) -> bool:
     return sum(bool(cell.strip()) for cell in cells) == 1
 
 
-def points_group(stream: BinaryIO, between: str, width: int, places: Sequence[int] | None = None) -> bool | None:
+def points_group(
+    stream: BinaryIO, context: Context, between: str, width: int, places: Sequence[int] | None = None
+) -> bool | None:
     """Return `grouped_by_points` of the rows of a file with `width` cells, of those at `places` or of all.
 
-    The whole file is read, and the stream is put back to where it was.
+    Only semicolons are put between cells by locales whose points separate thousands. The whole file is read, and the
+    stream is put back to where it was.
+
+    Raises
+    ------
+    Unfinished : the file is not complete.
     """
+    if between != ";":
+        return False
+    if not context.complete:
+        raise Unfinished
     at = stream.seek(0, os.SEEK_CUR)
     rows = (decode(line.data).replace('"', "").split(between) for line in read_lines(stream, 0, 0))
     chosen = range(width) if places is None else places
@@ -202,13 +221,23 @@ def points_group(stream: BinaryIO, between: str, width: int, places: Sequence[in
 
 
 def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
-    """Yield what `records` makes of the values of each row, in their order."""
-    for item in rows.items():
-        if isinstance(item, Row):
-            for found in records(item.values):
-                yield item.placed(found)
-        else:
-            yield item
+    """Yield what `records` makes of the values of each row, in their order.
+
+    Where it raises `Unfinished`, what follows the last position is left for the next reading.
+    """
+    held: list[Item] = []
+    try:
+        for item in rows.items():
+            if isinstance(item, Row):
+                held += map(item.placed, records(item.values))
+            else:
+                held.append(item)
+            if rows.context.complete or isinstance(item, Position):
+                yield from held
+                held = []
+    except Unfinished:
+        return
+    yield from held
 
 
 def utc(written: str) -> datetime:

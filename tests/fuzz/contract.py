@@ -46,8 +46,20 @@ def check(name: str, content: bytes) -> None:
     # The bytes decide where the input is cut, so that a failure repeats.
     digest = hashlib.blake2b(content, digest_size=8).digest()
     cut = int.from_bytes(digest[:4]) % (len(content) + 1)
-    first = parse(name, content[:cut], complete=False, size=1 + digest[4])
-    rest = parse(name, content, at=newest_position(first), size=1 + 16 * digest[5])
+    _resume(name, content, cut, whole, (1 + digest[4], 1 + 16 * digest[5]))
+
+
+def check_every_line_end(name: str, content: bytes) -> None:
+    """Read `content` as a format that is still being written at the end of each of its lines, then as a whole."""
+    whole = parse(name, content)
+    cut = 0
+    while cut := content.find(b"\n", cut) + 1:
+        _resume(name, content, cut, whole)
+
+
+def _resume(name: str, content: bytes, cut: int, whole: list[Item], sizes: tuple[int, int] = (HEAD, HEAD)) -> None:
+    first = parse(name, content[:cut], complete=False, size=sizes[0])
+    rest = parse(name, content, at=newest_position(first), size=sizes[1])
     assert found(first) + found(rest) == found(whole), f"cut at {cut}"
 
 

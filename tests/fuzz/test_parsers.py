@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from tests.fuzz.contract import check, seeds
+from tests.fuzz.contract import check, check_every_line_end, seeds
 
 NAMES = sorted(formats())
+SMALL = 4_000
+"""Bytes of an input that is read once for each of its lines."""
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -22,6 +24,8 @@ def test_golden_inputs_and_the_corpus_hold(name: str) -> None:
     for path, content in seeds(name).items():
         try:
             check(name, content)
+            if len(content) < SMALL:
+                check_every_line_end(name, content)
         except Exception as error:
             error.add_note(path)
             raise

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, Unfinished, interval_of
+from counterflow.collectors.formats.ibmi_tables.beside import Beside, Join, Unclosed, interval_of
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import Description, description
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
@@ -25,7 +25,7 @@ from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject
 from counterflow.collectors.text.cells import is_empty, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
-from counterflow.collectors.text.csv_rows import first_lines, points_group
+from counterflow.collectors.text.csv_rows import Unfinished, first_lines, points_group
 from counterflow.collectors.text.dates import inferred, only_order
 from counterflow.collectors.text.lines import Line, read_head, read_lines
 
@@ -77,7 +77,7 @@ class IbmiTables:
                     yield from held
                     held = []
         except Unfinished:
-            return  # the rest of the file beside it is still to be written
+            return
         finally:
             reading.close()
 
@@ -263,9 +263,8 @@ class _Reading:
 
         @cache
         def decided() -> bool | None:
-            if not self._context.complete:
-                return None
-            return points_group(self._stream, self._between, len(reader.layout.columns), reader.layout.number_places)
+            places = reader.layout.number_places
+            return points_group(self._stream, self._context, self._between, len(reader.layout.columns), places)
 
         if self._between == ";":
             reader.points_group = decided

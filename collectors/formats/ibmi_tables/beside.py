@@ -12,12 +12,9 @@ from itertools import chain
 from typing import Any, BinaryIO, TypeGuard
 
 from counterflow.collectors.records import Item, Position, Record, Reject, Table
+from counterflow.collectors.text.csv_rows import Unfinished
 
 Items = list[Record | Table | Reject]
-
-
-class Unfinished(Exception):  # noqa: N818 - not an error of the program
-    """The other file has not been written as far as this one yet."""
 
 
 class Unclosed:
