@@ -60,8 +60,13 @@ _FOLDERS = frozenset(
     cgroup cpuinfo devices diskstats fs mapper meminfo net partitions stat
     """.split()  # noqa: SIM905 - a list of them is a page
 )
-_DEVICE = re.compile(r"(?:sd|hd|vd|xvd|dasd)[a-z]{1,2}\d*|nvme\d+n\d+(?:p\d+)?|md\d+|hdisk\d+|hd\d\w*|fslv\d+")
-"""Devices below /dev as drivers and AIX name them: the name shows of which device one is a part."""
+_DEVICE = re.compile(
+    r"(?:sd|hd|vd|xvd|dasd)[a-z]{1,2}\d*|nvme\d+n\d+(?:p\d+)?|(?:md|loop|z?ram|nbd|rbd|sr|hdisk|fslv)\d+|dm|hd\d\w*"
+)
+"""Devices below /dev and in names of kernel threads (`kworker/u8:3-loop1`), as drivers and AIX name them.
+
+The name shows what kind of device one is, and of which device it is a part.
+"""
 
 _WORD = re.compile(r"[\w$#@]+")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
@@ -142,7 +147,7 @@ class Pseudonyms:
             for found in pattern.finditer(text):
                 for word in _WORD.findall(found[found.lastindex or 0]):
                     short = kind in ("path", "domain", "mail") and len(word) < _SHORT
-                    common = kind == "path" and (word in _FOLDERS or _DEVICE.fullmatch(word))
+                    common = kind == "path" and word in _FOLDERS
                     if not common and not short:
                         self._add(word, kind)
 
@@ -194,7 +199,8 @@ class Pseudonyms:
     def _add(self, word: str, kind: str) -> None:
         if word in self._found:
             return
-        common = word.casefold() in self._keep or word in self._headings or _IBM.fullmatch(word)
+        device = kind in ("path", "command") and _DEVICE.fullmatch(word)
+        common = device or word.casefold() in self._keep or word in self._headings or _IBM.fullmatch(word)
         if len(word) < 2 or word.isdigit() or common or re.fullmatch(r"[0-9.eE+-]+", word):
             self.left.add(word)
             return

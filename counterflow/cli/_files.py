@@ -31,7 +31,7 @@ T = TypeVar("T")
 errors = console(stderr=True)
 errors.soft_wrap = not errors.is_terminal
 _CALLED = "counterflow.called"
-DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
+_DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
 """Names of files that describe recordings, and are none."""
 
 
@@ -247,22 +247,44 @@ def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> 
             progress.advance(task)
 
 
+def lies_beside(name: str, named: Iterable[Path | str]) -> bool:
+    """Return whether a file without figures is no recording: one below a folder that describes others, or a result.
+
+    `named` are the arguments of the command: a file among them is a recording.
+    """
+    from counterflow.collectors.sources.files import unicode
+    from counterflow.look.database import exported
+
+    file = name.rpartition("/")[2]
+    beside = _DESCRIBES.match(file) or file in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}
+    return bool(beside) and name not in {unicode(str(path)) for path in named}
+
+
+def report_beside(name: str) -> None:
+    """Report that a file beside recordings is none."""
+    errors.print(inert(f"note: {name} is no recording"), markup=False)
+
+
 def read_all(
     paths: list[Path],
+    named: Collection[Path],
     zone: ZoneInfo,
     system: str | None,
     take: Callable[[Path, Single], None],
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> int:
-    """Pass every item of every file to `take`; report each file without figures, and return how many there are."""
+    """Pass every item of every file to `take`; report each file without figures, and return how many there are.
+
+    `named` are the arguments of the command: one that `lies_beside` recordings does not count.
+    """
     from counterflow.collectors.reading import read_each
 
     unread = 0
     for path in each(paths):
         try:
             for found in read_each(path, zone, system, date_order, at, called(path)):
-                unread += not _is_read(found.name, found.items, take)
+                unread += not _is_read(found.name, found.items, take, named)
         except BrokenPipeError:
             raise  # the reader of the output has closed it
         except OSError as error:
@@ -271,8 +293,8 @@ def read_all(
     return unread
 
 
-def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None]) -> bool:
-    """Pass every item to `take`; return whether the file has figures, and report it if not."""
+def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None], named: Collection[Path]) -> bool:
+    """Pass every item to `take`; return whether the file has figures or needs none, and report it if it has none."""
     from counterflow.collectors.reading import Faults
     from counterflow.collectors.records import Record, Reject, singly
 
@@ -284,9 +306,13 @@ def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], No
             faults.add(item)
         take(Path(name), item)
     fault = faults.why(datasets)
-    if fault is not None:
+    if fault is None:
+        return True
+    if beside := lies_beside(name, named):
+        report_beside(name)
+    else:
         report_unread(name, *fault)
-    return fault is None
+    return beside
 
 
 def report_unread(name: str, line: int, reason: str) -> None:

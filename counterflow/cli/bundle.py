@@ -18,7 +18,7 @@ import orjson
 
 from counterflow.base.errors import CounterflowError, why
 from counterflow.base.inert import inert
-from counterflow.cli._files import DESCRIBES, errors, given, reading_options
+from counterflow.cli._files import errors, given, lies_beside, reading_options, report_beside
 
 if TYPE_CHECKING:
     from counterflow.collectors.pseudonyms import Pseudonyms
@@ -98,8 +98,8 @@ def command(
     for file in texts:
         items = list(_items(file, zone, system, date_order, at))
         if fault := _fault(items):
-            if Path(file.name) not in paths and DESCRIBES.match(Path(file.name).name):
-                errors.print(inert(f"note: {file.name} is no recording, and is left out"), markup=False)
+            if lies_beside(file.name, paths):
+                report_beside(file.name)
                 continue
             unread[file.name] = fault
         names.learn(items)

@@ -27,19 +27,19 @@ from rich.text import Text
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._files import (
-    DESCRIBES,
     Given,
     called,
     errors,
     given,
+    lies_beside,
     local,
     reading_options,
+    report_beside,
     report_needs,
     report_unread,
     with_progress,
 )
 from counterflow.cli._table import console
-from counterflow.collectors.sources.files import unicode
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -232,10 +232,9 @@ def _lacking(of: Measured) -> str:
 def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
     """Name the files without figures and return how many; one that lies beside recordings does not count."""
     unread = [one for one in read if one.error]
-    asked = {unicode(str(path)) for path in named}
-    for about in [one for one in unread if one.name not in asked and _lies_beside(one.name.rpartition("/")[2])]:
+    for about in [one for one in unread if lies_beside(one.name, named)]:
         unread.remove(about)
-        errors.print(inert(f"note: {about.name} is no recording"), markup=False)
+        report_beside(about.name)
     for one in unread[:_SHOWN]:
         report_unread(one.name, one.line, one.error or "")
     if (more := len(unread) - _SHOWN) > 0:
@@ -243,13 +242,6 @@ def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
             f"error: {more:,} more file{'s' if more > 1 else ''} gave no record; `counterflow parse` names all"
         )
     return len(unread)
-
-
-def _lies_beside(name: str) -> bool:
-    """Return whether a file without figures is no recording by its name."""
-    from counterflow.look.database import exported
-
-    return bool(DESCRIBES.match(name)) or name in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}
 
 
 def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:

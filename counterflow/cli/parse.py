@@ -65,7 +65,7 @@ def command(
         if not summary:
             out.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
 
-    unread = read_all(recordings(files), zone, system, take, date_order, at)
+    unread = read_all(recordings(files), files, zone, system, take, date_order, at)
     out.flush()
     if summary:
         _print(counts)

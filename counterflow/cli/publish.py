@@ -10,7 +10,15 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from counterflow.cli._files import Filled, errors, file_options, recordings, report_needs
+from counterflow.cli._files import (
+    Filled,
+    errors,
+    file_options,
+    lies_beside,
+    recordings,
+    report_beside,
+    report_needs,
+)
 
 
 @click.command()
@@ -98,9 +106,13 @@ def command(
             errors.print("stopped; the same command resumes at the last commit")
             ctx.exit(130)
     seconds = time.monotonic() - began
+    beside = [path for path in published.failures if lies_beside(path, files)]
+    failures = {path: why for path, why in published.failures.items() if path not in beside}
+    for path in beside:
+        report_beside(path)
     if as_json:
         skipped = [unicode(str(path)) for path in published.skipped]
-        result = {**published._asdict(), "skipped": skipped, "seconds": round(seconds, 3)}
+        result = {**published._asdict(), "failures": failures, "skipped": skipped, "seconds": round(seconds, 3)}
         click.echo(orjson.dumps(result))
     else:
         total = sum(published.records.values())
@@ -113,9 +125,9 @@ def command(
         out.print(f"{total:,} records of {len(paths)} files published in {seconds:.1f} s")
         if published.skipped:
             out.print(f"{len(published.skipped)} files were already published under `{agent_id}`; --again repeats them")
-    for path, why in published.failures.items():
+    for path, why in failures.items():
         errors.print(inert(f"error: {path}: {why}"), markup=False)
-    ctx.exit(1 if published.failures else 0)
+    ctx.exit(1 if failures else 0)
 
 
 def _size(path: Path) -> int:

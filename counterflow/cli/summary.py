@@ -43,7 +43,7 @@ def command(
     unread = 0
     for path in each(recordings(files)):
         found = Summaries(unicode(called(path)))
-        unread += read_all([path], zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
+        unread += read_all([path], files, zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
         for summary in found.of:
             if as_json:
                 click.echo(orjson.dumps(summary.as_dict()))

@@ -38,6 +38,17 @@ def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
     ]
 
 
+@pytest.mark.parametrize(
+    "sample", sorted(path for path in SAMPLES.iterdir() if path.suffix != ".md"), ids=lambda path: path.name
+)
+def test_kernel_threads_replace_no_device(sample: Path, tmp_path: Path) -> None:
+    """Names of kernel threads hold those of devices, as `kworker/u8:3-loop1`: a device is not renamed for it."""
+    out = tmp_path / "b.tgz"
+    assert bundle(sample, "--out", out).exit_code == 0
+    [file] = unpacked(out, tmp_path / "unpacked")
+    assert figures(file) == figures(sample)
+
+
 def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
     source = tmp_path / "bankprod7_260302.nmon"
     text = (SAMPLES / "aix_generated.nmon").read_text()

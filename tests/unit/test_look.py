@@ -174,6 +174,17 @@ def test_what_an_earlier_look_wrote_is_no_mistake(tmp_path: Path) -> None:
     assert again.stdout == first.stdout.removesuffix("out/report.html\n")
     for name in ("out/report.html", "out/disk.parquet"):
         assert f"note: {name} is no recording\n" in again.stderr
+    for command in ("summary", "parse"):
+        done = counterflow(command, ".", folder=tmp_path)
+        assert (done.returncode, done.stdout != "") == (0, True)
+        assert done.stderr == "".join(f"note: {name} is no recording\n" for name in sorted(written(tmp_path)))
+        named = counterflow(command, "vm.nmon", "out/report.html", folder=tmp_path)
+        assert named.returncode == 1
+        assert named.stderr.startswith("error: out/report.html: not read")
+
+
+def written(folder: Path) -> list[str]:
+    return [str(path.relative_to(folder)) for path in folder.glob("out/*")]
 
 
 def test_a_recording_without_times_is_named_with_its_line_and_reason_as_summary_names_it(tmp_path: Path) -> None:
