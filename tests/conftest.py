@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -23,8 +24,11 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 def pytest_configure(config: pytest.Config) -> None:
     """Disable Java's optimising compiler, which would take a third of the time: servers live for minutes here.
 
-    End what an interrupted run of this checkout left behind, and mark what this run starts.
+    End what an interrupted run of this checkout left behind, and mark what this run starts. A shell ignores SIGINT in
+    what it starts in the background, and commands that are tested would inherit that.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     if not hasattr(config, "workerinput"):
         left_over.end_left_over()
