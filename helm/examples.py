@@ -40,6 +40,13 @@ def template(values: Path, *settings: str) -> str:
     return run("helm", "template", "counterflow", ".", *where, "--values", values, *chosen)
 
 
+def install(kubeconfig: Path, values: Path, *settings: str, namespace: str) -> str:
+    """Return what Helm reports of an installation that a server admits in a dry run; raises `RuntimeError` if not."""
+    chosen = [word for setting in settings for word in ("--set", setting)]
+    where = ("--namespace", namespace, "--kubeconfig", kubeconfig, "--dry-run=server")
+    return run("helm", "install", "counterflow", ".", *where, "--values", values, *chosen)
+
+
 def values_of(example: str) -> Path:
     """Return the values of an example."""
     return CHART / "examples" / example / "values.yaml"

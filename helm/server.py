@@ -25,11 +25,15 @@ HOST = "127.0.0.1"
 
 
 class Server:
-    """An API server, accessed as its administrator."""
+    """An API server, accessed as its administrator.
 
-    def __init__(self, http: httpx.Client) -> None:
+    `kubeconfig` is the file that gives Helm the same access.
+    """
+
+    def __init__(self, http: httpx.Client, kubeconfig: Path) -> None:
         """Use a client that trusts the server and authenticates itself."""
         self.http = http
+        self.kubeconfig = kubeconfig
         self._plurals: dict[tuple[str, str], str] = {}
 
     def post(self, path: str, body: Json, **parameters: str) -> Json:
@@ -154,7 +158,30 @@ def running(folder: Path) -> Iterator[Server]:
         trust = _PATIENTLY(ssl.create_default_context, cafile=folder / "certificates/apiserver.crt")
         with httpx.Client(base_url=url, headers=bearer, verify=trust, trust_env=False, timeout=30) as http:
             _PATIENTLY(lambda: http.get("/readyz").raise_for_status())
-            yield Server(http)
+            yield Server(http, _kubeconfig(folder, url, token))
+
+
+def _kubeconfig(folder: Path, url: str, token: str) -> Path:
+    found = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {
+                "name": "here",
+                "cluster": {
+                    "server": url,
+                    "certificate-authority": str(folder / "certificates/apiserver.crt"),
+                },
+            }
+        ],
+        "users": [{"name": "admin", "user": {"token": token}}],
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "admin"}}],
+        "current-context": "here",
+    }
+    path = folder / "kubeconfig.json"
+    path.write_text(json.dumps(found))
+    path.chmod(0o600)
+    return path
 
 
 @contextmanager

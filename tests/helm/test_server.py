@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from helm.examples import EXAMPLES, template, values_of
+from helm.examples import EXAMPLES, install, template, values_of
 from helm.server import Server, definitions, running
 from tests.helm.test_chart import objects
 
 pytestmark = pytest.mark.usefixtures("chart_files")
 
 NAMESPACE = "counterflow"
+
+
+SESSION = ("flink.mode=session", "flink.storage=", "flink.storageSecret=", "flink.configuration=null")
+"""Needs no operator, with everything else external."""
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,19 @@ def test_every_object_is_admitted(server: Server, example: str) -> None:
         except RuntimeError as error:
             refused.append(str(error))
     assert refused == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_helm_installs_it(server: Server, example: str) -> None:
+    assert "STATUS: pending-install" in install(server.kubeconfig, values_of(example), namespace=NAMESPACE)
+
+
+def test_helm_installs_it_where_no_operator_is(tmp_path: Path) -> None:
+    """A kind that is not installed cannot even be looked up."""
+    with running(tmp_path) as bare:
+        bare.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        found = install(bare.kubeconfig, values_of("external"), *SESSION, namespace=NAMESPACE)
+    assert "STATUS: pending-install" in found
 
 
 def test_what_is_wrong_is_refused(server: Server) -> None:

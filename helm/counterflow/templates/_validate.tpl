@@ -27,6 +27,8 @@
 {{- fail "clickhouse.shardRules[0]: the first rule is for all systems and all days, without `from` and `systems`" -}}
 {{- end -}}
 {{- end -}}
+{{- /* Helm fails where the kind that is looked up is not installed. */ -}}
+{{- if .Capabilities.APIVersions.Has "clickhouse.altinity.com/v1/ClickHouseInstallation" -}}
 {{- with lookup "clickhouse.altinity.com/v1" "ClickHouseInstallation" .Release.Namespace (include "counterflow.fullname" .) -}}
 {{- $layout := (first .spec.configuration.clusters).layout -}}
 {{- if and (eq (int $layout.shardsCount) 1) (eq (int $layout.replicasCount) 1) (include "counterflow.clickhouseCluster" $) -}}
@@ -34,6 +36,7 @@
 {{- end -}}
 {{- if and (ne (int $layout.shardsCount) (int $clickhouse.installation.shards)) (not $clickhouse.shardRules) -}}
 {{- fail "clickhouse.shardRules: name the shards that have the systems so far, and from which day on the others take some (docs/cluster.md, Shards)" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not (regexMatch "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$" (include "counterflow.fullname" .)) -}}
