@@ -159,6 +159,12 @@ def _print(
     columns = ("dataset", "checked", "wrong", "missing", "pending")
     rows = [{name: getattr(result, name) for name in columns} for result in results]
     out.print(table(rows, f"Results, {begin:%F %T} to {end:%F %T} UTC"))
+    if not counts["results_checked"] + counts["results_pending"]:
+        out.print(
+            "None was checked: no result is computed from counters of this period. `counterflow sql systems` lists the "
+            "times that have counters; --from and --to choose a period.",
+            soft_wrap=True,
+        )
     differences = [(result.dataset, found) for result in results for found in result.differences]
     if differences:
         found: list[dict[str, Any]] = [
