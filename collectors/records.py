@@ -183,6 +183,29 @@ def singly(items: Iterable[Item]) -> Iterator[Single]:
             yield item
 
 
+class Unfinished(Exception):  # noqa: N818 - not an error of the program
+    """What an item holds is known once the rest of its file, or of the file beside it, is written."""
+
+
+def resumable(items: Iterable[Item], complete: bool = False) -> Iterator[Item]:
+    """Hold items back until the `Position` that covers them.
+
+    Those after the last one, also where `items` ends by `Unfinished`, are left for the next reading, unless the file is
+    `complete`.
+    """
+    held: list[Item] = []
+    try:
+        for item in items:
+            held.append(item)
+            if type(item) is Position:
+                yield from held
+                held.clear()
+    except Unfinished:
+        return
+    if complete:
+        yield from held
+
+
 class Format(Protocol):
     """A format: one module under `collectors/formats/`, found by its `FORMAT`."""
 

@@ -21,12 +21,12 @@ from counterflow.collectors.agent.checkpoint import Checkpoint, Committed, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import utc_now
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
-from counterflow.collectors.agent.reading import Reading, resumable
+from counterflow.collectors.agent.reading import Reading
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.agent.watched import Seen, Watched
 from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.reading import HEAD_BYTES, name_within, unrecognised
-from counterflow.collectors.records import Position, Reason, Record, Reject, Table
+from counterflow.collectors.records import Position, Reason, Record, Reject, Table, resumable
 from counterflow.collectors.sources.files import FileId, ends_at_line_end, fingerprint, unicode
 from counterflow.collectors.sources.wrapped import WITHIN, Content, contents, wrapping
 

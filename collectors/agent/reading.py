@@ -116,21 +116,6 @@ class Reading:
         return max(0, self.position.byte_offset - before.byte_offset)
 
 
-def resumable(items: Iterator[Item], complete: bool) -> Iterator[Item]:
-    """Hold items back until the `Position` that covers them.
-
-    Those after the last one are left for the next reading, unless the file is `complete`.
-    """
-    held: list[Item] = []
-    for item in items:
-        held.append(item)
-        if type(item) is Position:
-            yield from held
-            held.clear()
-    if complete:
-        yield from held
-
-
 def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
     if known and known.format:
         return formats().get(known.format)

@@ -14,7 +14,7 @@ from datetime import UTC
 from typing import Any, BinaryIO, Literal
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.cells import is_empty, is_null
+from counterflow.collectors.text.cells import is_empty, is_null, points_may_group
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.csv_rows import first_lines
 from counterflow.collectors.text.lines import Line, read_lines
@@ -199,7 +199,7 @@ def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | 
     """
     whole = name in COUNTS and not name.endswith("_us")
     try:
-        value = number_within(cell, lambda: None if between == ";" else False, whole=whole)
+        value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
     except Ambiguous:
         raise
     except ValueError:

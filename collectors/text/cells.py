@@ -18,6 +18,14 @@ def separator(header: str) -> str:
     return max(SEPARATORS, key=header.count)
 
 
+def points_may_group(between: str) -> bool:
+    """Return whether points in cells with this separator may separate thousands.
+
+    Only locales with decimal commas write such points, and these put semicolons between cells.
+    """
+    return between == ";"
+
+
 def is_null(cell: str) -> bool:
     """Return whether a cell holds no value: nothing, a lone dash, or NULL, as clients of databases write it."""
     return cell.strip().lower() in _NULLS

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.cells import is_empty, is_null, separator, split
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Unfinished, resumable
+from counterflow.collectors.text.cells import is_empty, is_null, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.dates import instant
 from counterflow.collectors.text.lines import BOM, Line, read_lines
@@ -31,10 +31,6 @@ _ABOVE = 20
 """Lines among which a header is looked for."""
 STEP = 1000
 """Lines from one position to the next: each position holds a copy of the memory."""
-
-
-class Unfinished(Exception):  # noqa: N818 - not an error of the program
-    """What a row holds is known once the rest of its file, or of the file beside it, is written."""
 
 
 class Row(NamedTuple):
@@ -107,6 +103,8 @@ class CsvRows:
         ------
         Unfinished : the rest of the file may decide it.
         """
+        if not points_may_group(self._separator):
+            return False
         assert self.columns is not None  # noqa: S101 - rows follow a header
         return points_group(self.stream, self.context, self._separator, len(self.columns))
 
@@ -201,15 +199,12 @@ def points_group(
 ) -> bool | None:
     """Return `grouped_by_points` of the rows of a file with `width` cells, of those at `places` or of all.
 
-    Only semicolons are put between cells by locales whose points separate thousands. The whole file is read, and the
-    stream is put back to where it was.
+    The whole file is read, and the stream is put back to where it was.
 
     Raises
     ------
     Unfinished : the file is not complete.
     """
-    if between != ";":
-        return False
     if not context.complete:
         raise Unfinished
     at = stream.seek(0, os.SEEK_CUR)
@@ -221,23 +216,18 @@ def points_group(
 
 
 def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
-    """Yield what `records` makes of the values of each row, in their order.
+    """Return what `records` makes of the values of each row, in their order; `records` may raise `Unfinished`."""
+    items = _items(rows, records)
+    return items if rows.context.complete else resumable(items)
 
-    Where it raises `Unfinished`, what follows the last position is left for the next reading.
-    """
-    held: list[Item] = []
-    try:
-        for item in rows.items():
-            if isinstance(item, Row):
-                held += map(item.placed, records(item.values))
-            else:
-                held.append(item)
-            if rows.context.complete or isinstance(item, Position):
-                yield from held
-                held = []
-    except Unfinished:
-        return
-    yield from held
+
+def _items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
+    for item in rows.items():
+        if isinstance(item, Row):
+            for found in records(item.values):
+                yield item.placed(found)
+        else:
+            yield item
 
 
 def utc(written: str) -> datetime:

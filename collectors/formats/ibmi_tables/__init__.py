@@ -22,10 +22,10 @@ from counterflow.collectors.formats.ibmi_tables.headers import no_header, recogn
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
-from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject
-from counterflow.collectors.text.cells import is_empty, separator, split
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, resumable
+from counterflow.collectors.text.cells import is_empty, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
-from counterflow.collectors.text.csv_rows import Unfinished, first_lines, points_group
+from counterflow.collectors.text.csv_rows import first_lines, points_group
 from counterflow.collectors.text.dates import inferred, only_order
 from counterflow.collectors.text.lines import Line, read_head, read_lines
 
@@ -66,18 +66,8 @@ class IbmiTables:
         together with QAPMJOBMI.
         """
         reading = _Reading(stream, context, position or Position(0, 0))
-        held: list[Item] = []
         try:
-            if context.complete:
-                yield from reading.items()
-                return
-            for item in reading.items():
-                held.append(item)
-                if isinstance(item, Position):
-                    yield from held
-                    held = []
-        except Unfinished:
-            return
+            yield from reading.items() if context.complete else resumable(reading.items())
         finally:
             reading.close()
 
@@ -266,7 +256,7 @@ class _Reading:
             places = reader.layout.number_places
             return points_group(self._stream, self._context, self._between, len(reader.layout.columns), places)
 
-        if self._between == ";":
+        if points_may_group(self._between):
             reader.points_group = decided
         self.reader = reader
         return reader

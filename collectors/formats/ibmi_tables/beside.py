@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO, TypeGuard
 
-from counterflow.collectors.records import Item, Position, Record, Reject, Table
-from counterflow.collectors.text.csv_rows import Unfinished
+from counterflow.collectors.records import Item, Position, Record, Reject, Table, Unfinished
 
 Items = list[Record | Table | Reject]
 
