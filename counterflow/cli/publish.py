@@ -106,9 +106,9 @@ def command(
             errors.print("stopped; the same command resumes at the last commit")
             ctx.exit(130)
     seconds = time.monotonic() - began
-    beside = [path for path in published.failures if lies_beside(path, files)]
-    failures = {path: why for path, why in published.failures.items() if path not in beside}
-    for path in beside:
+    failures = dict(published.failures)
+    for path in [path for path in failures if lies_beside(path, files)]:
+        del failures[path]
         report_beside(path)
     if as_json:
         skipped = [unicode(str(path)) for path in published.skipped]
