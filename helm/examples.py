@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,10 +25,19 @@ def program(name: str) -> Path:
     return path
 
 
-def run(name: str, *arguments: str | Path, stdin: str = "", chart: Path = CHART) -> str:
-    """Run one of the programs in the chart's folder; raises `RuntimeError` with both output streams if it fails."""
-    command = [program(name), *arguments]
-    result = subprocess.run(command, cwd=chart, input=stdin, capture_output=True, text=True, check=False)
+def run(
+    name: str,
+    *arguments: str | Path,
+    stdin: str = "",
+    chart: Path = CHART,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run one of the programs in the chart's folder; raises `RuntimeError` with both output streams if it fails.
+
+    `environment` is added to that of this process.
+    """
+    command, env = [program(name), *arguments], {**os.environ, **(environment or {})}
+    result = subprocess.run(command, cwd=chart, env=env, input=stdin, capture_output=True, text=True, check=False)
     if result.returncode:
         raise RuntimeError(f"{name} {' '.join(map(str, arguments))}:\n{result.stdout}{result.stderr}")
     return result.stdout
@@ -35,16 +46,20 @@ def run(name: str, *arguments: str | Path, stdin: str = "", chart: Path = CHART)
 @cache
 def template(values: Path, *settings: str) -> str:
     """Return all manifests of a release named `counterflow`, hooks included."""
-    chosen = [word for setting in settings for word in ("--set", setting)]
-    where = ("--namespace", "counterflow", "--kube-version", KUBERNETES)
-    return run("helm", "template", "counterflow", ".", *where, "--values", values, *chosen)
+    return run("helm", "template", *_release(values, settings), "--kube-version", KUBERNETES)
 
 
-def install(kubeconfig: Path, values: Path, *settings: str, namespace: str) -> str:
-    """Return what Helm reports of an installation that a server admits in a dry run; raises `RuntimeError` if not."""
+def install(server: Mapping[str, str], values: Path, *settings: str) -> str:
+    """Return what Helm reports of the same release, installed in a dry run; raises `RuntimeError` if it refuses.
+
+    `server` is the environment that gives Helm access to one.
+    """
+    return run("helm", "install", *_release(values, settings), "--dry-run=server", environment=server)
+
+
+def _release(values: Path, settings: Sequence[str]) -> list[str | Path]:
     chosen = [word for setting in settings for word in ("--set", setting)]
-    where = ("--namespace", namespace, "--kubeconfig", kubeconfig, "--dry-run=server")
-    return run("helm", "install", "counterflow", ".", *where, "--values", values, *chosen)
+    return ["counterflow", ".", "--namespace", "counterflow", "--values", values, *chosen]
 
 
 def values_of(example: str) -> Path:

@@ -10,7 +10,7 @@ import secrets
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,13 @@ HOST = "127.0.0.1"
 class Server:
     """An API server, accessed as its administrator.
 
-    `kubeconfig` is the file that gives Helm the same access.
+    `for_helm` is the environment that gives Helm the same access.
     """
 
-    def __init__(self, http: httpx.Client, kubeconfig: Path) -> None:
+    def __init__(self, http: httpx.Client, for_helm: Mapping[str, str]) -> None:
         """Use a client that trusts the server and authenticates itself."""
         self.http = http
-        self.kubeconfig = kubeconfig
+        self.for_helm = for_helm
         self._plurals: dict[tuple[str, str], str] = {}
 
     def post(self, path: str, body: Json, **parameters: str) -> Json:
@@ -155,33 +155,12 @@ def running(folder: Path) -> Iterator[Server]:
     )
     with _process(folder / "etcd.log", etcd), _process(folder / "apiserver.log", apiserver):
         url, bearer = f"https://{HOST}:{port}", {"Authorization": f"Bearer {token}"}
-        trust = _PATIENTLY(ssl.create_default_context, cafile=folder / "certificates/apiserver.crt")
+        certificate = folder / "certificates/apiserver.crt"
+        for_helm = {"HELM_KUBEAPISERVER": url, "HELM_KUBETOKEN": token, "HELM_KUBECAFILE": str(certificate)}
+        trust = _PATIENTLY(ssl.create_default_context, cafile=certificate)
         with httpx.Client(base_url=url, headers=bearer, verify=trust, trust_env=False, timeout=30) as http:
             _PATIENTLY(lambda: http.get("/readyz").raise_for_status())
-            yield Server(http, _kubeconfig(folder, url, token))
-
-
-def _kubeconfig(folder: Path, url: str, token: str) -> Path:
-    found = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [
-            {
-                "name": "here",
-                "cluster": {
-                    "server": url,
-                    "certificate-authority": str(folder / "certificates/apiserver.crt"),
-                },
-            }
-        ],
-        "users": [{"name": "admin", "user": {"token": token}}],
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "admin"}}],
-        "current-context": "here",
-    }
-    path = folder / "kubeconfig.json"
-    path.write_text(json.dumps(found))
-    path.chmod(0o600)
-    return path
+            yield Server(http, for_helm)
 
 
 @contextmanager

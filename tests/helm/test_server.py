@@ -15,8 +15,6 @@ from tests.helm.test_chart import objects
 pytestmark = pytest.mark.usefixtures("chart_files")
 
 NAMESPACE = "counterflow"
-
-
 SESSION = ("flink.mode=session", "flink.storage=", "flink.storageSecret=", "flink.configuration=null")
 """Needs no operator, with everything else external."""
 
@@ -50,14 +48,13 @@ def test_every_object_is_admitted(server: Server, example: str) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_helm_installs_it(server: Server, example: str) -> None:
-    assert "STATUS: pending-install" in install(server.kubeconfig, values_of(example), namespace=NAMESPACE)
+    assert "STATUS: pending-install" in install(server.for_helm, values_of(example))
 
 
 def test_helm_installs_it_where_no_operator_is(tmp_path: Path) -> None:
     """A kind that is not installed cannot even be looked up."""
     with running(tmp_path) as bare:
-        bare.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-        found = install(bare.kubeconfig, values_of("external"), *SESSION, namespace=NAMESPACE)
+        found = install(bare.for_helm, values_of("external"), *SESSION)
     assert "STATUS: pending-install" in found
 
 
