@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
     ----------
     state : of the entity, after raising and clearing.
     signal : of this interval alone; null where the interval allows no verdict.
-    stale : whether the interval allows no verdict; the state is then the previous one.
+    stale : whether the interval allows no verdict; the state is then a raised one that is kept, or unknown.
     reason : a sentence with the deciding figures.
     evidence : every deciding input, derived figure and threshold.
     """

@@ -335,7 +335,7 @@ def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tu
         length = i.interval_s or state.newest_interval_s
         state = state._replace(state=kept, stale=stale, newest_s=now, newest_interval_s=length)
         why = f"{why}; {stale} of {p.stale_after} intervals without a verdict"
-    shown = state.state
+    shown = UNKNOWN if state.state == OK else state.state
     if not i.ceiling_mb_s:
         shown, why = UNKNOWN, f"{NO_CEILING}; {why}"
     return state, Verdict(shown, None, True, why, Evidence(p, i, clearing=state.clearing, stale=state.stale))

@@ -250,7 +250,8 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     if load is None or why or interval.interval_s is None:
         counts = (len(state.history), state.raising, state.clearing)
         evidence = Evidence(p, interval, load=load, counts=counts)
-        return state, Verdict(state.state, None, True, why or "own rates unknown", evidence)
+        shown = state.state if state.state in RAISED else UNKNOWN
+        return state, Verdict(shown, None, True, why or "own rates unknown", evidence)
 
     signal, rule, reason, dropped, baseline = _signalled(p, state.history, interval, load)
     compared = COMPARED[rule]
@@ -262,7 +263,9 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
         # SUSPECTED never replaces CAPPED: an unknown physical load takes nothing back
         if before not in (signal, CAPPED):
             reason = f"{reason}; {raising} of {p.raise_after} intervals to raise {signal}"
-            shown = signal if raising >= p.raise_after else before
+            # SUSPECTED lacks the inputs by which the state before was judged
+            until_raised = UNKNOWN if signal == SUSPECTED else before
+            shown = signal if raising >= p.raise_after else until_raised
     elif before not in RAISED:
         shown = signal
     elif condition := _leave(p, load, baseline):

@@ -393,9 +393,9 @@ def test_a_degraded_path_does_not_become_the_usual_one() -> None:
 # --- gaps, resets, ceilings -------------------------------------------------------------------------------------------
 
 
-def test_a_reset_gives_no_verdict_and_keeps_state_and_counts() -> None:
+def test_a_reset_gives_no_verdict_and_keeps_a_raised_state_and_counts() -> None:
     verdicts = replay([QUIET, FULL, FULL, RESET, FULL, RESET, *[QUIET] * 3, RESET, *[QUIET] * 2])
-    assert [v.state for v in verdicts[1:5]] == ["OK", "OK", "OK", "CRITICAL"]
+    assert [v.state for v in verdicts[1:5]] == ["OK", "OK", "UNKNOWN", "CRITICAL"]
     assert [v.state for v in verdicts[5:]] == [*["CRITICAL"] * 6, "OK"]
     assert {(v.signal, v.stale) for v in verdicts if v.stale} == {(None, True)}
     assert [v.stale for v in verdicts].count(True) == 3
@@ -436,7 +436,7 @@ def test_an_interval_after_a_gap_gives_no_verdict() -> None:
     assert [(v.state, v.stale) for v in verdicts[3:]] == [("CRITICAL", True), ("CRITICAL", False)]
     # one missing is not more than twice the nominal interval
     assert [v.stale for v in replay([FULL, FULL, GAP, FULL])] == [False] * 3
-    assert states([FULL, FULL, GAP, GAP, FULL, FULL])[-2:] == ["OK", "CRITICAL"]
+    assert states([FULL, FULL, GAP, GAP, FULL, FULL])[-2:] == ["UNKNOWN", "CRITICAL"]
 
 
 def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
@@ -542,7 +542,7 @@ LATER: dict[str, tuple[Any, list[Any], str, str]] = {
     "warn_window": (2, [STEADY] * 3, "WARNING", "OK"),
     "clear_after": (2, [*HIT, *[made(60)] * 4], "CRITICAL", "OK"),
     "stale_after": (2, [*HIT, RESET, RESET], "CRITICAL", "STALE"),
-    "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "OK"),
+    "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "UNKNOWN"),
     "forget_after_s": (60, [*HIT, GAP, GAP, made(92, **PRESSURE)], "CRITICAL", "OK"),
     "learn_least": (40, [UNNAMED] * 33, "WARNING", "UNKNOWN"),
     "learn_spread": (0.2, SPREAD, "UNKNOWN", "OK"),

@@ -340,9 +340,9 @@ def test_a_short_history_is_a_baseline() -> None:
 # --- gaps, resets, changes --------------------------------------------------------------------------------------------
 
 
-def test_a_reset_gives_no_verdict_and_keeps_state_and_counts() -> None:
+def test_a_reset_gives_no_verdict_and_keeps_a_raised_state_and_counts() -> None:
     verdicts = replay([*[FREE] * 10, HELD, HELD, RESET, HELD, RESET, *[FREE] * 5])
-    assert [v.state for v in verdicts[10:]] == ["OK", "OK", "OK", "CAPPED", "CAPPED", *["CAPPED"] * 4, "OK"]
+    assert [v.state for v in verdicts[10:]] == ["OK", "OK", "UNKNOWN", "CAPPED", "CAPPED", *["CAPPED"] * 4, "OK"]
     assert [(v.signal, v.stale) for v in verdicts if v.stale] == [(None, True)] * 2
     assert "restarted" in verdicts[12].reason
 
@@ -353,12 +353,12 @@ def test_a_reset_as_the_first_interval() -> None:
     assert (second.signal, second.stale) == ("OK", False)
 
 
-def test_a_gap_longer_than_two_intervals_gives_no_verdict_and_keeps_state_and_counts() -> None:
+def test_a_gap_longer_than_two_intervals_gives_no_verdict_and_keeps_counts() -> None:
     verdicts = replay([*[FREE] * 10, HELD, HELD, GAP, GAP, HELD, HELD])
     assert [(v.state, v.signal, v.stale) for v in verdicts[-4:]] == [
         ("OK", "CAPPED", False),
         ("OK", "CAPPED", False),
-        ("OK", None, True),
+        ("UNKNOWN", None, True),
         ("CAPPED", "CAPPED", False),
     ]
 
@@ -368,9 +368,12 @@ def test_one_missing_interval_keeps_the_counts() -> None:
     assert states([*[FREE] * 10, HELD, HELD, GAP, HELD])[-1] == "CAPPED"
 
 
-def test_an_interval_without_a_length_gives_no_verdict_and_keeps_state_and_counts() -> None:
+def test_an_interval_without_a_length_gives_no_verdict_and_keeps_counts() -> None:
     verdicts = replay([*[FREE] * 10, HELD, HELD, {**HELD, "interval_s": None}, HELD])
-    assert [(v.state, v.signal, v.stale) for v in verdicts[-2:]] == [("OK", None, True), ("CAPPED", "CAPPED", False)]
+    assert [(v.state, v.signal, v.stale) for v in verdicts[-2:]] == [
+        ("UNKNOWN", None, True),
+        ("CAPPED", "CAPPED", False),
+    ]
     assert verdicts[-2].reason == "length of the interval unknown"
 
 
@@ -504,9 +507,18 @@ def test_an_unknown_load_takes_no_cap_back() -> None:
     assert states([*[known] * 10, *[HELD] * 3, *[BLIND_HELD] * 9])[-1] == "CAPPED"
 
 
+def test_a_suspicion_that_is_not_raised_yet_is_unknown() -> None:
+    """The physical load went missing while the link's own bytes fell: nothing shows that the link is still OK."""
+    known = {**FREE, "backlog_jobs": 80}
+    verdicts = replay([*[known] * 10, BLIND_HELD, BLIND_HELD])
+    assert [(v.state, v.signal) for v in verdicts[9:]] == [("OK", "OK"), *[("UNKNOWN", "SUSPECTED")] * 2]
+    assert "physical load unknown" in verdicts[-1].reason
+
+
 def test_two_signals_do_not_add_up() -> None:
     known = {**FREE, "backlog_jobs": 80}
-    assert states([*[known] * 10, HELD, HELD, BLIND_HELD, BLIND_HELD, HELD, HELD])[-1] == "OK"
+    shown = states([*[known] * 10, HELD, HELD, BLIND_HELD, BLIND_HELD, HELD, HELD])
+    assert shown[10:] == ["OK", "OK", *["UNKNOWN"] * 4], "the state before was judged by inputs that went missing"
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -540,7 +552,7 @@ HYSTERESIS = {
     "util_leave": ("0.84", [*RAISED, *[made(0.8, 20.5)] * 5], "OK"),
     "share_leave": ("0.82", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
     "recover_ratio": ("0.75", [*RAISED, *[made(0.93, 22.2)] * 5], "OK"),
-    "gap_factor": ("1.5", [*[FREE] * 10, HELD, HELD, GAP, HELD], "OK"),
+    "gap_factor": ("1.5", [*[FREE] * 10, HELD, HELD, GAP, HELD], "UNKNOWN"),
     "forget_after_s": ("60", [*RAISED, GAP, GAP, GAP, HELD], "LIKELY"),
 }
 

@@ -67,7 +67,8 @@ def judged(pieces: Iterable[Iterable[dict[str, Any]]]) -> tuple[dict[str, tuple[
 
 def test_a_capped_series_is_raised_after_three_intervals_and_cleared_after_five() -> None:
     states = [state for state, *_ in plainly(series()).values()]
-    assert states == ["OK"] * 13 + ["CAPPED"] * 4 + ["CAPPED"] * 4 + ["OK"] * 4  # 25 of 26 intervals
+    uncapped = [*["OK"] * 5, "UNKNOWN", *["OK"] * 7]  # the counters restarted in the sixth
+    assert states == uncapped + ["CAPPED"] * 4 + ["CAPPED"] * 4 + ["OK"] * 4  # 25 of 26 intervals
 
 
 @pytest.mark.parametrize("size", [1, 4, 100])
@@ -111,6 +112,8 @@ def test_since_is_the_first_interval_of_the_state() -> None:
     begin = round(BEGIN.timestamp() * 1000)
     assert {(one["state"], (one["since_ms"] - begin) // 15_000) for one in every} == {
         ("OK", 0),
+        ("UNKNOWN", 5),
+        ("OK", 6),
         ("CAPPED", 14),
         ("OK", 22),
     }

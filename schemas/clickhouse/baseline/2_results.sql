@@ -332,7 +332,7 @@ CREATE TABLE IF NOT EXISTS counterflow.verdict {on_cluster}
   `entity` LowCardinality(String) COMMENT 'Name of the entity within the system.' CODEC(ZSTD(1)),
   `state` LowCardinality(String) COMMENT 'State of the entity, after raising and clearing.' CODEC(ZSTD(1)),
   `signal` LowCardinality(Nullable(String)) COMMENT 'Signal of the interval by itself. [null: the interval allows no verdict]' CODEC(ZSTD(1)),
-  `stale` Bool COMMENT 'The interval allows no verdict; the state is that of the interval before.' CODEC(ZSTD(1)),
+  `stale` Bool COMMENT 'The interval allows no verdict; a raised state is kept, any other is unknown.' CODEC(ZSTD(1)),
   `reason` String COMMENT 'The figures that decided.' CODEC(ZSTD(1)),
   `since` DateTime64(3, 'UTC') COMMENT 'End of the first interval in which the entity was in this state without a break, UTC.' CODEC(Delta, ZSTD(1)),
   `evidence` String COMMENT 'Inputs, derived figures and thresholds that decided, as JSON.' CODEC(ZSTD(1)),
