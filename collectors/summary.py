@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from counterflow.collectors.first_snapshot import left_out
-from counterflow.collectors.records import Record, Reject, Single
+from counterflow.collectors.records import Item, Record, Reject, Table
 
 TOP_COMMANDS = 10
 
@@ -51,10 +51,12 @@ class Summaries:
     file: str
     _found: dict[str | None, Summary] = field(default_factory=dict)
 
-    def add(self, item: Single) -> None:
+    def add(self, item: Item) -> None:
         """Add one item of the file."""
         if isinstance(item, Record):
             self._for(item.fields.get("system")).add_record(item)
+        elif isinstance(item, Table):
+            self._for(item.shared.get("system")).add_table(item)
         elif isinstance(item, Reject):
             self._for(item.system).quality[item.reason.value] += 1
 
@@ -70,7 +72,9 @@ class Summaries:
         return [*systems, unnamed]
 
     def _for(self, system: str | None) -> Summary:
-        return self._found.setdefault(system, Summary(self.file, system))
+        if system not in self._found:
+            self._found[system] = Summary(self.file, system)
+        return self._found[system]
 
 
 @dataclass(slots=True)
@@ -108,6 +112,15 @@ class Summary:
         handler = getattr(self, f"_{record.dataset}", None)
         if handler is not None:
             handler(record.fields)
+
+    def add_table(self, table: Table) -> None:
+        """Add the rows of a table; those that no figure is made of are counted."""
+        if hasattr(self, f"_{table.dataset}"):
+            for record in table.records():
+                self.add_record(record)
+        elif table.rows:
+            self.records[table.dataset] += table.rows
+            self.instants.add(table.shared["ts"])
 
     def _config(self, row: dict[str, Any]) -> None:
         if self.os is None and row["section"] == "AAA":

@@ -22,7 +22,7 @@ from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
 
 if TYPE_CHECKING:
-    from counterflow.collectors.records import Item, Single
+    from counterflow.collectors.records import Item
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -270,7 +270,7 @@ def read_all(
     named: Collection[Path],
     zone: ZoneInfo,
     system: str | None,
-    take: Callable[[Path, Single], None],
+    take: Callable[[Path, Item], None],
     date_order: str | None = None,
     at: datetime | None = None,
 ) -> int:
@@ -293,18 +293,18 @@ def read_all(
     return unread
 
 
-def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Single], None], named: Collection[Path]) -> bool:
+def _is_read(name: str, items: Iterator[Item], take: Callable[[Path, Item], None], named: Collection[Path]) -> bool:
     """Pass every item to `take`; return whether the file has figures or needs none, and report it if it has none."""
     from counterflow.collectors.reading import Faults
-    from counterflow.collectors.records import Record, Reject, singly
+    from counterflow.collectors.records import Record, Reject, Table
 
-    datasets, faults = set(), Faults()
-    for item in singly(items):
-        if isinstance(item, Record):
+    path, datasets, faults = Path(name), set(), Faults()
+    for item in items:
+        if isinstance(item, Record) or (isinstance(item, Table) and item.rows):
             datasets.add(item.dataset)
         elif isinstance(item, Reject):
             faults.add(item)
-        take(Path(name), item)
+        take(path, item)
     fault = faults.why(datasets)
     if fault is None:
         return True

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from counterflow.cli._files import file_options, read_all, recordings
 from counterflow.cli._table import console
-from counterflow.collectors.records import Record, Reject, Single
+from counterflow.collectors.records import Item, Record, Reject, Single, singly
 
 
 def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -53,7 +53,11 @@ def command(
     counts: Counter[tuple[str, str]] = Counter()
     out = sys.stdout.buffer
 
-    def take(path: Path, item: Single) -> None:
+    def take(path: Path, item: Item) -> None:
+        for one in singly([item]):
+            write(path, one)
+
+    def write(path: Path, item: Single) -> None:
         if isinstance(item, Record):
             counts["records", item.dataset] += 1
             shown = {"dataset": item.dataset, **item.fields}
