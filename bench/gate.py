@@ -21,7 +21,6 @@ import orjson
 from bench import generate_collection_services, generate_nmon
 from bench.figure import measured_commit
 from bench.framed import framed
-from bench.rules import judge, link_rows, log_rows
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 
@@ -30,7 +29,6 @@ MARGIN = 2.0
 """Factor up to which a ratio counts as unchanged; beside other work a ratio rose by up to a fifth."""
 ROUNDS = 5
 ATTEMPTS = 6
-INTERVALS = 10_000
 
 Work = Callable[[], object]
 
@@ -52,13 +50,10 @@ def paths() -> Iterator[dict[str, Work]]:
             generate_nmon.generate(out, generate_nmon.Shape(snapshots=30))
         tables, _ = generate_collection_services.generate(folder, generate_collection_services.Shape(1, 4_000))
         records = [item for item in read_file(nmon, UTC) if isinstance(item, Record)][:20_000]
-        links, logs = link_rows(INTERVALS), log_rows(INTERVALS)
         yield {
             "nmon parse": lambda: sum(1 for _ in read_file(nmon, UTC)),
             "Collection Services parse": lambda: sum(1 for _ in read_file(tables, UTC, "BENCH")),
             "encode": lambda: _encode(records),
-            "roce_cap": lambda: judge("roce_cap", links),
-            "log_ceiling": lambda: judge("log_ceiling", logs),
         }
 
 

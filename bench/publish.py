@@ -6,26 +6,23 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from confluent_kafka import Producer
 
 from bench.figure import Figure
 from bench.framed import framed
 from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, encode
-from counterflow.collectors.agent.checkpoint import key as key_of
 from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Table
-from counterflow.collectors.sources.files import FileId
-from counterflow.schemas.definition import CHECKPOINTS, topics
+from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
@@ -41,32 +38,6 @@ _PRODUCER = {
     "queue.buffering.max.messages": 200_000,
     "queue.buffering.max.kbytes": 65_536,
 }
-
-
-class AtLeastOnce(Publisher):
-    """The agent's publisher without its guarantee: no transactions, no numbering of batches, one flush per commit."""
-
-    def start(self) -> Committed:
-        """Begin with nothing committed."""
-        self._producer = Producer({**self._client, **_PRODUCER, "enable.idempotence": False, "acks": "all"})
-        return Committed()
-
-    def _begun(self) -> Producer:
-        self._open = True
-        return cast(Producer, self._producer)
-
-    def commit(self, checkpoints: Iterable[AnyCheckpoint], forgotten: Iterable[FileId], seq: int) -> None:
-        """Wait until all is acknowledged, then write the checkpoints."""
-        producer = self._begun()
-        producer.flush(60)
-        for checkpoint in checkpoints:
-            producer.produce(CHECKPOINTS, encode(checkpoint), key_of(self._agent_id, checkpoint.id), 0)
-        if producer.flush(60):
-            raise TimeoutError("not all was acknowledged within 60 s")
-
-    def close(self) -> None:
-        """Drop the producer."""
-        self._producer = None
 
 
 class Parsed:
@@ -118,50 +89,39 @@ def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Publish through the agent's own loop with and without its guarantee, then the same bytes by a plain producer."""
+    """Publish through the agent's own loop, then the same bytes by a plain producer."""
     parts = StackSettings.from_environment().parts
     with tempfile.TemporaryDirectory(prefix="bench-publish-") as home:
         settings = free_settings(Path(home) / "stack", parts)
         try:
             lifecycle.start(settings, "kafka")
             create_topics(settings, topics())
-            kafka, once, least = settings.kafka("admin"), [], []
-            for _ in range(ROUNDS):  # in turn, so that a machine that slows down slows both
-                once.append(agent(kafka, Path(home), Publisher))
-                least.append(agent(kafka, Path(home), AtLeastOnce))
+            kafka = settings.kafka("admin")
+            once = [agent(kafka, Path(home)) for _ in range(ROUNDS)]
             rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
             plain = peer(kafka)
         finally:
             lifecycle.down(settings)
     count, seconds = once[0][0], statistics.median(one[1] for one in once)
-    seconds_of_least = statistics.median(one[1] for one in least)
     print(f"wall and CPU s of this process: {[one[1:] for one in once]}")
-    print(f"without the guarantee: {[one[1:] for one in least]}")
     print(f"{rss} MB resident at most")
-    loop = f"{count:,} disk records from memory through the agent's loop (frames, check by column, JSON, "
     method = (
-        f"{loop}transactions of 200,000 or 1 s with checkpoints) until the last commit, wall, median of {ROUNDS}, "
-        "broker on the same cores."
+        f"{count:,} disk records from memory through the agent's loop (frames, check by column, JSON, transactions of "
+        f"200,000 or 1 s with checkpoints) until the last commit, wall, median of {ROUNDS}, broker on the same cores."
     )
     rate = round(count / seconds)
     peer_text = "idempotent producer, the same messages encoded beforehand, one flush"
     Figure("publish", rate, "records/s", ">= 800000", method, peer_text, round(plain)).emit()
-    method = (
-        f"{loop}commits of 200,000 or 1 s) with transactions, and with `acks=all` alone and a flush a commit, in turn, "
-        f"median of {ROUNDS} each: {seconds:.2f} and {seconds_of_least:.2f} s."
-    )
-    price = 100 * (1 - seconds_of_least / seconds)
-    Figure("publish, price of exactly once", round(price, 1), "% of the throughput", "<= 15", method).emit()
 
 
-def agent(kafka: Kafka, folder: Path, publishing: Callable[[Kafka, str, Event], Publisher]) -> tuple[int, float, float]:
+def agent(kafka: Kafka, folder: Path) -> tuple[int, float, float]:
     """Return records, wall seconds and CPU seconds of the agent's loop."""
     formats()["parsed"] = Parsed()
     path = folder / "recording"
     path.write_bytes(b"parsed\n")
     source = Source(name="bench", paths=(path,), format="parsed", follow=False, settle_s=0)
     stop = Event()
-    publisher = publishing(kafka, f"bench-{time.monotonic_ns()}", stop)
+    publisher = Publisher(kafka, f"bench-{time.monotonic_ns()}", stop)
     runner = Runner(publisher, "bench", Commit(), stop, take_turns=False)
     runner.begin()
     wall, cpu = time.monotonic(), time.process_time()

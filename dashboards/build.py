@@ -31,7 +31,7 @@ from counterflow.dashboards.definition import (
 from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.statement import MARK, OTHERS, statement
+from counterflow.dashboards.statement import OTHERS, statement
 from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]
@@ -168,7 +168,7 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
             "defaults": _defaults(chart, board),
             "overrides": [
                 *_unknown_cells(chart),
-                *_hues(chart),
+                *_others(chart),
                 *(_override(*one, chart, board) for one in chart.series.items()),
                 *_along(chart),
                 *_hidden(chart),
@@ -249,7 +249,7 @@ def _defaults(chart: Drawing, board: Board) -> Json:
     if chart.shape == "states" and not isinstance(chart, PrometheusChart):
         defaults["displayName"] = "${__field.labels.entity}"  # otherwise `state` stands before each
     if isinstance(chart, Chart) and (chart.over_time or chart.shape == "stat"):
-        defaults["displayName"] = "${__field.labels.series}" + ("${__field.labels.hue}" if chart.open else "")
+        defaults["displayName"] = "${__field.labels.series}"
     if chart.decimals is not None:
         defaults["decimals"] = chart.decimals
     return defaults
@@ -336,15 +336,10 @@ _DASHES = ([10, 10], [4, 6], [20, 6])
 """Several limits of one chart share a colour and differ by their dashes."""
 
 
-def _hues(chart: Drawing) -> Iterator[Json]:
-    """Yield the colours of series that are not known in advance, by the mark that the statement appends to a name."""
-    if not (isinstance(chart, Chart) and chart.open and chart.over_time):
-        return
-    last = MARK.encode("unicode_escape").decode()
-    for hue, colour in enumerate(looks().sequence if chart.ordered else looks().palette, start=1):
-        matcher = {"id": "byRegexp", "options": f"/[^{last}]{last}{{{hue}}}$/"}
-        yield {"matcher": matcher, "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
-    yield _by_name(OTHERS, [("color", {"mode": "fixed", "fixedColor": looks().colours["neighbours"]})])
+def _others(chart: Drawing) -> Iterator[Json]:
+    """Yield the colour of what an open chart sums up."""
+    if isinstance(chart, Chart) and chart.open and chart.over_time:
+        yield _by_name(OTHERS, [("color", {"mode": "fixed", "fixedColor": looks().colours["neighbours"]})])
 
 
 def _override(name: str, series: Series, chart: Drawing, board: Board) -> Json:

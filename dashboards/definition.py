@@ -42,12 +42,12 @@ class Unit(_Strict):
 
 
 class Looks(_Strict):
-    """Colours by meaning, the palette of series that are not known in advance, colours of verdict states, and units.
+    """Colours by meaning, those of series that a report does not know in advance and of verdict states, and units.
 
     Parameters
     ----------
     hues : colours of series, by the name of the hue.
-    sequence : colours for open series that have an order.
+    sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
     """

@@ -1,23 +1,20 @@
 """The SQL that Grafana sends for a chart, derived from the chart's query: over time, a row per point with its series.
 
-Grafana lists series without any value in its legend, and does not have our palette for series that are not known in
-advance. So a series without a value in the range has no rows here, and a series of an open chart carries its hue.
+Grafana lists series without any value in its legend. So a series without a value in the range has no rows here.
 """
 
 from __future__ import annotations
 
 import re
 
-from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.definition import Chart
 
 OTHERS = "others"
 """The name of an open chart's series that are summed up; it has a colour of its own."""
-MARK = "\u200b"
-"""A space of no width: as many as its hue's number end the name of an open chart's series; overrides match them."""
 
 
 def statement(chart: Chart) -> str:
-    """Return the SQL for Grafana, with macros: `place` and `series`, or `series` and `hue`, name a row's `Value`.
+    """Return the SQL for Grafana, with macros: `place` and `series`, or `series` alone, name a row's `Value`.
 
     Grafana orders series by these texts (grafana-plugin-sdk-go, `LongToWide`); `place` keeps the order of a stack.
     """
@@ -152,21 +149,14 @@ def _dated(chart: Chart) -> str:
 
 
 def _open(chart: Chart) -> str:
-    fixed = ", ".join(f"'{_text(name)}'" for name in (OTHERS, *chart.series))
     return f"""\
-WITH
-  {_spread() if chart.ordered else _apart()} AS hues
-SELECT time, series, repeat(unhex('E2808B'), hues[indexOf(names, series)]) AS hue, Value
+SELECT time, series, {_bridged(chart, "figure")} AS Value
 FROM
 (
-  SELECT time, series, figure AS Value, arraySort(groupUniqArrayIf(series, series NOT IN ({fixed})) OVER ()) AS names
+  SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, Value AS figure
   FROM
   (
-    SELECT time, ifNull(toString(tuple(* EXCEPT (time, Value)).1), '') AS series, {_bridged(chart, "Value")} AS figure
-    FROM
-    (
 {chart.middles}
-    )
   )
 )
 ORDER BY time, series"""
@@ -192,24 +182,6 @@ if(
         AND dateDiff('millisecond', maxIf({known}) {before}, minIf({known}) {after})
           <= 1000 * if(bucket_s < 2 * {usual}, greatest(2.0 * bucket_s, 2.5 * {usual}), 1.0 * bucket_s),
       anyLast({figure}) {after}, {figure})"""
-
-
-def _spread() -> str:
-    """Return the hues of names in their order: the whole sequence, however many there are."""
-    hue = f"toUInt8(1 + intDiv((place - 1) * {len(looks().sequence)}, length(names)))"
-    return f"arrayMap(place -> {hue}, arrayEnumerate(names))"
-
-
-def _apart() -> str:
-    """Return the hues of names: that of the name's hash, or the next free one as long as there is one."""
-    hues = len(looks().palette)
-    return f"""\
-arrayFold(
-    (given, name) -> arrayPushBack(given, arrayFirst(
-      hue -> NOT has(given, hue) OR length(given) >= {hues},
-      arrayMap(step -> toUInt8((cityHash64(name) + step) % {hues} + 1), range({hues})))),
-    names, CAST([] AS Array(UInt8))
-  )"""
 
 
 def _text(name: str) -> str:

@@ -1,5 +1,8 @@
 """What the user sees as a sentence instead of a traceback."""
 
+UNREACHED = "counterflow status shows which parts run; on Kubernetes, kubectl get pods"
+"""The hint where a part does not answer."""
+
 
 class CounterflowError(Exception):
     """A problem that the user can fix: what happened, where, and the way out.

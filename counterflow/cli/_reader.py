@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import UNREACHED, CounterflowError
 from counterflow.cli._times import TIME, stated
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterato
         return
     import httpx
 
-    from counterflow.base import place
     from counterflow.base.clickhouse import ClickHouseError
     from counterflow.stack.settings import StackSettings
 
@@ -97,7 +96,7 @@ def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterato
             yield client
     except httpx.TransportError:
         raise CounterflowError(
-            f"no answer from {settings.clickhouse_url}", hint=place.states(), exit_code=exit_code
+            f"no answer from {settings.clickhouse_url}", hint=UNREACHED, exit_code=exit_code
         ) from None
     except ClickHouseError as error:
         raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None

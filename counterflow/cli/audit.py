@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from counterflow.base import place
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import UNREACHED, CounterflowError
 from counterflow.cli._reader import reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
@@ -120,7 +119,7 @@ def _sample() -> list[Sampled]:
 
 
 def _unanswered(kafka: Kafka, error: KafkaException) -> CounterflowError:
-    return CounterflowError(f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=place.states(), exit_code=2)
+    return CounterflowError(f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=UNREACHED, exit_code=2)
 
 
 def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[Outcome]) -> dict[str, int]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from counterflow.base import place
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import UNREACHED, CounterflowError
 
 
 @click.command()
@@ -57,7 +56,7 @@ def command(
             with ClickHouse(url, user, password, ca=settings.tls_ca) as client:
                 applied = migrate(client, cluster=cluster, replicated=not unreplicated)
         except httpx.TransportError as error:
-            raise CounterflowError(f"{url} does not answer: {error}", hint=place.states()) from None
+            raise CounterflowError(f"{url} does not answer: {error}", hint=UNREACHED) from None
         except ClickHouseError as error:
             raise CounterflowError(f"{url} rejected a migration: {error}") from None
         if as_json:

@@ -11,9 +11,8 @@ import httpx
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from counterflow.base import place
 from counterflow.base.clickhouse import ClickHouseError
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import UNREACHED, CounterflowError
 from counterflow.pipelines.jobs.cluster import states
 from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas import topics
@@ -59,7 +58,7 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
     try:
         there = AdminClient({**kafka.client, "log_level": 0}).list_topics(timeout=10).topics
     except KafkaException as error:
-        yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", place.states())
+        yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", UNREACHED)
         return
     if missing := [topic.name for topic in topics() if topic.name not in there]:
         yield Trouble("topics", f"missing: {', '.join(missing)}", "counterflow topics create")
@@ -78,7 +77,7 @@ def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
     except CounterflowError as error:
         yield Trouble("clickhouse", error.message, error.hint or "counterflow up")
     except (httpx.TransportError, ClickHouseError) as error:
-        yield Trouble("clickhouse", f"{settings.clickhouse_url}: {error}", place.states())
+        yield Trouble("clickhouse", f"{settings.clickhouse_url}: {error}", UNREACHED)
 
 
 _SKEWED = """
@@ -97,7 +96,7 @@ def _jobs(settings: StackSettings) -> Iterator[Trouble]:
     try:
         found = states(cluster(settings))
     except (CounterflowError, httpx.HTTPError) as error:
-        yield Trouble("flink", str(error), place.states())
+        yield Trouble("flink", str(error), UNREACHED)
         return
     for name in all_jobs():
         if (state := found.get(name, "not submitted")) != "RUNNING":

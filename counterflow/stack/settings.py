@@ -10,7 +10,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from counterflow.base import place
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
@@ -319,7 +318,7 @@ class StackSettings(BaseModel):
         try:
             return path.read_text().rstrip("\n")
         except FileNotFoundError:
-            raise CounterflowError(f"{path} does not exist", hint=place.passwords()) from None
+            raise CounterflowError(f"{path} does not exist", hint="counterflow up generates the passwords") from None
 
 
 def _on_path(*names: str) -> Path | None:

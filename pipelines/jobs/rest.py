@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterflow.base import place
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import UNREACHED, CounterflowError
 
 if TYPE_CHECKING:
     import httpx
@@ -148,7 +147,7 @@ def connect(url: str, certificate: Path | None) -> Iterator[Flink]:
         try:
             yield Flink(http)
         except httpx.HTTPError as error:
-            raise CounterflowError(f"Flink does not answer at {url}: {error}", hint=place.states()) from None
+            raise CounterflowError(f"Flink does not answer at {url}: {error}", hint=UNREACHED) from None
 
 
 def moment(milliseconds: int) -> datetime:

@@ -1,4 +1,4 @@
-"""What Grafana receives for a chart over time: the series with values, in their order, each with a hue of its own."""
+"""What Grafana receives for a chart over time: the series with values, in their order."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.definition import Chart
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend
-from counterflow.dashboards.statement import MARK, statement
+from counterflow.dashboards.statement import statement
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
 
@@ -46,14 +46,6 @@ def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written:
     made = Chart.model_validate({**shared, **written})
     shown = Range(begin, begin + timedelta(hours=hours), 60)
     return fetch(client, expand(statement(made), shown, {"system": ("A",)}))
-
-
-def hues(client: ClickHouse, *names: str, ordered: bool = False) -> dict[str, int]:
-    listed = ", ".join(f"'{name}'" for name in names)
-    found = sent(client, sql=OPEN.replace("{names}", listed), open=True, ordered=ordered)
-    assert [column.name for column in found.columns] == ["time", "series", "hue", "Value"]
-    assert all(set(row[2]) <= {MARK} for row in found.rows)
-    return {row[1]: len(row[2]) for row in found.rows}
 
 
 def test_a_series_without_a_value_is_left_out_and_the_order_of_the_stack_stays(reader: ClickHouse) -> None:
@@ -105,31 +97,6 @@ def test_a_timeline_of_nothing_states_what_is_missing(reader: ClickHouse) -> Non
     [row] = sent(reader, sql=spell.format(some="0"), **written).rows
     assert [moment[:16] for moment in row[:2]] == ["2026-03-02 08:00", "2026-03-02 09:00"]
     assert row[2:] == ["\u2013", "It's quiet."]
-
-
-def test_as_many_series_as_there_are_hues_have_one_each(reader: ClickHouse) -> None:
-    names = [f"JOB{number}" for number in range(len(looks().palette))]
-    found = hues(reader, *names, "others")
-    assert found.pop("others") == 0, "what is summed up has the colour of its name"
-    assert sorted(found.values()) == list(range(1, len(names) + 1))
-    more = hues(reader, *(f"JOB{number:02}" for number in range(30)))
-    assert set(more.values()) == set(found.values())
-
-
-def test_a_name_keeps_its_hue_when_others_go(reader: ClickHouse) -> None:
-    alone = {name: hues(reader, name)[name] for name in ("QBATCH", "TELLER", "REPORT")}
-    first = min(alone)
-    assert hues(reader, *alone)[first] == alone[first]
-    kept = [name for name in alone if list(alone.values()).count(alone[name]) == 1]
-    assert {name: hues(reader, *kept)[name] for name in kept} == {name: alone[name] for name in kept}
-
-
-def test_what_has_an_order_goes_through_the_whole_sequence(reader: ClickHouse) -> None:
-    few = hues(reader, "01: up to 1 ms", "02: up to 4 ms", "03: longer", ordered=True)
-    assert list(few.values()) == [1, 4, 7]
-    many = hues(reader, *(f"{number:02}" for number in range(12)), ordered=True)
-    assert list(many.values()) == sorted(many.values())
-    assert set(many.values()) == set(range(1, len(looks().sequence) + 1))
 
 
 def test_a_table_leaves_the_date_away_where_the_range_is_a_day(reader: ClickHouse) -> None:

@@ -108,6 +108,7 @@ class _Reading:
         title: tuple[Line, list[str]] | None = None
         for line, cells in self._rows():
             if isinstance(cells, Reject):
+                yield from self._flush()
                 yield self._placed(cells, line)
                 continue
             try:
@@ -182,17 +183,19 @@ class _Reading:
         """Return the items of a row, as a list: this runs a million times a day."""
         cut = line.fault is Reason.CUT_LINE
         if cut and len(cells) != len(reader.layout.columns):
-            return [self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)]
+            return [*self._flush(), self._placed(Reject(Reason.CUT_LINE, "the file ends within a row", "none"), line)]
         if not line.data.isascii() and len(cells) == len(reader.layout.columns) and has_ebcdic(cells):
             detail = "EBCDIC was left in a column: export it with a code page, STMFCCSID(*PCASCII) or 1208"
-            return [self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)]
+            return [*self._flush(), self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)]
+        before = [*self._flush()] if cut else []
         items: Items = reader.row(cells, line, typed=isinstance(cells, tuple))
         if reader.rejected:
             self._place_rejects(reader)
         if cut:
             detail = "the last line has no line end: read as it is, its last value may be cut"
             items.insert(0, self._placed(Reject(Reason.CUT_LINE, detail, "all"), line))
-        return items if self._beside is None else self._joined(items)
+        joined = items if self._beside is None else self._joined(items)
+        return chain(before, joined) if cut else joined
 
     # headers
 
@@ -383,6 +386,14 @@ class _Reading:
             self._join = Join(self._beside.of(ts))
             self._join.complete(items)
         yield from items
+
+    def _flush(self) -> Iterable[Item]:
+        """Return the items of rows that the reader holds back."""
+        if self.reader is None:
+            return []
+        items = self.reader.flush()
+        self._place_rejects(self.reader)
+        return items if self._beside is None else self._joined(items)
 
     def _end(self) -> Iterator[Item]:
         """End the open interval."""

@@ -215,9 +215,9 @@ def device_type(multipath: str | None) -> str:
     return "path" if multipath in YES else "disk"
 
 
-def wait_group(bucket: float) -> str:
+def wait_group(bucket: float | None) -> str | None:
     """Return the group of a bucket in the charts of Performance Data Investigator."""
-    return WAIT_GROUPS.get(int(bucket), "other")
+    return None if bucket is None else WAIT_GROUPS.get(int(bucket), "other")
 
 
 def pair(one: str | None, other: str | None) -> str | None:
@@ -244,3 +244,7 @@ def active_subtype(code: str | None) -> str | None:
 def saving(code: str | None, of_task: str | None) -> str | None:
     """Return what a job saves or restores, and its task."""
     return " ".join(part for part in (SAVES.get(code or "", code), of_task) if part) or None
+
+
+FUNCTIONS = frozenset(Known({}).functions())
+"""The names of the functions."""

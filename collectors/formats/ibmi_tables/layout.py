@@ -1,20 +1,19 @@
-"""A table with the actual columns of one file or query, ready to turn its rows into records at speed.
+"""A table with the actual columns of one file or query, ready to turn its rows into columns of datasets.
 
 Releases append columns, so the same table comes with different ones: a described column that is absent is left out, one
 that is present and not described goes to `counter`, or to `config` if it holds text. Most rows of an export are JSON
-but for the brackets, and are decoded as such, with the types of exactly these columns. A function generated for these
-columns builds the values of a record (`Layout.bind`): a day of a busy system has 1.4 million rows.
+but for the brackets, and are decoded as such, with the types of exactly these columns. The values of many rows are
+computed together, one column after the other: a day of a busy system has 1.4 million rows.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, compress
 from operator import itemgetter
-from types import CodeType
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -26,8 +25,17 @@ from counterflow.collectors.formats.ibmi_tables.description import (
     Filled,
     description,
 )
-from counterflow.collectors.formats.ibmi_tables.expression import Translation
-from counterflow.collectors.formats.ibmi_tables.known import Known
+from counterflow.collectors.formats.ibmi_tables.expression import (
+    Column,
+    Columns,
+    Constant,
+    Field,
+    Node,
+    fields,
+    parsed,
+    within,
+)
+from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS, Known
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.schemas.definition import datasets
 
@@ -36,19 +44,50 @@ _DASH, _BACKSLASH, _U, _SMALL_U = b"-\\Uu"  # a byte is found in a fifth of the 
 
 Row = Sequence[Any]
 Picker = Callable[[Row], tuple[Any, ...]]
-Values = tuple[Any, ...]
-Convert = Callable[[Row, float | None, bool], tuple[str | None, list[tuple[str, Values]], list[Any]]]
 
 COUNTER = ("section", "instance", "counter", "value", "unit", "kind")
 """Columns of `counter`, in the order of its values."""
 
 
-class Columns(NamedTuple):
-    """The columns of a dataset that a table fills, in the order of its values, and those that every row needs."""
+class Part(NamedTuple):
+    """One row of a dataset for each row of the table in which `when` is neither 0 nor null.
+
+    `values` are in the order of the dataset's columns, None for a column that this part does not fill. `fields` are
+    those of which they are computed.
+    """
+
+    values: tuple[Node | None, ...]
+    when: Node | None
+    fields: tuple[str, ...]
+
+
+class Filling(NamedTuple):
+    """The columns of a dataset that a table fills, and those that every row needs."""
 
     names: tuple[str, ...]
     required: tuple[str, ...]
-    pick: Picker
+    parts: tuple[Part, ...]
+
+    def of(self, columns: Columns) -> tuple[Sequence[int], dict[str, Column]]:
+        """Return the number of the row that each row of the dataset comes from, and its columns."""
+        found = [_filled(part, columns) for part in self.parts]
+        if len(found) == 1:
+            ((places, values),) = found
+            return places, dict(zip(self.names, values, strict=True))
+        places = [place for each, _ in found for place in each]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        joined = [list(chain.from_iterable(each)) for each in zip(*(values for _, values in found), strict=True)]
+        return [places[at] for at in order], {
+            name: [values[at] for at in order] for name, values in zip(self.names, joined, strict=True)
+        }
+
+
+class Spare(NamedTuple):
+    """A number that no column of a dataset holds, so it goes to `counter`."""
+
+    place: int
+    name: str
+    field: Described
 
 
 class Leftover(NamedTuple):
@@ -64,10 +103,10 @@ class Layout:
 
     `time` and `numbers` pick the values of a row; `number_places` and `text_places` are those of numbers and texts,
     `dash_places` those of texts of which a dash is a value.
-    `settings` are texts that no dataset models, `unknown` columns that are not described, `used` fields that fill a
-    column of a dataset. `filled` are the columns by dataset. `path` picks the flags of a multipath unit (DSMU, DSIP),
-    `ended` is the place of JBSTSF and `seconds` that of INTSEC in the row. `decode` reads the values of a row from a
-    JSON array.
+    `instance` identifies a row. `filled` are the datasets, `inputs` and `texts` the places of the fields they are
+    computed of. `spare` are numbers and `settings` texts that no dataset models, `unknown` columns that are not
+    described. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and `seconds`
+    that of INTSEC in the row. `decode` reads the values of a row from a JSON array.
     """
 
     table: Description
@@ -83,12 +122,14 @@ class Layout:
     path: Picker | None
     settings: tuple[Leftover, ...]
     unknown: tuple[Leftover, ...]
-    used: frozenset[str]
-    filled: Mapping[str, Columns]
+    spare: tuple[Spare, ...]
+    instance: Node
+    filled: Mapping[str, Filling]
+    inputs: Mapping[str, int]
+    texts: Mapping[str, int]
     ended: int | None
     seconds: int | None
     decode: Callable[[bytes], tuple[Any, ...]]
-    code: CodeType
 
     def typed(self, line: bytes) -> tuple[Any, ...] | None:
         """Return the values of a line, its numbers converted and in range; None where the line needs a closer look.
@@ -103,17 +144,14 @@ class Layout:
             led = _led_by_zeros(line)
             return None if led == line else self.typed(led)
 
-    def bind(self, known: Known) -> Convert:
-        """Return the function from a row to its instance, its values by dataset, and one list of those for `counter`.
-
-        It takes a row whose numbers are converted, the seconds of its interval, and whether the row is of a
-        further path of a multipath unit.
-        """
-        namespace: dict[str, Any] = known.functions()
-        # No text of the input is in `code`: its variables are named by the place of their column.
-        exec(self.code, namespace)  # noqa: S102 - generated by `layout` from the descriptions of this package
-        convert: Convert = namespace["convert"]
-        return convert
+    def of(self, rows: Sequence[Row], seconds: float | None, known: Known) -> Columns:
+        """Return the columns of rows whose numbers are converted, of an interval of so many seconds."""
+        values = list(zip(*rows, strict=True))
+        found: dict[str, Column] = {name: values[place] for name, place in self.inputs.items()}
+        for name, place in self.texts.items():
+            found[name] = [text.strip() or None for text in values[place]]
+        found["INTSEC"] = [seconds] * len(rows)
+        return Columns(len(rows), found, known.functions())
 
 
 def canonical(table: Description, columns: Sequence[str]) -> tuple[str, ...]:
@@ -153,27 +191,13 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     worded = {column for name, column in sites.items() if filled[name].type == "String"}
     numbers = (*of_form["number"], *(name for name in discovered if name not in worded))
     texts = (*of_form["text"], *(name for name in discovered if name not in numbers))
-    variables = {
-        name: f"{'t' if name in texts else 'c'}{places[name]}" for name in (*texts, *of_form["binary"], *numbers)
-    }
-    variables["INTSEC"] = "seconds"
-    translation = Translation(variables.get, Known({}).functions())
-    body, found = _body(table, translation, sites)
+    present = {*texts, *of_form["binary"], *numbers, "INTSEC"}
+    instance = within(parsed(table.instance, FUNCTIONS), present)
+    if instance is None:
+        raise Unusable(f"expected the columns of {table.instance}, which distinguish the rows of {table.table}")
+    used = {*fields(parsed(table.instance, FUNCTIONS)), *sites.values()}
+    found = _fillings(table, present, sites, used)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
-    used = {*translation.used, *sites.values()}
-    spare = {name for name in (*numbers, *texts) if name not in used}
-    leftovers = "".join(
-        _counter(variables[name], name, field, table)
-        for name, field in zip(numbers, described, strict=True)
-        if name in spare
-    )
-    stripped = "".join(
-        f"    {variables[name]} = c{places[name]}.strip() or None\n" for name in texts if name not in spare
-    )
-    source = (
-        f"def convert(row, seconds, further):\n    ({''.join(f'c{i}, ' for i in range(len(columns)))}) = row\n"
-        f"{stripped}{body}    counters = []\n{leftovers}    return instance, records, counters\n"
-    )
     time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
     types: dict[str, Any] = {
         **dict.fromkeys(columns, str | float),
@@ -195,49 +219,59 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         text_places=tuple(places[name] for name in texts),
         dash_places=tuple(places[name] for name in texts if name in forms and table.fields[name].dash),
         path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
-        settings=tuple(Leftover(places[name], name) for name in texts if name in spare and table.texts),
+        spare=tuple(
+            Spare(places[name], name, field) for name, field in zip(numbers, described, strict=True) if name not in used
+        ),
+        settings=tuple(Leftover(places[name], name) for name in texts if name not in used and table.texts),
         unknown=tuple(
             Leftover(places[name], name)
             for name in columns
             if name not in forms and name not in TIME_FIELDS and name not in numbers and name not in texts
         ),
-        used=frozenset(used),
+        instance=instance,
         filled=found,
+        inputs={name: places[name] for name in (*numbers, *of_form["binary"]) if name in used},
+        texts={name: places[name] for name in texts if name in used},
         ended=places.get("JBSTSF"),
         seconds=places.get("INTSEC"),
         decode=msgspec.json.Decoder(tuple[tuple(types[name] for name in columns)]).decode,  # type: ignore[misc]
-        code=compile(source, f"<{table_name}>", "exec"),
     )
 
 
-def _body(table: Description, translation: Translation, sites: Mapping[str, str]) -> tuple[str, dict[str, Columns]]:
-    """Return the statements after the unpacking, and the columns by dataset."""
-    instance = translation.value(table.instance)
-    before = list(translation.statements)
-    translation.statements.clear()
-    if instance is None:
-        raise Unusable(f"expected the columns of {table.instance}, which distinguish the rows of {table.table}")
-    translation.remembered[ast.unparse(ast.parse(table.instance.strip(), mode="eval").body)] = "instance"
-    records = [
-        (filled.dataset, *record)
-        for filled in table.records
-        for n in (range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,))
-        if (record := _record(filled, n, translation, sites))
-    ]
-    names: dict[str, dict[str, None]] = {}
-    for dataset, values, _ in records:
-        names.setdefault(dataset, {}).update(dict.fromkeys(values))
-    lines = [
-        f"{condition}records.append(({dataset!r}, ({''.join(f'{values.get(name)}, ' for name in names[dataset])})))"
-        for dataset, values, condition in records
-    ]
-    statements = [*before, f"instance = {instance}", *translation.statements, "records = []", *lines]
-    return "".join(f"    {line}\n" for line in statements), {name: _columns(name, [*names[name]]) for name in names}
+def _fillings(
+    table: Description, present: Container[str], sites: Mapping[str, str], used: set[str]
+) -> dict[str, Filling]:
+    """Return what the table fills, by dataset; add to `used` the fields that occur."""
+    found: dict[str, list[tuple[dict[str, Node], Node | None]]] = {}
+    for filled in table.records:
+        for n in range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,):
+            record = _record(filled, n, present, sites, used)
+            if record is not None:
+                found.setdefault(filled.dataset, []).append(record)
+    return {dataset: _filling(dataset, records) for dataset, records in found.items()}
 
 
-def _columns(dataset: str, names: list[str]) -> Columns:
-    required = _required(dataset)
-    return Columns(tuple(names), required, _picker([names.index(name) for name in required]))
+def _filling(dataset: str, records: list[tuple[dict[str, Node], Node | None]]) -> Filling:
+    names = tuple(dict.fromkeys(name for values, _ in records for name in values))
+    parts = tuple(
+        Part(
+            tuple(map(values.get, names)),
+            when,
+            tuple(dict.fromkeys(field for value in values.values() for field in fields(value))),
+        )
+        for values, when in records
+    )
+    return Filling(names, _required(dataset), parts)
+
+
+def _filled(part: Part, columns: Columns) -> tuple[Sequence[int], list[Column]]:
+    """Return the rows that become rows of the dataset, and their values."""
+    places: Sequence[int] = range(columns.rows)
+    if part.when is not None:
+        kept = [bool(value) for value in columns.of(part.when)]
+        if not all(kept):
+            places, columns = list(compress(places, kept)), columns.where(kept, part.fields)
+    return places, [[None] * columns.rows if value is None else columns.of(value) for value in part.values]
 
 
 def _required(dataset: str) -> tuple[str, ...]:
@@ -245,29 +279,25 @@ def _required(dataset: str) -> tuple[str, ...]:
 
 
 def _record(
-    filled: Filled, n: int, translation: Translation, sites: Mapping[str, str]
-) -> tuple[dict[str, str], str] | None:
-    """Return Python for each column and for the condition; None where a column that every row needs is absent."""
-    translation.remember = filled.repeat is None
-    columns = {name: _numbered(str(expression), n) for name, expression in filled.columns.items()}
-    values = {name: translation.value(expression) for name, expression in columns.items()}
-    values |= {
-        name: translation.variable(column)  # not through an expression: a name may hold #, $ and @
-        for name, column in sites.items()
-        if name in datasets()[filled.dataset].columns and translation.variable(column)
-    }
-    there = {name: code for name, code in values.items() if code is not None}
-    if not there.keys() >= {*_required(filled.dataset)}:
+    filled: Filled, n: int, present: Container[str], sites: Mapping[str, str], used: set[str]
+) -> tuple[dict[str, Node], Node | None] | None:
+    """Return the values by column, and the condition; None where a column that every row needs is absent."""
+    values = {}
+    for name, expression in filled.columns.items():
+        node = parsed(_numbered(str(expression), n), FUNCTIONS)
+        used.update(fields(node))
+        if known := within(node, present):
+            values[name] = known
+    for name, column in sites.items():
+        if name in datasets()[filled.dataset].columns and column in present:
+            values[name] = Field(column)
+    if not values.keys() >= {*_required(filled.dataset)}:
         return None  # the columns of this dataset came with a later release
-    return there, "" if filled.when is None else f"if {translation.value(_numbered(filled.when, n))}: "
-
-
-def _counter(variable: str, name: str, field: Described, table: Description) -> str:
-    """Return the statement that adds the values of a row of `counter`."""
-    condition = f"{variable} is not None" if table.zeros else variable
-    once = " and not further" if field.once else ""
-    values = f"{table.table!r}, instance, {name!r}, {variable}, {field.unit!r}, {field.kind!r}"
-    return f"    if {condition}{once}: counters += {values}\n"
+    if filled.when is None:
+        return values, None
+    when = parsed(_numbered(filled.when, n), FUNCTIONS)
+    used.update(fields(when))
+    return values, within(when, present) or Constant(None)
 
 
 def _has_null(line: bytes) -> bool:

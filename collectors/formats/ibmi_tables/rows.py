@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import compress
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
+from counterflow.collectors.formats.ibmi_tables.expression import Column
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
@@ -24,6 +28,8 @@ _FORGET = timedelta(hours=1)
 _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
 _SHOWN = 20
+_MOST_ROWS = 1_000
+"""Rows that are converted together."""
 _MOST_VALUES = 2_000_000
 """Values that may wait for the end of their interval: more would take too much memory."""
 _RESET = "query with RESET_STATISTICS => 'YES'"
@@ -32,6 +38,9 @@ BROUGHT_BY = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7
 """Db2 Mirror for i: Performance Considerations, 2.2; it names no PTF for other releases, and no name of the column."""
 
 Items = list[Record | Table | Reject]
+_Numbers = Sequence[tuple[str, float]]
+_Unknown = tuple[_Numbers, Sequence[tuple[str, str]]]
+"""The numbers and the texts of a row that are not described."""
 
 
 def read_rows(
@@ -72,18 +81,30 @@ class _Interval(NamedTuple):
 
 
 class _Alike(NamedTuple):
-    """What rows of the open interval that state the same length have in common, and their values by dataset.
-
-    The values of all rows stand in one list: a tuple per row would give the garbage collector one more object to visit.
-    """
+    """What rows of the open interval that state the same length have in common, and their columns by dataset."""
 
     envelope: Fields
-    values: defaultdict[str, list[Any]]
+    columns: dict[str, dict[str, list[Any]]]
+
+
+@dataclass
+class _Batch:
+    """Rows that wait to be converted together: they state the same length of time.
+
+    `places` are those of the rows, `refused` the fields that could not be read, by the number of the row in the batch.
+    """
+
+    seconds: float | None
+    alike: _Alike
+    rows: list[Row] = field(default_factory=list)
+    places: list[object] = field(default_factory=list)
+    refused: dict[int, Mapping[Reason, list[str]]] = field(default_factory=dict)
 
 
 class Reader:
     """Turns rows into tables, interval by interval; call `begins` before `row`, and `end` when it returns true.
 
+    Rows wait until some can be converted together; what `row` and `flush` return is in the order of the rows.
     Datasets with running counts, whose rows may differ in their length of time, and `config` become records.
     """
 
@@ -111,7 +132,7 @@ class Reader:
         self._zone, self._state = context.zone, state
         self._sampled_at = sampled_at or (None if self.layout.time_names else context.given_at)
         self._order = context.date_order or state.get("order")
-        self._convert = self.layout.bind(Known(state))
+        self._known = Known(state)
         self._filled = {filled.dataset: filled for filled in self.layout.table.records}
         self._samples = {f.dataset for f in self._filled.values() if f.previous or f.difference}
         self._since_baseline = {
@@ -128,6 +149,7 @@ class Reader:
         self._held: list[tuple[Row, object, bool]] = []
         self._held_number: str | None = None
         self._alike: dict[float | None, _Alike] = {}
+        self._batch: _Batch | None = None
         self._waiting = 0
         self._seen: set[str] = set()
         self._refused: set[str] = set()
@@ -165,6 +187,7 @@ class Reader:
             items += self._open(self._held_number, Stamp(max(stamps)))
         if self._interval is None:
             return items
+        items += self.flush()
         items += self._tables()
         table = self.layout.table.table
         seconds = self._since_s if self._overlaps(self._seconds) else self._seconds
@@ -189,7 +212,7 @@ class Reader:
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
-        """Take one row and return the items that do not wait for the end of its interval.
+        """Take one row and return items of the rows so far that do not wait for the end of the interval.
 
         A fault becomes a reject, which `rejected` holds with the row's `place`.
 
@@ -198,23 +221,23 @@ class Reader:
         self._at = place
         if len(row) != len(self.layout.columns):
             detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
-            return [self._reject(Reason.FIELD_COUNT, detail, "none")]
+            return self._refused_row(Reason.FIELD_COUNT, detail)
         if self._interval is not None and self.layout.time(row) == self._last:
-            return self._records(row, typed)
+            return self._add(row, typed)
         try:
             number, found, ended = self._place(row, strict=True)
         except (ValueError, OverflowError) as error:
-            return [self._reject(Reason.STAMP_INVALID, str(error), "none")]
+            return self._refused_row(Reason.STAMP_INVALID, str(error))
         if found is None:
             detail = "expected UTCTIME, DATETIME, DTETIM or SAMPLE_TIME, found no time in the row"
             if not self.layout.time_names:
                 detail += ": select CURRENT_TIMESTAMP AS TS beside the columns, or --at gives the time of all rows"
-            return [self._reject(Reason.STAMP_MISSING, detail, "none")]
+            return self._refused_row(Reason.STAMP_MISSING, detail)
         items: Items = []
         if self._interval is None:
             if self._is_late(number, found, ended=ended):
                 detail = "the interval was taken as whole before: at another heading, or when the file had not grown"
-                return [self._reject(Reason.LATE_ROW, detail, "none")]
+                return self._refused_row(Reason.LATE_ROW, detail)
             if ended:
                 self._held.append((row, place, typed))
                 self._held_number = number
@@ -223,7 +246,7 @@ class Reader:
             self._at = place
         if not ended:
             self._last = self.layout.time(row)
-        return items + self._records(row, typed)
+        return items + self._add(row, typed)
 
     def _is_late(self, number: str | None, found: Stamp, *, ended: bool) -> bool:
         """Return whether a row belongs to the interval that was ended last; a job ends before its interval does."""
@@ -253,7 +276,7 @@ class Reader:
             items.append(self._reject(Reason.COLUMN_MISSING, self._without, "all"))
         held, self._held, self._held_number = self._held, [], None
         for row, self._at, typed in held:
-            items += self._records(row, typed)
+            items += self._add(row, typed)
         return items
 
     def _place(self, row: Row, *, strict: bool = False) -> tuple[str | None, Stamp | None, bool]:
@@ -293,84 +316,181 @@ class Reader:
 
     # rows
 
-    def _records(self, row: Row, typed: bool) -> Items:
+    def _refused_row(self, reason: Reason, detail: str) -> Items:
+        """Return the items of the rows before, and the reject of this one."""
+        place = self._at
+        items = self.flush()
+        self._at = place
+        return [*items, self._reject(reason, detail, "none")]
+
+    def _add(self, row: Row, typed: bool) -> Items:
+        """Let a row wait; return the items of those that waited long enough."""
         layout = self.layout
-        items: Items = []
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
         if type(seconds) is not float:
             seconds = _seconds(seconds)
-        alike = self._alike.get(seconds)
-        if alike is None:
-            alike = self._alike[seconds] = _Alike(self._envelope(seconds), defaultdict(list))
-        envelope, waiting = alike
-        refused: Mapping[Reason, list[str]] = {}
+        items: Items = []
+        batch = self._batch
+        if batch is None or batch.seconds != seconds or len(batch.rows) == _MOST_ROWS:
+            place = self._at
+            items = self.flush()
+            self._at = place
+            alike = self._alike.setdefault(seconds, _Alike(self._envelope(seconds), {}))
+            batch = self._batch = _Batch(seconds, alike)
         if not typed:
             row, refused = self._typed(row)
-        further = False
-        if layout.path is not None:
-            multipath, initial = (str(flag).strip() in YES for flag in layout.path(row))
-            further = multipath and not initial
-        instance, filled, counters = self._convert(row, envelope.get("interval_s"), further)
-        unknown, strange = self._undescribed(row) if layout.unknown else ((), ())
-        if self._introspected:
-            instance = " ".join(value for _, value in strange)
-            if instance in self._seen:  # no description identifies its rows
-                instance = f"{instance}#{len(self._seen) + 1}"
-        for reason, fields in refused.items():
-            shown = "; ".join(fields[:_SHOWN])
-            items.append(self._reject(reason, f"{len(fields)} fields of {instance!r}: {shown}", "part"))
-        if instance is None:
-            return [self._reject(Reason.OUT_OF_RANGE, f"expected {layout.table.instance} to name the row", "none")]
-        if instance in self._seen:
-            return [self._reject(Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")]
-        self._seen.add(instance)
-        counts = self._counts
-        for dataset, values in filled:
-            columns = layout.filled[dataset]
-            if None in (needed := columns.pick(values)):
-                missing = [name for name, value in zip(columns.required, needed, strict=True) if value is None]
-                detail = f"expected {', '.join(missing)} of {dataset}"
-                items.append(self._reject(Reason.OUT_OF_RANGE, detail, "part"))
-                continue
-            if dataset in self._samples:
-                found = {name: value for name, value in zip(columns.names, values, strict=True) if value is not None}
-                record = Record(dataset, {**envelope, **found})
-                items += self._since_before(instance, dataset, record.fields)
-                items.append(record)
-                counts[dataset] += 1
-            elif self._since_baseline[dataset] and self._overlaps(seconds):
-                items += self._not_reset(dataset, f"no {dataset}", seconds, self._since_s)
-            else:
-                counts[dataset] += 1
-                waiting[dataset] += values
-                self._waiting += len(values)
-        for name, value in unknown:
-            if value or layout.table.zeros:
-                counters += layout.table.table, instance, name, value, None, None
-        if counters:
-            counts["counter"] += len(counters) // len(COUNTER)
-            waiting["counter"] += counters
-            self._waiting += len(counters)
-        if self._waiting >= _MOST_VALUES:
-            items += self._tables()
-        if layout.table.texts and not self._introspected:
-            settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
-            items += self._config(envelope, instance, [*settings, *strange])
+            if refused:
+                batch.refused[len(batch.rows)] = refused
+        batch.rows.append(row)
+        batch.places.append(self._at)
         return items
 
+    def flush(self) -> Items:
+        """Convert the rows that wait, and return their items that do not wait for the end of the interval."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return []
+        found: list[tuple[int, Record | Reject]] = []
+        layout, (envelope, waiting) = self.layout, batch.alike
+        columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
+        instances, unknown = self._identified(batch, columns.of(layout.instance), found)
+        if len(batch.rows) < columns.rows:
+            columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
+        for dataset, filling in layout.filled.items():
+            rows, values = self._complete(batch, dataset, *filling.of(columns), found)
+            if dataset in self._samples:
+                for at, *each in zip(rows, *values.values(), strict=True):
+                    self._at = batch.places[at]
+                    known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
+                    record = Record(dataset, {**envelope, **known})
+                    found += ((at, reject) for reject in self._since_before(instances[at], dataset, record.fields))
+                    found.append((at, record))
+            elif self._since_baseline[dataset] and self._overlaps(batch.seconds):
+                for at in rows[:1]:
+                    self._at = batch.places[at]
+                    rejects = self._not_reset(dataset, f"no {dataset}", batch.seconds, self._since_s)
+                    found += ((at, reject) for reject in rejects)
+                continue
+            elif rows:
+                self._wait(waiting, dataset, values)
+            if rows:
+                self._counts[dataset] += len(rows)
+        counters = self._counters(batch.rows, instances, [numbers for numbers, _ in unknown])
+        if counters:
+            self._counts["counter"] += len(counters) // len(COUNTER)
+            self._wait(waiting, "counter", {name: counters[at :: len(COUNTER)] for at, name in enumerate(COUNTER)})
+        if layout.table.texts and not self._introspected:
+            for at, (row, (_, strange)) in enumerate(zip(batch.rows, unknown, strict=True)):
+                settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
+                records = self._config(envelope, instances[at], [*settings, *strange])
+                found += ((at, record) for record in records)
+        found.sort(key=itemgetter(0))
+        items: Items = [item for _, item in found]
+        if self._waiting >= _MOST_VALUES:
+            items += self._tables()
+        return items
+
+    def _identified(
+        self, batch: _Batch, named: Sequence[str | None], found: list[tuple[int, Record | Reject]]
+    ) -> tuple[list[str], list[_Unknown]]:
+        """Return the instance of each row and what is not described of it; remove rows without one from the batch.
+
+        The rejects go to `found`.
+        """
+        layout = self.layout
+        instances: list[str] = []
+        unknown = []
+        rows, places = batch.rows, batch.places
+        batch.rows, batch.places = [], []
+        for at, row in enumerate(rows):
+            instance = named[at]
+            numbers, texts = self._undescribed(row) if layout.unknown else ((), ())
+            if self._introspected:
+                instance = " ".join(value for _, value in texts)
+                if instance in self._seen:  # no description identifies its rows
+                    instance = f"{instance}#{len(self._seen) + 1}"
+            self._at, kept = places[at], len(batch.rows)
+            if instance is None:
+                detail = f"expected {layout.table.instance} to name the row"
+                found.append((kept, self._reject(Reason.OUT_OF_RANGE, detail, "none")))
+                continue
+            if instance in self._seen:
+                detail = f"the interval has a row of {instance!r} already"
+                found.append((kept, self._reject(Reason.DUPLICATE_ROW, detail, "none")))
+                continue
+            for reason, names in batch.refused.get(at, {}).items():
+                detail = f"{len(names)} fields of {instance!r}: {'; '.join(names[:_SHOWN])}"
+                found.append((kept, self._reject(reason, detail, "part")))
+            self._seen.add(instance)
+            instances.append(instance)
+            unknown.append((numbers, texts))
+            batch.rows.append(row)
+            batch.places.append(places[at])
+        return instances, unknown
+
+    def _complete(
+        self,
+        batch: _Batch,
+        dataset: str,
+        rows: Sequence[int],
+        columns: dict[str, Column],
+        found: list[tuple[int, Record | Reject]],
+    ) -> tuple[Sequence[int], dict[str, Column]]:
+        """Return the rows of a dataset that have what every row needs; the rejects of others go to `found`."""
+        required = self.layout.filled[dataset].required
+        if not any(None in columns[name] for name in required):
+            return rows, columns
+        whole = []
+        for at, *needed in zip(rows, *(columns[name] for name in required), strict=True):
+            missing = [name for name, value in zip(required, needed, strict=True) if value is None]
+            whole.append(not missing)
+            if missing:
+                self._at = batch.places[at]
+                detail = f"expected {', '.join(missing)} of {dataset}"
+                found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
+        return [*compress(rows, whole)], {name: [*compress(values, whole)] for name, values in columns.items()}
+
+    def _counters(self, rows: Sequence[Row], instances: Sequence[str], unknown: Sequence[_Numbers]) -> list[Any]:
+        """Return the values of rows of `counter`, one after the other: what no other dataset models."""
+        table = self.layout.table
+        found: list[Any] = []
+        for row, instance, strange in zip(rows, instances, unknown, strict=True):
+            further = self._is_further(row)
+            for place, name, described in self.layout.spare:
+                value = row[place]
+                if (value or (table.zeros and value is not None)) and not (described.once and further):
+                    found += table.table, instance, name, value, described.unit, described.kind
+            for name, value in strange:
+                if value or table.zeros:
+                    found += table.table, instance, name, value, None, None
+        return found
+
+    def _is_further(self, row: Row) -> bool:
+        """Return whether the row is of a path of a multipath unit that is not the initial one."""
+        if self.layout.path is None:
+            return False
+        multipath, initial = (str(flag).strip() in YES for flag in self.layout.path(row))
+        return multipath and not initial
+
+    def _wait(self, waiting: dict[str, dict[str, list[Any]]], dataset: str, columns: Mapping[str, Column]) -> None:
+        """Keep rows of a dataset for the table at the end of the interval."""
+        kept = waiting.setdefault(dataset, {name: [] for name in columns})
+        for name, values in columns.items():
+            kept[name] += values
+            self._waiting += len(values)
+
     def _tables(self) -> list[Table]:
-        """Return the waiting values of the open interval as tables."""
+        """Return the waiting rows of the open interval as tables."""
         tables = []
         for envelope, waiting in self._alike.values():
-            for dataset, values in waiting.items():
-                names = COUNTER if dataset == "counter" else self.layout.filled[dataset].names
-                columns = {name: values[place :: len(names)] for place, name in enumerate(names)}
-                tables.append(Table(dataset, envelope, columns))
+            tables += [
+                Table(dataset, envelope, columns) for dataset, columns in waiting.items() if any(columns.values())
+            ]
             waiting.clear()
         self._waiting = 0
         return tables
 
-    def _undescribed(self, row: Row) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:
+    def _undescribed(self, row: Row) -> _Unknown:
         """Return the numbers and the texts of the columns that are not described."""
         numbers, texts = [], []
         for leftover in self.layout.unknown:
