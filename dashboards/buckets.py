@@ -70,9 +70,9 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
     """Return the datasets whose manifests count the rows of tables and views."""
     found: set[str] = set()
     for table in tables:
-        if table in datasets():
-            counts = datasets()[table].counts
-            found |= set(counts.manifests) if counts else {table} if datasets()[table].role == "counter" else set()
+        if dataset := datasets().get(table):
+            read = dataset.counts.manifests if dataset.counts else (table,) if dataset.role == "counter" else ()
+            found |= {*read, *_behind(frozenset(dataset.reads))}
         elif table in _views():
             found |= _behind(_views()[table])
     return frozenset(name for name in found if datasets()[name].measured)

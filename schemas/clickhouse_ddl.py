@@ -6,7 +6,8 @@ definitions. `migrate` fills in the placeholders `{on_cluster}` and `{engine_pre
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from graphlib import TopologicalSorter
 
 from counterflow.schemas.definition import Column, Dataset
 from counterflow.schemas.provisional import provisional_view
@@ -50,6 +51,7 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
     return {
         "1_counters.sql": _file("What agents publish, one table per dataset.", map(table, counters)),
         "2_results.sql": _file("What jobs compute, one table per dataset.", map(table, results)),
+        "2_views.sql": _file("What one system and interval state, one view per dataset.", map(view, _ordered(found))),
         "4_feeds.sql": _file("What each insert enters into ledger and rollup.", (v for d in found for v in feeds(d))),
         "4_systems.sql": _file(
             "The systems that each insert has rows of.", (system_view(d) for d in found if d.lists_systems)
@@ -58,6 +60,13 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
         "6_recorded.sql": _file("Intervals of every system, with their rows.", [recorded_view(found)]),
         "6_provisional.sql": _file("Results whose input has not arrived whole.", [provisional_view(found)]),
     }
+
+
+def _ordered(datasets: Iterable[Dataset]) -> Iterator[Dataset]:
+    """Yield the views, each after those that it reads."""
+    views = {dataset.dataset: dataset for dataset in datasets if dataset.role == "view"}
+    order = TopologicalSorter({name: set(views[name].reads) & views.keys() for name in views}).static_order()
+    return (views[name] for name in order)
 
 
 def _file(title: str, statements: Iterable[str]) -> str:
@@ -71,7 +80,9 @@ def feeds(dataset: Dataset) -> list[str]:
 
 
 def migration(dataset: Dataset) -> str:
-    """Return the statements that create a dataset's table and the views that its rows feed."""
+    """Return the statements that create a dataset's table and the views that its rows feed, or the view that it is."""
+    if dataset.role == "view":
+        return view(dataset) + ";\n"
     systems = [system_view(dataset)] if dataset.lists_systems else []
     return ";\n\n".join([table(dataset), *systems, *feeds(dataset)]) + ";\n"
 
@@ -119,6 +130,20 @@ ORDER BY ({sorting_key(dataset)})
 TTL {LANDED_AT} + {RETENTION}
 SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
 COMMENT {_literal(dataset.row)}"""
+
+
+def view(dataset: Dataset) -> str:
+    """Return the CREATE VIEW of a dataset, and the statement that gives its columns their comments."""
+    comments = ",\n  ".join(
+        f"COMMENT COLUMN {_quoted(name)} {_literal(column.comment)}" for name, column in dataset.all_columns.items()
+    )
+    return f"""\
+CREATE OR REPLACE VIEW counterflow.{dataset.dataset} {{on_cluster}} AS
+{dataset.select.rstrip()}
+COMMENT {_literal(dataset.row)};
+
+ALTER TABLE counterflow.{dataset.dataset} {{on_cluster}}
+  {comments}"""
 
 
 def ledger_view(dataset: Dataset) -> str:

@@ -2,7 +2,7 @@
 
 A definition is the only place that defines a dataset's columns: their meaning, their unit, when they are null and which
 counter of which source fills them. JSON Schema, Flink DDL, ClickHouse DDL and the data dictionary are generated
-from it.
+from it. The SELECT of a view stands beside its definition, `schemas/datasets/<dataset>.sql`.
 """
 
 from __future__ import annotations
@@ -104,37 +104,39 @@ _NOT_MEASURED = ("config", "deadletter", "manifest", "quality")
 
 
 class Dataset(_Strict):
-    """One dataset: a Kafka topic, a ClickHouse table, a Flink table.
+    """One dataset: a Kafka topic, a ClickHouse table, a Flink table; or a view of ClickHouse.
 
-    `role` is `counter` for data that agents publish and `result` for data that a job computes. `key` is the natural
-    key, `ts` last. `instance` is the key column that names the measured object in the rollup by hour (none: no
+    `role` is `counter` for data that agents publish, `result` for data that a job computes, and `view` for what
+    ClickHouse computes from one system and interval of the datasets that it `reads`, and of their rows those of
+    `source`, if given; without the first of them it has no row. `key` is the natural key, `ts`
+    last. `instance` is the key column that names the measured object in the rollup by hour (none: no
     rollup; a result has none, since a view sees every version of a replaced row). `metric` lists the columns that name
     the metric there if the table is long (a `value` of many counters) instead of wide.
     `ordered` is for a result that a rule judges: Kafka partitions by the whole key, so the topic has only one
     partition, in which the intervals of an entity stay in order.
     `columns` are the dataset's own; `all_columns` adds the envelope of the role. `sources` maps, for each source,
-    columns to the counters that fill them. `watched` lists the metrics that alerts may use; None: none. `counts` is
-    how a result is compared with the manifests of its input; None: it is not compared. `read_as` is the view in which
-    readers find the rows, where it is not the table.
+    columns to the counters that fill them; those of a view are in its SELECT. `watched` lists the metrics that alerts
+    may use; None: none. `counts` is how a result is compared with the manifests of its input; None: it is not compared.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     row: str
-    role: Literal["counter", "result"]
+    role: Literal["counter", "result", "view"]
     key: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    source: str | None = None
     instance: str | None = None
     metric: tuple[str, ...] = ()
     version: int = 2
     ordered: bool = False
     watched: Watched | None = None
     counts: Counts | None = None
-    read_as: str | None = None
     columns: dict[str, Column]
-    sources: dict[str, dict[str, str]]
+    sources: dict[str, dict[str, str]] = {}
 
     @property
     def topic(self) -> str:
-        """Name of the Kafka topic."""
+        """Name of the Kafka topic; a view has none."""
         return f"counterflow.{self.dataset}.v{self.version}"
 
     @property
@@ -146,6 +148,11 @@ class Dataset(_Strict):
     def lists_systems(self) -> bool:
         """Whether its rows state that a system has counters."""
         return self.measured or self.dataset == "manifest"
+
+    @property
+    def select(self) -> str:
+        """The SELECT of a view, with its comments."""
+        return (FOLDER / "datasets" / f"{self.dataset}.sql").read_text(encoding="utf-8")
 
     @property
     def all_columns(self) -> dict[str, Column]:
@@ -163,15 +170,18 @@ class Dataset(_Strict):
             *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
             *([] if self.key[-1:] == ("ts",) else ["the key does not end with `ts`"]),
-            *(["a counter has no `counts`: it is counted"] if self.counts and self.role == "counter" else []),
-            *(["a result has no `instance`: its rows are replaced"] if self.instance and self.role == "result" else []),
+            *([f"a {self.role} has no `counts`"] if self.counts and self.role != "result" else []),
+            *([f"a {self.role} has no `instance`"] if self.instance and self.role != "counter" else []),
+            *([f"a {self.role} has no `reads`"] if self.reads and self.role != "view" else []),
+            *([f"a {self.role} has no `source`"] if self.source and self.role != "view" else []),
+            *(["a view has no `sources`: its SELECT states them"] if self.sources and self.role == "view" else []),
             *(
                 f"source `{source}` fills `{name}`, which is not a column"
                 for source, counters in self.sources.items()
                 for name in counters
                 if name not in known
             ),
-            *(f"no source fills `{name}`" for name in self.columns if name not in filled),
+            *(f"no source fills `{name}`" for name in self.columns if self.role != "view" and name not in filled),
         ]
         if mistakes:
             raise ValueError("; ".join(mistakes))
@@ -218,6 +228,11 @@ def datasets() -> dict[str, Dataset]:
     return found
 
 
+def published() -> dict[str, Dataset]:
+    """Return the datasets that have a topic and a table, by name: all but the views."""
+    return {name: dataset for name, dataset in datasets().items() if dataset.role != "view"}
+
+
 class Topic(NamedTuple):
     """A Kafka topic that must exist before anything is published."""
 
@@ -232,13 +247,13 @@ RERUNS = "counterflow.reruns"
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """Return a topic per dataset, the agents' checkpoints (compacted, one partition), the input of reruns (a day)."""
+    """Return a topic per published dataset, the agents' checkpoints (compacted, one partition), and of reruns (a day)."""
     large = {"max.message.bytes": "4194304"}
     # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}
     of_datasets = [
         Topic(d.topic, 1 if d.ordered else partitions, config if d.dataset == "config" else large)
-        for d in datasets().values()
+        for d in published().values()
     ]
     # An agent reads the whole topic when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}

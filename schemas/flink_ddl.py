@@ -64,7 +64,8 @@ def row_view(
     """Return the CREATE VIEW, named as the dataset, of the rows of frames that meet `where` in the table `source`.
 
     A `distinct` view is named `distinct_<dataset>` and has each natural key once, from the frame that arrived first,
-    however often its row arrives and however frames are cut. Frames that the lander refuses as malformed have no rows.
+    however often its row arrives and however frames are cut; the key is system, one column that names an entity, and
+    ts. Frames that the lander refuses as malformed have no rows.
     `columns` may name `apart_s`, the seconds from `prev_ts` to `ts`, of a dataset that has both.
     """
     names = [name for name in dataset.all_columns if columns is None or name in columns]
@@ -73,20 +74,10 @@ def row_view(
         selected = ", ".join(f"`{column}`" for column in names)
         only = f" WHERE {where}" if where else ""
         return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source}{only}"
-    entity = [column for column in dataset.key if column in dataset.columns]
-    by_frame = distinct and len(entity) == 1
-    unnested = _paired if distinct else _placed
-    rows = unnested(dataset, names, _frames(dataset, names, entity, source, where, by_frame=by_frame))
+    frames = _frames(dataset, names, source, where)
+    rows = _paired(dataset, names, _fresh(dataset, names, frames)) if distinct else _placed(dataset, names, frames)
     if columns is not None and "apart_s" in columns and "prev_ts" in names:
         rows = f"SELECT *, {_APART_S} AS apart_s FROM ({rows})"
-    if distinct and not by_frame:
-        key = ", ".join(f"`{column}`" for column in dataset.key)
-        # COUNT, not ROW_NUMBER: with mini-batches Flink assumes that rows which ROW_NUMBER keeps may be retracted,
-        # and sums of such rows take twice the time.
-        rows = (
-            f"SELECT * FROM (SELECT *, COUNT(*) OVER (PARTITION BY {key} ORDER BY `pt` {_SO_FAR}) AS arrival "
-            f"FROM ({rows})) WHERE arrival = 1"
-        )
     return f"CREATE TEMPORARY VIEW `{name}` AS {rows}"
 
 
@@ -101,12 +92,13 @@ _SEPARATOR = "U&'\\001F'"
 """Separates the entities of a frame in state, one text. A name that contains it counts again in a second frame."""
 
 
-def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, where: str, *, by_frame: bool) -> str:
-    """Return the SELECT of well-formed frames.
+def _entities(dataset: Dataset) -> list[str]:
+    return [column for column in dataset.key if column in dataset.columns]
 
-    `fresh` is null where no row of the frame has arrived before, else the entities whose rows are new. So a frame
-    takes one look-up in state, and its rows are compared only where a frame of the same system and instant has arrived.
-    """
+
+def _frames(dataset: Dataset, names: list[str], source: str, where: str) -> str:
+    """Return the SELECT of well-formed frames."""
+    entity = _entities(dataset)
     first = f"`{entity[0]}`"
     arrays = [name for name in names if name in dataset.columns]
     equal = [f"COALESCE(CARDINALITY(`{name}`), frame_rows) = frame_rows" for name in arrays]
@@ -115,15 +107,24 @@ def _frames(dataset: Dataset, names: list[str], entity: list[str], source: str, 
         equal.append(f"CARDINALITY(ARRAY_DISTINCT({first})) = frame_rows")
     formed = " AND ".join([*([where] if where else []), *equal])
     columns = ", ".join(f"`{name}`" for name in [*names, "pt"])
-    if not by_frame:
-        return f"SELECT {columns}, frame_rows, CAST(NULL AS ARRAY<STRING>) AS fresh FROM {source} WHERE {formed}"
-    seen = f"ARRAY_AGG(ARRAY_JOIN({first}, {_SEPARATOR})) OVER (PARTITION BY `system`, ts ORDER BY `pt` {_SO_FAR})"
+    return f"SELECT {columns}, frame_rows FROM {source} WHERE {formed}"
+
+
+def _fresh(dataset: Dataset, names: list[str], frames: str) -> str:
+    """Return the SELECT of frames that have new rows.
+
+    `fresh` is null where no row of the frame has arrived before, else the entities whose rows are new. So a frame
+    takes one look-up in state, and its rows are compared only where a frame of the same system and instant has arrived.
+    """
+    [entity] = _entities(dataset)
+    columns = ", ".join(f"`{name}`" for name in [*names, "pt"])
+    seen = f"ARRAY_AGG(ARRAY_JOIN(`{entity}`, {_SEPARATOR})) OVER (PARTITION BY `system`, ts ORDER BY `pt` {_SO_FAR})"
     before = f"ARRAY_JOIN(ARRAY_SLICE(seen, 1, CARDINALITY(seen) - 1), {_SEPARATOR})"
-    unseen = f"CASE WHEN CARDINALITY(seen) > 1 THEN ARRAY_EXCEPT({first}, SPLIT({before}, {_SEPARATOR})) END"
+    unseen = f"CASE WHEN CARDINALITY(seen) > 1 THEN ARRAY_EXCEPT(`{entity}`, SPLIT({before}, {_SEPARATOR})) END"
     return (
         f"SELECT {columns}, frame_rows, CASE WHEN CARDINALITY(unseen) < frame_rows THEN unseen END AS fresh "
         f"FROM (SELECT {columns}, frame_rows, {unseen} AS unseen "
-        f"FROM (SELECT {columns}, frame_rows, {seen} AS seen FROM {source} WHERE {formed})) "
+        f"FROM (SELECT {columns}, frame_rows, {seen} AS seen FROM ({frames}))) "
         "WHERE unseen IS NULL OR CARDINALITY(unseen) > 0"
     )
 
@@ -133,7 +134,7 @@ def _placed(dataset: Dataset, names: list[str], frames: str) -> str:
 
     For frames of few rows: the plan is far simpler, and takes a third of the time.
     """
-    entity = next(name for name in dataset.key if name in dataset.columns)
+    entity = _entities(dataset)[0]
     own = {name: f"`{name}`[place] AS `{name}`" for name in dataset.columns} | {entity: f"entity AS `{entity}`"}
     selected = ", ".join(own.get(name, f"`{name}`") for name in [*names, "pt"])
     return f"SELECT {selected} FROM ({frames}) CROSS JOIN UNNEST(`{entity}`) WITH ORDINALITY AS u (entity, place)"
@@ -147,7 +148,7 @@ def _paired(dataset: Dataset, names: list[str], frames: str) -> str:
     becomes an array of nulls, since pairs need equal lengths.
     """
     arrays = [name for name in names if name in dataset.columns]
-    entity = next(name for name in dataset.key if name in dataset.columns)
+    [entity] = _entities(dataset)
     zipped, paths = _zip([(name, _array(dataset, name)) for name in arrays])
     places = {name: f"u{''.join(f'.`{step}`' for step in path)}" for name, path in paths.items()}
     scalars = [f"`{name}`" for name in names if name not in dataset.columns]

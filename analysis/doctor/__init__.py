@@ -3,7 +3,7 @@
 A verdict has a statement of its own, `<rule>.sql`. It returns a row for each judged thing: `system`, `entity`, `since`,
 `newest`, and, where its newest interval cannot be judged, `why` and `advice`; `{judged}` stands for the predicate of
 the rows that the rule's job judges. All else follows from the definitions: a result from the manifests that it counts
-(`counts:`), an alert or a board from the tables and metrics that it reads.
+(`counts:`), a view from what it reads (`reads:`), an alert or a board from the tables and metrics that it reads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import boards, charts, metrics_of, tables_of
 from counterflow.pipelines.exporter.watched import watched
 from counterflow.pipelines.jobs.definition import all_jobs
-from counterflow.schemas.definition import Counts, datasets
+from counterflow.schemas.definition import Dataset, datasets, published
 
 FOLDER = Path(__file__).parent
 
@@ -96,7 +96,7 @@ def arrivals(client: ClickHouse, systems: Collection[str] = ()) -> dict[str, dic
         f"SELECT '{name}' AS dataset, toString(system) AS system, min(ts) AS since, max(ts) AS newest "
         f"FROM counterflow.{name} "
         "WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system) GROUP BY system"
-        for name in datasets()
+        for name in published()
         if name != "deadletter"
     )
     parameters = {"param_systems": sorted(systems)}
@@ -106,7 +106,7 @@ def arrivals(client: ClickHouse, systems: Collection[str] = ()) -> dict[str, dic
         system, name = row["system"], row["dataset"]
         arrival = Arrival(_moment(row["since"]), _moment(row["newest"]), sent.get((system, name), ()))
         found.setdefault(system, {})[name] = arrival
-    known = {name for name, dataset in datasets().items() if dataset.lists_systems or dataset.role == "result"}
+    known = {name for name, dataset in published().items() if dataset.lists_systems or dataset.role == "result"}
     return {system: of for system, of in sorted(found.items()) if known & of.keys()}
 
 
@@ -120,8 +120,11 @@ GROUP BY system, counted
 
 @cache
 def inputs(result: str) -> tuple[str, ...]:
-    """Return the counters from which a result is computed."""
-    counts = datasets()[result].counts
+    """Return the counters from which a result or a view is computed."""
+    reads, counts = datasets()[result].reads, datasets()[result].counts
+    if reads:
+        each = ((name,) if name in published() else inputs(name) for name in reads)
+        return tuple(dict.fromkeys(name for names in each for name in names))
     if counts is not None:
         return counts.manifests
     jobs = [job for job in all_jobs().values() if result in job.writes]
@@ -133,43 +136,49 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
     metrics = {f"counterflow_{name}" for name in watched()[dataset].figures} if dataset in watched() else set()
     if dataset == "verdict":
         metrics = {"counterflow_verdict_state"}
-    read = {dataset, datasets()[dataset].read_as or dataset}
-    drawn = {name for name, chart in charts().items() if read & chart.reads and (rule is None or rule in chart.sql)}
+    drawn = {name for name, chart in charts().items() if dataset in chart.reads and (rule is None or rule in chart.sql)}
     found = []
     for alert in alerts().values():
         text = f"{alert.expr or ''} {alert.grafana.sql if alert.grafana else ''}"
-        reads = bool(read & tables_of(text)) or bool(metrics & metrics_of(text))
+        reads = dataset in tables_of(text) or bool(metrics & metrics_of(text))
         if reads and (rule is None or re.search(rf"['\"]{rule}['\"]", text)):
             found.append(f"alert {alert.title}")
     return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))
 
 
-def _feeds(counts: Counts, arrived: Mapping[str, Arrival]) -> list[Arrival]:
-    """Return the input of a result that arrives; none where the dataset that it requires is missing."""
-    if counts.requires is not None and counts.requires not in arrived:
+def _required(dataset: Dataset) -> str | None:
+    """Return the counters without which there is neither result nor row of a view."""
+    return inputs(dataset.dataset)[0] if dataset.counts is None else dataset.counts.requires
+
+
+def _feeds(dataset: Dataset, arrived: Mapping[str, Arrival]) -> list[Arrival]:
+    """Return the input of a result or a view that arrives; none where the dataset that it requires is missing."""
+    required = _required(dataset)
+    if required is not None and required not in arrived:
         return []
-    found = [arrived[name] for name in counts.manifests if name in arrived]
-    return [one for one in found if any(source.startswith(counts.source or "") for source in one.sources)]
+    of = (dataset.source if dataset.counts is None else dataset.counts.source) or ""
+    found = [arrived[name] for name in inputs(dataset.dataset) if name in arrived]
+    return [one for one in found if any(source.startswith(of) for source in one.sources)]
 
 
 def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[Finding]:
     for name, dataset in datasets().items():
-        if dataset.counts is None:
+        if dataset.counts is None and dataset.role != "view":
             continue
-        needed, present = inputs(name), _feeds(dataset.counts, arrived)
+        needed, present = inputs(name), _feeds(dataset, arrived)
         affects = affected(name)
         if not present:
-            why = f"no {dataset.counts.requires or ' or '.join(needed)} arrives"
+            why = f"no {_required(dataset) or ' or '.join(needed)} arrives"
             advice = f"collect one of: {_sources(needed)}"
             yield Finding("kpi", name, system, None, "absent", why=why, advice=advice, affects=affects)
             continue
         since, newest = min(one.since for one in present), max(one.newest for one in present)
         status, why, advice = "ok", "", ""
         result = arrived.get(name)
-        if result is None:
+        if result is None and dataset.role == "result":
             status, why = "missing", f"{' and '.join(needed)} arrives, but no {name} is computed"
             advice = "counterflow jobs list; counterflow sql provisional_results"
-        elif result.newest < newest - LATE:
+        elif result is not None and result.newest < newest - LATE:
             status, why = "late", f"{name} ends at {result.newest:%F %T}, its input at {newest:%F %T}"
             advice = "counterflow jobs list"
         elif newest < at - STOPPED:

@@ -11,10 +11,9 @@ FROM
   SELECT
     system, disk, sum(busy_pct * interval_s) / sum(interval_s) AS mean_busy, max(busy_pct) AS most,
     argMin(d.ts, (-busy_pct, d.ts)) AS busiest_at,
-    sum(response_ms * transfers_per_s * interval_s)
-      / nullIf(sumIf(transfers_per_s * interval_s, response_ms IS NOT NULL), 0) AS response
-  FROM counterflow.disk_load AS d FINAL
-  WHERE disk != '*' AND leaf AND busy_pct IS NOT NULL AND interval_s > 0
+    sum(transfer_ms) / nullIf(sum(timed_transfers), 0) AS response
+  FROM counterflow.disk_load AS d
+  WHERE leaf AND busy_pct IS NOT NULL AND interval_s > 0
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, disk

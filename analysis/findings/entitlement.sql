@@ -3,14 +3,14 @@
 SELECT
   system,
   multiIf(above >= 0.1, 'limit', most >= 95, 'watch', 'note') AS severity,
-  argMin(ts, (-physical_consumed_cores / entitled_cores, ts)) AS at,
-  concat('consumed ', toString(round(sum(physical_consumed_cores * interval_s) / sum(interval_s), 2)), ' of ',
+  argMin(ts, (-entitled_pct, ts)) AS at,
+  concat('consumed ', toString(round(sum(consumed_cores * interval_s) / sum(interval_s), 2)), ' of ',
     toString(round(argMax(entitled_cores, ts), 2)), ' entitled processors on average, ',
-    toString(round(100 * max(physical_consumed_cores / entitled_cores) AS most, 1)), ' % of them at most',
-    if(sum(interval_s * (physical_consumed_cores >= 0.95 * entitled_cores)) / sum(interval_s) AS above > 0,
+    toString(round(max(entitled_pct) AS most, 1)), ' % of them at most',
+    if(sum(interval_s * (entitled_pct >= 95)) / sum(interval_s) AS above > 0,
       concat('; at least 95 % for ', toString(round(100 * above, 1)), ' % of the time'), '')) AS finding
-FROM counterflow.system_cpu FINAL
-WHERE engine = 'all' AND physical_consumed_cores IS NOT NULL AND entitled_cores > 0 AND interval_s > 0
+FROM counterflow.processor_load
+WHERE entitled_pct IS NOT NULL AND interval_s > 0
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system

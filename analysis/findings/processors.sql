@@ -10,10 +10,9 @@ SELECT
       concat('; at least 90 % for ', toString(round(100 * full, 1)), ' % of the time'), '')) AS finding
 FROM
 (
-  SELECT system, ts, interval_s, coalesce(busy_pct, user_pct + sys_pct) AS busy
-  FROM counterflow.system_cpu FINAL
-  WHERE engine = 'all' AND engine_type != 'ziip' AND ifNull(cpu_base, 'logical') = 'logical' AND busy IS NOT NULL
-    AND interval_s > 0 AND physical_consumed_cores IS NULL
+  SELECT system, ts, interval_s, busy_pct AS busy
+  FROM counterflow.processor_load
+  WHERE engine_type != 'ziip' AND busy IS NOT NULL AND interval_s > 0 AND consumed_cores IS NULL
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 )

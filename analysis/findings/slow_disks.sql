@@ -4,13 +4,13 @@ SELECT
   system,
   'watch' AS severity,
   argMin(d.ts, (-response_ms, d.ts)) AS at,
-  concat('slowest disk ', disk, ': ', toString(round(sum(response_ms * transfers_per_s * interval_s) AS waited
-    / sum(transfers_per_s * interval_s), 1)), ' ms a transfer on average, ', toString(round(max(response_ms), 1)), ' ms at most') AS finding
-FROM counterflow.disk_load AS d FINAL
-WHERE disk != '*' AND leaf AND response_ms IS NOT NULL AND transfers_per_s > 0
+  concat('slowest disk ', disk, ': ', toString(round(sum(transfer_ms) AS waited
+    / sum(timed_transfers), 1)), ' ms a transfer on average, ', toString(round(max(response_ms), 1)), ' ms at most') AS finding
+FROM counterflow.disk_load AS d
+WHERE leaf AND timed_transfers > 0
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, disk
-HAVING waited / sum(transfers_per_s * interval_s) >= 20 AND waited >= 1000
-ORDER BY waited / sum(transfers_per_s * interval_s) DESC, disk
+HAVING waited / sum(timed_transfers) >= 20 AND waited >= 1000
+ORDER BY waited / sum(timed_transfers) DESC, disk
 LIMIT 1 BY system

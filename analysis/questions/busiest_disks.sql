@@ -5,14 +5,13 @@ SELECT
   d.disk AS disk,
   round(sum(d.busy_pct * d.interval_s) / nullIf(sumIf(d.interval_s, d.busy_pct IS NOT NULL), 0), 1) AS busy_pct,
   max(d.busy_pct) AS max_pct,
-  round(sum(d.response_ms * d.transfers_per_s * d.interval_s)
-        / nullIf(sumIf(d.transfers_per_s * d.interval_s, d.response_ms IS NOT NULL), 0), 2) AS response_ms,
+  round(sum(d.transfer_ms) / nullIf(sum(d.timed_transfers), 0), 2) AS response_ms,
   round(sum(d.transfers_per_s * d.interval_s) / sum(d.interval_s), 1) AS per_s,
   round(sum(d.read_mb), 1) AS read_mb,
   round(sum(d.written_mb), 1) AS written_mb,
   round(sum(d.read_mb) / nullIf(sum(d.written_mb), 0), 2) AS rw_ratio
-FROM counterflow.disk_load AS d FINAL
-WHERE d.disk != '*' AND d.leaf AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
+FROM counterflow.disk_load AS d
+WHERE d.leaf AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
   AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
 GROUP BY d.system, d.disk
 ORDER BY busy_pct DESC, system, disk

@@ -7,7 +7,7 @@ WITH counted AS (
   WHERE basis = 'lpar' AND accounts IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   UNION ALL
   SELECT system, 'transactions applied' AS per, transactions AS units, interval_s, ts
-  FROM counterflow.replication_lag FINAL
+  FROM counterflow.replication_lag
   WHERE component = 'apply' AND transactions IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 ),
 done AS (

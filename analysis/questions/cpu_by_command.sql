@@ -13,7 +13,7 @@ SELECT
   round(sum(cpu_ms) / 1000 / any(seconds), 3) AS processors_avg,
   any(cpu_base) AS processor_base,
   round(max(memory_mb), 1) AS memory_mb_max
-FROM (SELECT * FROM counterflow.footprint FINAL) AS f
+FROM counterflow.footprint AS f
 INNER JOIN recorded USING (system)
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}

@@ -2,7 +2,7 @@
 -- section: Processors
 WITH whole AS (
   SELECT system, sum(cpu_ms) AS all_ms, sum(interval_s) AS recorded_s
-  FROM counterflow.job_cpu FINAL
+  FROM counterflow.job_cpu
   WHERE grouping = 'partition' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system
 )
@@ -13,7 +13,7 @@ SELECT
   round(sum(c.cpu_ms) / 1000, 1) AS cpu_s,
   round(sum(c.cpu_ms) / 1000 / nullIf(any(whole.recorded_s), 0), 3) AS cores_avg,
   round(100 * sum(c.cpu_ms) / nullIf(any(whole.all_ms), 0), 1) AS share_pct
-FROM (SELECT * FROM counterflow.job_cpu FINAL) AS c
+FROM counterflow.job_cpu AS c
 INNER JOIN whole USING (system)
 WHERE c.grouping != 'partition' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}

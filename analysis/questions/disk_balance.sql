@@ -7,9 +7,9 @@ SELECT
   round(100 * max(transfers) / nullIf(sum(transfers), 0), 1) AS its_share_pct,
   round(max(transfers) / nullIf(sum(transfers) / nullIf(count(), 0), 0), 2) AS times_the_mean
 FROM (
-  SELECT d.system AS system, d.disk AS disk, sum(d.transfers_per_s * d.interval_s) AS transfers
-  FROM counterflow.disk_load AS d FINAL
-  WHERE d.disk != '*' AND d.leaf
+  SELECT d.system AS system, d.disk AS disk, sum(d.transfers) AS transfers
+  FROM counterflow.disk_load AS d
+  WHERE d.leaf
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
     AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
   GROUP BY system, disk

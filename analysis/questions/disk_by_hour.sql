@@ -5,12 +5,10 @@ SELECT
   toHour(d.ts - 1) AS hour,
   round(sum(d.transfers_per_s * d.interval_s) / nullIf(sumIf(d.interval_s, d.transfers_per_s IS NOT NULL), 0), 1) AS transfers_per_s_avg,
   round(max(d.transfers_per_s), 1) AS transfers_per_s_max,
-  round(sum(d.response_ms * d.transfers_per_s * d.interval_s)
-    / nullIf(sumIf(d.transfers_per_s * d.interval_s, d.response_ms IS NOT NULL), 0), 2) AS response_ms_avg,
+  round(sum(d.transfer_ms) / nullIf(sum(d.timed_transfers), 0), 2) AS response_ms_avg,
   round(max(d.response_ms), 2) AS response_ms_max
-FROM counterflow.disk_load AS d FINAL
-WHERE d.disk = '*'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
+FROM counterflow.disk_total AS d
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
   AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
 GROUP BY system, hour
 ORDER BY system, hour

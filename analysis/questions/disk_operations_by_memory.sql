@@ -22,9 +22,9 @@ SELECT
     AS transfers_per_s_avg,
   round(sum(d.reads_per_s * d.interval_s) / nullIf(sumIf(d.interval_s, d.reads_per_s IS NOT NULL), 0), 1) AS reads_per_s_avg,
   round(sum(d.writes_per_s * d.interval_s) / nullIf(sumIf(d.interval_s, d.writes_per_s IS NOT NULL), 0), 1) AS writes_per_s_avg
-FROM counterflow.disk_load AS d FINAL
+FROM counterflow.disk_total AS d
 INNER JOIN memory AS m ON m.system = d.system AND m.minute = toStartOfMinute(d.ts)
-WHERE d.disk = '*' AND d.transfers_per_s IS NOT NULL
+WHERE d.transfers_per_s IS NOT NULL
   AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
 GROUP BY system, memory_gb
 ORDER BY system, memory_gb

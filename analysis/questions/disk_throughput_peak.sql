@@ -14,9 +14,8 @@ FROM (
     read_mb / nullIf(interval_s, 0) AS read_mb_s,
     written_mb / nullIf(interval_s, 0) AS written_mb_s,
     read_mb_s + written_mb_s AS mb_s
-  FROM counterflow.disk_load FINAL
-  WHERE disk = '*'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  FROM counterflow.disk_total
+  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 )
 GROUP BY system

@@ -2,14 +2,14 @@
 -- section: Processors
 SELECT
   system,
-  countIf(physical_consumed_cores > entitled_cores) AS intervals_above,
+  countIf(consumed_cores > entitled_cores) AS intervals_above,
   count() AS intervals,
-  round(100 * sum(interval_s * (physical_consumed_cores > entitled_cores)) / nullIf(sum(interval_s), 0), 1) AS time_above_pct,
-  round(100 * max(physical_consumed_cores / nullIf(entitled_cores, 0)), 1) AS of_entitled_pct_max,
-  round(max(physical_consumed_cores), 2) AS cores_max,
+  round(100 * sum(interval_s * (consumed_cores > entitled_cores)) / nullIf(sum(interval_s), 0), 1) AS time_above_pct,
+  round(max(entitled_pct), 1) AS of_entitled_pct_max,
+  round(max(consumed_cores), 2) AS cores_max,
   argMax(entitled_cores, ts) AS entitled_cores_now
-FROM counterflow.system_cpu FINAL
-WHERE engine = 'all' AND physical_consumed_cores IS NOT NULL AND entitled_cores IS NOT NULL
+FROM counterflow.processor_load
+WHERE consumed_cores IS NOT NULL AND entitled_cores IS NOT NULL
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system

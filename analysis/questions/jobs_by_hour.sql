@@ -5,7 +5,7 @@ SELECT
   toStartOfHour(c.ts - 1) AS hour_begin,
   c.name AS job,
   round(sum(c.cpu_ms) / 1000, 1) AS cpu_s
-FROM counterflow.job_cpu AS c FINAL
+FROM counterflow.job_cpu AS c
 WHERE c.grouping = 'job'
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}

@@ -6,7 +6,7 @@ SELECT
   round(max(f.memory_mb), 1) AS memory_mb_max,
   argMax(f.ts, f.memory_mb) AS at,
   round(sum(f.memory_mb * f.interval_s) / nullIf(sumIf(f.interval_s, f.memory_mb IS NOT NULL), 0), 1) AS memory_mb_avg_when_present
-FROM counterflow.footprint AS f FINAL
+FROM counterflow.footprint AS f
 WHERE f.memory_mb IS NOT NULL
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, f.system))
   AND f.ts > {since:DateTime64(3)} AND f.ts <= {until:DateTime64(3)}

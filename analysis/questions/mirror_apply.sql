@@ -13,7 +13,7 @@ FROM (
     c.cpu_ms AS cpu_ms,
     c.cpu_cores AS cpu_cores,
     m.inserts + m.other - coalesce(m.commits, 0) - coalesce(m.rollbacks, 0) AS made
-  FROM (SELECT * FROM counterflow.job_cpu FINAL WHERE grouping = 'job' AND name = 'QDBMSRVR') AS c
+  FROM (SELECT * FROM counterflow.job_cpu WHERE grouping = 'job' AND name = 'QDBMSRVR') AS c
   LEFT JOIN (SELECT * FROM counterflow.io_mix FINAL WHERE grouping = 'job' AND name = 'QDBMSRVR') AS m
     ON c.system = m.system AND c.ts = m.ts
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system)) AND c.ts > {since:DateTime64(3)}

@@ -16,7 +16,7 @@ SELECT
   round(max(p.reserved_pct), 1) AS reserved_max_pct,
   sum(p.active_to_ineligible) AS became_ineligible
 FROM (
-  SELECT * FROM counterflow.pool_faulting FINAL
+  SELECT * FROM counterflow.pool_faulting
   WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND ts > {since:DateTime64(3)}
     AND ts <= {until:DateTime64(3)}
 ) AS p

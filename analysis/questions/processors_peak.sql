@@ -15,7 +15,7 @@ LEFT JOIN (
     arraySlice(arrayReverseSort(groupArray((cpu_cores, command))), 1, 3) AS top,
     arrayMap(one -> one.2, top) AS commands,
     arrayMap(one -> round(one.1, 2), top) AS cores
-  FROM counterflow.footprint FINAL
+  FROM counterflow.footprint
   WHERE cpu_cores IS NOT NULL
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}

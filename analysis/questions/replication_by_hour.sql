@@ -9,7 +9,7 @@ SELECT
   round(sum(r.end_to_end_ms * r.transactions)
     / nullIf(sumIf(r.transactions, r.end_to_end_ms IS NOT NULL), 0) / 1000, 2) AS end_to_end_s_avg,
   round(max(r.end_to_end_ms) / 1000, 2) AS end_to_end_s_max
-FROM counterflow.replication_lag AS r FINAL
+FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply'
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}

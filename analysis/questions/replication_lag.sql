@@ -14,7 +14,7 @@ SELECT
   round(max(log_latency_s), 1) AS log_latency_s_max,
   max(queue_depth) AS queue_depth_max,
   countIf(idle) AS idle_intervals
-FROM counterflow.replication_lag FINAL
+FROM counterflow.replication_lag
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, component, queue

@@ -8,7 +8,7 @@ SELECT
   argMax(r.ts, r.queue_depth) AS deepest_at,
   argMaxIf(r.queue_depth, r.ts, r.queue_depth IS NOT NULL) AS queue_depth_now,
   round(max(r.queue_full_pct), 1) AS queue_full_pct_max
-FROM counterflow.replication_lag AS r FINAL
+FROM counterflow.replication_lag AS r
 WHERE (r.queue_depth IS NOT NULL OR r.queue_full_pct IS NOT NULL)
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}

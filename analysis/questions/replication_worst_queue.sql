@@ -14,7 +14,7 @@ SELECT
   round(worst.4 / 1000, 2) AS apply_s_then,
   worst.5 AS queue_depth_then,
   round(worst.6, 1) AS transactions_per_s_then
-FROM counterflow.replication_lag AS r FINAL
+FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply' AND r.end_to_end_ms IS NOT NULL
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}

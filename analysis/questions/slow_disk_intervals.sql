@@ -14,8 +14,8 @@ FROM (
     argMax(disk, response_ms) AS worst_disk,
     round(max(response_ms), 1) AS worst_response_ms,
     round(sum(l.transfers_per_s), 1) AS transfers_per_s
-  FROM counterflow.disk_load AS l FINAL
-  WHERE disk != '*' AND leaf AND response_ms > 10
+  FROM counterflow.disk_load AS l
+  WHERE leaf AND response_ms > 10
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, ts
@@ -24,7 +24,7 @@ LEFT JOIN (
   SELECT
     system, ts,
     arrayMap(one -> one.2, arraySlice(arrayReverseSort(groupArray((cpu_cores, command))), 1, 3)) AS commands
-  FROM counterflow.footprint FINAL
+  FROM counterflow.footprint
   WHERE cpu_cores IS NOT NULL
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}

@@ -6,7 +6,7 @@ SELECT
   round(sum(c.cpu_ms) / 1000, 1) AS cpu_s,
   round(sum(c.sql_cpu_ms) / 1000, 1) AS sql_cpu_s,
   round(100 * sum(c.sql_cpu_ms) / nullIf(sumIf(c.cpu_ms, c.sql_cpu_ms IS NOT NULL), 0), 1) AS sql_pct
-FROM counterflow.job_cpu AS c FINAL
+FROM counterflow.job_cpu AS c
 WHERE c.grouping = 'job'
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}

@@ -26,7 +26,7 @@ from counterflow.cli._times import TIME
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
 RESULTS = (
     "account_cpu",
-    "disk_load",
+    "disk_total",
     "footprint",
     "io_mix",
     "link_load",
@@ -183,8 +183,8 @@ def _farewell(out: Console, *, kept: bool) -> None:
     for line in (
         "sql cpu",
         "sql data_quality",
-        'sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_load FINAL '
-        "WHERE system = 'aix_generated' AND disk = '*' ORDER BY ts LIMIT 10\"",
+        'sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_total '
+        "WHERE system = 'aix_generated' ORDER BY ts LIMIT 10\"",
     ):
         out.print(f"  {checkout if checkout.exists() else 'counterflow'} {line}", markup=False, soft_wrap=True)
 

@@ -75,7 +75,7 @@ def command(
     from counterflow.pipelines.landing.placement import agree
     from counterflow.pipelines.landing.shards import ShardMap
     from counterflow.pipelines.landing.writer import Writer
-    from counterflow.schemas.definition import datasets
+    from counterflow.schemas.definition import published
     from counterflow.stack.settings import StackSettings
 
     configure()
@@ -87,7 +87,7 @@ def command(
         raise CounterflowError(f"{map_file} names the servers, and --clickhouse-url another", exit_code=2)
     shards = ShardMap.read(map_file) if map_file else None
     urls = shards.shards if shards else {"": clickhouse_url or stack.clickhouse_url}
-    tables = {dataset.topic: name for name, dataset in datasets().items()}
+    tables = {dataset.topic: name for name, dataset in published().items()}
     with ExitStack() as opened:
         clients = {
             name: opened.enter_context(ClickHouse(url, user, password, timeout_s=120, ca=stack.tls_ca))

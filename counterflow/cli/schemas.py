@@ -53,6 +53,8 @@ def show(dataset: str, form: str) -> None:
     if dataset not in datasets():
         raise CounterflowError(f"no dataset `{dataset}`; there are {', '.join(datasets())}", exit_code=2)
     found = datasets()[dataset]
+    if found.role == "view" and form != "clickhouse":
+        raise CounterflowError(f"{dataset} is a view of ClickHouse: it has no messages", exit_code=2)
     if form == "json-schema":
         click.echo(orjson.dumps(message_schema(found), option=orjson.OPT_INDENT_2))
     else:

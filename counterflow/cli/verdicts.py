@@ -88,7 +88,7 @@ def export(
     from counterflow.pipelines.exporter.remote_write import start
     from counterflow.pipelines.exporter.watched import VERDICT, watched
     from counterflow.pipelines.jobs import chosen
-    from counterflow.schemas.definition import datasets
+    from counterflow.schemas.definition import datasets, published
     from counterflow.stack.settings import StackSettings
 
     if no_flink and flink_urls:
@@ -116,7 +116,7 @@ def export(
 
     read(
         stack.kafka("reader"),
-        {datasets()[name].topic: name for name in (VERDICT, *watched())},
+        {datasets()[name].topic: name for name in (VERDICT, *watched()) if name in published()},
         time.time() - stale_s,
         results,
         stop,

@@ -149,7 +149,7 @@ class Database:
         return findings(self.client)
 
     def export(self, folder: Path) -> list[Path]:
-        """Write each dataset that has rows, and the disks' figures, as Parquet; return the files.
+        """Write each dataset that has rows as Parquet; return the files.
 
         Raises
         ------
@@ -161,8 +161,8 @@ class Database:
                 [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
                 if row["n"]:
                     order = ", ".join(key)
-                    body = f"SELECT * FROM counterflow.{name} FINAL ORDER BY {order}"
-                    table = self.client.post(body, settings={"default_format": "Parquet"})
+                    body = f"SELECT * FROM counterflow.{name} ORDER BY {order}"
+                    table = self.client.post(body, settings={"default_format": "Parquet", "final": 1})
                     Path(whole, f"{name}.parquet").write_bytes(table)
             return [path.replace(folder / path.name) for path in sorted(Path(whole).iterdir())]
 
@@ -171,7 +171,7 @@ def exported() -> dict[str, tuple[str, ...]]:
     """Return the names of what an export may write, each with its key."""
     from counterflow.schemas.definition import datasets
 
-    return {name: tuple(dataset.key) for name, dataset in datasets().items()} | {"disk_load": ("system", "disk", "ts")}
+    return {name: tuple(dataset.key) for name, dataset in datasets().items()}
 
 
 def _new(folder: Path) -> Embedded:

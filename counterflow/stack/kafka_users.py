@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
 from counterflow.pipelines.jobs import landed
 from counterflow.pipelines.landing import replay
 from counterflow.pipelines.landing.consumer import GROUP
-from counterflow.schemas.definition import CHECKPOINTS, RERUNS, datasets
+from counterflow.schemas.definition import CHECKPOINTS, RERUNS, published
 
 ADMIN = "admin"
 USERS = (ADMIN, "agent", "flink", "lander", "reader", "replay")
@@ -49,7 +49,7 @@ class Grant(NamedTuple):
 
 def grants() -> Iterator[Grant]:
     """Yield the rights of each user but `admin`."""
-    for name, dataset in datasets().items():
+    for name, dataset in published().items():
         versions = f"counterflow.{name}."  # any version of the dataset
         writers = ("flink",) if dataset.role == "result" else ("agent", "replay")
         for user in writers:

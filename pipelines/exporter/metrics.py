@@ -63,7 +63,7 @@ class ResultMetrics(Collector):
             return
         try:
             found = orjson.loads(record)
-            if datasets()[dataset].role == "result":
+            if datasets()[dataset].role != "counter":
                 self._keep(dataset, found, int(found["n"]))
                 return
             contract(dataset).rows(found)
@@ -85,7 +85,7 @@ class ResultMetrics(Collector):
                 )
                 values = tuple([value(row, figure) for figure in of.figures.values()])
                 self._figures[dataset].keep(entity, ts_s, n, Figures(labels, values))
-            if datasets()[dataset].role == "result":
+            if datasets()[dataset].role != "counter":
                 self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
 
     def problems(self) -> list[str]:

@@ -98,7 +98,7 @@ def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
 def test_the_figures_of_a_disk_are_those_of_its_own_row(client: ClickHouse) -> None:
     fill(client, "disks and processes")
     rows = client.rows(
-        "SELECT *, formatDateTime(ts, '%FT%TZ', 'UTC') AS ended FROM counterflow.disk_load FINAL", {"join_use_nulls": 1}
+        "SELECT *, formatDateTime(ts, '%FT%TZ', 'UTC') AS ended FROM counterflow.disk_load", {"join_use_nulls": 1}
     )
     found = {(row["system"], row["disk"], row["ended"]): row for row in rows}
     expected = test_jobs.disk_load([row for dataset, row in test_jobs.everything() if dataset == "disk"])

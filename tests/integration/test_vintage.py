@@ -41,7 +41,7 @@ def home_of_0_1(home: Path) -> None:
     metadata = home / "clickhouse/data/metadata"
     metadata.mkdir(parents=True)
     (metadata / "counterflow.sql").write_text("ATTACH DATABASE _ UUID '0'\nENGINE = Atomic\n")
-    (home / "jobs.json").write_text('{"disk_load": {"job_id": "0", "fingerprint": "0"}}')
+    (home / "jobs.json").write_text('{"io_mix": {"job_id": "0", "fingerprint": "0"}}')
     (home / "secrets").mkdir()
     (home / "secrets/kafka-admin").write_text("password")
 

@@ -145,7 +145,7 @@ def test_limits_are_those_of_the_notices() -> None:
 def flink() -> Iterator[str]:
     """A JobManager that runs one of the jobs."""
     answers = {
-        "/jobs/overview": {"jobs": [{"name": "disk_load", "jid": "1", "state": "RUNNING"}]},
+        "/jobs/overview": {"jobs": [{"name": "io_mix", "jid": "1", "state": "RUNNING"}]},
         "/jobs/1/checkpoints": {
             "counts": {"failed": 2},
             "latest": {"completed": {"latest_ack_timestamp": 1_700_000_000_000}},
@@ -188,15 +188,15 @@ def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
     found = families(Jobs(flink))
     assert found["counterflow_flink_up"] == {(): 1}
     running = found["counterflow_job_running"]
-    assert running == {(("flink_job", name),): float(name == "disk_load") for name in all_jobs()}
-    of = (("flink_job", "disk_load"),)
+    assert running == {(("flink_job", name),): float(name == "io_mix") for name in all_jobs()}
+    of = (("flink_job", "io_mix"),)
     assert found["counterflow_job_failed_checkpoints_total"] == {of: 2}
     assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
 
 
 def test_a_job_that_is_not_to_run_is_not_missed(flink: str) -> None:
-    running = families(Jobs(flink, names=["disk_load", "io_mix"]))["counterflow_job_running"]
-    assert running == {(("flink_job", "disk_load"),): 1, (("flink_job", "io_mix"),): 0}
+    running = families(Jobs(flink, names=["io_mix", "link_load"]))["counterflow_job_running"]
+    assert running == {(("flink_job", "io_mix"),): 1, (("flink_job", "link_load"),): 0}
 
 
 def test_the_exporter_takes_no_job_that_does_not_exist_and_no_flink_beside_a_flink() -> None:
@@ -350,7 +350,7 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
         "replication_lag": [{"component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}],
         "log_load": [{"subsystem": "DBP1"}],
     }
-    assert rows.keys() == {name for name in watched() if datasets()[name].role == "result"}
+    assert rows.keys() == {name for name in watched() if datasets()[name].role != "counter"}
     for dataset, of_dataset in rows.items():
         for row in of_dataset:
             exported.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())

@@ -118,7 +118,7 @@ def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
     period = Period(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), name)
-    [job] = chosen(["disk_load"])
+    [job] = chosen(["io_mix"])
     rendered = render(
         job,
         datasets(),

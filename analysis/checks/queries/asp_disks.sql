@@ -1,10 +1,9 @@
--- disks: Units of the pool; rows of `disk` with `asp`.
--- busy_max_pct: Busy share of the busiest unit in its busiest interval, %; `disk.busy_pct`.
--- busiest_disk: That unit; `disk.disk`.
--- response_max_ms: Mean response of the pool's units in the worst interval, ms; `disk.service_ms`, `disk.wait_ms`.
+-- disks: Units of the pool; rows of `disk_load` with `asp`.
+-- busy_max_pct: Busy share of the busiest unit in its busiest interval, %; `disk_load.busy_pct`.
+-- busiest_disk: That unit; `disk_load.disk`.
+-- response_max_ms: Mean response of the pool's units in the worst interval, ms; `disk_load.transfer_ms` / `disk_load.timed_transfers`.
 WITH units AS (
-  SELECT *, ifNull(transfers, reads + writes) AS operations, service_ms + wait_ms AS response_ms
-  FROM counterflow.disk FINAL
+  SELECT * FROM counterflow.disk_load
   WHERE leaf AND asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
     AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
@@ -33,7 +32,7 @@ LEFT JOIN (
       system,
       ts,
       assumeNotNull(asp) AS asp,
-      sum(response_ms * operations) / nullIf(sumIf(operations, response_ms IS NOT NULL), 0) AS response_ms
+      sum(transfer_ms) / nullIf(sum(timed_transfers), 0) AS response_ms
     FROM units
     GROUP BY system, ts, asp
   )

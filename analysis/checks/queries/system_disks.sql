@@ -1,19 +1,19 @@
--- disk_response_ms: Mean response of a disk operation, service and wait, ms; `disk.service_ms`, `disk.wait_ms`.
--- reads_per_s: Reads a second in the interval of most operations; `disk.reads`.
--- writes_per_s: Writes a second in it; `disk.writes`.
--- kb_per_read: Mean size of a read in it, KB; `disk.read_kb`, else `disk.kb_per_read`; 0 without reads.
--- kb_per_write: Mean size of a write in it, KB; `disk.written_kb`, else `disk.kb_per_write`; 0 without writes.
+-- disk_response_ms: Mean response of a disk operation, service and wait, ms; `disk_load.transfer_ms` / `disk_load.timed_transfers`.
+-- reads_per_s: Reads a second in the interval of most operations; `disk_load.reads_per_s`.
+-- writes_per_s: Writes a second in it; `disk_load.writes_per_s`.
+-- kb_per_read: Mean size of a read in it, KB; `disk_load.read_mb` / `disk_load.reads`; 0 without reads.
+-- kb_per_write: Mean size of a write in it, KB; `disk_load.written_mb` / `disk_load.writes`; 0 without writes.
 WITH intervals AS (
   SELECT
     system,
     ts,
-    sum((service_ms + wait_ms) * ifNull(transfers, reads + writes)) AS waited_ms,
-    sumIf(ifNull(transfers, reads + writes), service_ms + wait_ms IS NOT NULL) AS timed,
-    sum(reads / nullIf(interval_s, 0)) AS reads_s,
-    sum(writes / nullIf(interval_s, 0)) AS writes_s,
-    if(sum(reads) = 0, 0, sum(ifNull(read_kb, reads * kb_per_read)) / sum(reads)) AS read_size_kb,
-    if(sum(writes) = 0, 0, sum(ifNull(written_kb, writes * kb_per_write)) / sum(writes)) AS write_size_kb
-  FROM counterflow.disk FINAL
+    sum(transfer_ms) AS waited_ms,
+    sum(timed_transfers) AS timed,
+    sum(reads_per_s) AS reads_s,
+    sum(writes_per_s) AS writes_s,
+    if(sum(reads) = 0, 0, 1024 * sum(read_mb) / sum(reads)) AS read_size_kb,
+    if(sum(writes) = 0, 0, 1024 * sum(written_mb) / sum(writes)) AS write_size_kb
+  FROM counterflow.disk_load
   WHERE leaf AND source IN ('ibmi_tables', 'wrkdsksts') AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   GROUP BY system, ts

@@ -39,53 +39,6 @@ TTL landed_at + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'What one unit of work (account, transaction) of one workload cost over one interval, by one way of counting processor time.';
 
-CREATE TABLE IF NOT EXISTS counterflow.disk_total {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `transfers_per_s` Nullable(Float64) COMMENT 'Reads and writes a second. [operations/s; rate; null: neither transfers nor reads and writes are known]' CODEC(ZSTD(1)),
-  `reads_per_s` Nullable(Float64) COMMENT 'Reads a second. [operations/s; rate; null: reads unknown]' CODEC(ZSTD(1)),
-  `writes_per_s` Nullable(Float64) COMMENT 'Writes a second. [operations/s; rate; null: writes unknown]' CODEC(ZSTD(1)),
-  `read_mb` Nullable(Float64) COMMENT 'Data read in the interval. [MB of 1,048,576 bytes; delta; null: reads unknown]' CODEC(ZSTD(1)),
-  `written_mb` Nullable(Float64) COMMENT 'Data written in the interval. [MB of 1,048,576 bytes; delta; null: writes unknown]' CODEC(ZSTD(1)),
-  `rw_ratio` Nullable(Float64) COMMENT 'Data read / data written. [ratio; gauge; null: nothing was written]' CODEC(ZSTD(1)),
-  `kb_per_transfer` Nullable(Float64) COMMENT 'Data moved by a transfer. [KB of 1,024 bytes; gauge; null: no transfer]' CODEC(ZSTD(1)),
-  `response_ms` Nullable(Float64) COMMENT 'Service and wait time of a transfer, weighted by transfers. [ms; gauge; null: no transfer or no service time known]' CODEC(ZSTD(1)),
-  `busy_pct` Nullable(Float64) COMMENT 'Busy share of the busiest disk, since the mean over disks hides the limit. [%; percent; null: unknown]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'All leaf disks of a system together over one interval. Each disk has its row in the view `disk_load`.';
-
-CREATE TABLE IF NOT EXISTS counterflow.footprint {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `command` LowCardinality(String) COMMENT 'Program name.' CODEC(ZSTD(1)),
-  `cpu_ms` Nullable(Float64) COMMENT 'Processor time of the command\'s processes on `cpu_base`. [ms; delta; null: no process reported CPU]' CODEC(ZSTD(1)),
-  `cpu_cores` Nullable(Float64) COMMENT 'cpu_ms / interval: processors of `cpu_base` kept busy. [processors; gauge; null: no process reported CPU]' CODEC(ZSTD(1)),
-  `cpu_base` LowCardinality(Nullable(String)) COMMENT '`logical` processors (Linux) or `physical` cores (AIX). [null: no CPU figure]' CODEC(ZSTD(1)),
-  `memory_mb` Nullable(Float64) COMMENT 'Private memory of the processes plus their text once: resident data + text (AIX), resident less shared (Linux). [MB of 1,048,576 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
-  `threads` Nullable(Float64) COMMENT 'Threads of the processes. [threads; gauge; null: not reported]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, command, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'All processes of one command on one system over one interval.';
-
 CREATE TABLE IF NOT EXISTS counterflow.io_mix {on_cluster}
 (
   `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
@@ -122,28 +75,6 @@ ORDER BY (system, grouping, name, ts)
 TTL landed_at + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Logical database I/O of one group of jobs of one system over one interval.';
-
-CREATE TABLE IF NOT EXISTS counterflow.job_cpu {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `grouping` LowCardinality(String) COMMENT 'What the jobs are grouped by: `partition` (all of them), `accounting_code`, `subsystem`, `user` (of the job\'s identity), `job` (name), `generic_job` (the first six characters of the name) or `job_type`.' CODEC(ZSTD(1)),
-  `name` LowCardinality(String) COMMENT 'Name of the group; `*` for the partition, empty for a blank accounting code. Rows of the dataset job that do not name the group are in the partition alone.' CODEC(ZSTD(1)),
-  `cpu_ms` Nullable(Float64) COMMENT 'Processor time of all threads; its share of the system is cpu_ms divided by that of the partition. [ms; delta; null: no row has CPU]' CODEC(ZSTD(1)),
-  `cpu_cores` Nullable(Float64) COMMENT 'cpu_ms / length of the interval: processors kept busy. [cores; gauge; null: no row has CPU or the interval has no length]' CODEC(ZSTD(1)),
-  `sql_cpu_ms` Nullable(Float64) COMMENT 'Part of cpu_ms in SQL. [ms; delta; null: not reported]' CODEC(ZSTD(1)),
-  `tasks` Float64 COMMENT 'Threads and tasks that used processor time; a summary row of short-lived tasks counts as many as it stands for. [tasks; delta]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, grouping, name, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'Processor time of one group of jobs and tasks of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.link_load {on_cluster}
 (
@@ -253,74 +184,6 @@ TTL landed_at + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The active log of one Db2 subsystem over one interval, with its ceiling and the utilisation of the processors at that time.';
 
-CREATE TABLE IF NOT EXISTS counterflow.pool_faulting {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `pool` LowCardinality(String) COMMENT 'Number of the pool, without leading zeros.' CODEC(ZSTD(1)),
-  `pool_name` LowCardinality(Nullable(String)) COMMENT 'Name of the pool. [null: not reported]' CODEC(ZSTD(1)),
-  `size_mb` Nullable(Float64) COMMENT 'Size of the pool. [MB of 1,048,576 bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
-  `reserved_pct` Nullable(Float64) COMMENT 'Share of the pool that the system keeps for itself; for the machine pool, above 50 % is too much. [%; percent; null: not reported]' CODEC(ZSTD(1)),
-  `faults_per_s` Nullable(Float64) COMMENT 'Page faults a second, database and other. [faults/s; rate; null: not reported]' CODEC(ZSTD(1)),
-  `activity_level` Nullable(Float64) COMMENT 'Threads that may be active in the pool at once. [threads; gauge; null: not reported]' CODEC(ZSTD(1)),
-  `active_to_ineligible` Nullable(Float64) COMMENT 'Threads that went from active to ineligible; above 0 the activity level is too low. [transitions; delta; null: not reported]' CODEC(ZSTD(1)),
-  `disks` UInt64 COMMENT 'Disk rows behind disk_response_ms; part of n. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `disk_response_ms` Nullable(Float64) COMMENT 'Response time of a disk transfer, over all leaf disks of the system. [ms; gauge; null: no transfer or no service time known]' CODEC(ZSTD(1)),
-  `transactions_per_s` Nullable(Float64) COMMENT 'Transactions of the pool\'s interactive jobs. [transactions/s; rate; null: no interactive job in the pool]' CODEC(ZSTD(1)),
-  `response_s` Nullable(Float64) COMMENT 'Response time of a transaction of the pool\'s interactive jobs. [s; gauge; null: no transaction]' CODEC(ZSTD(1)),
-  `fault_s` Nullable(Float64) COMMENT 'Part of response_s spent in page faults. [s; gauge; null: no transaction or another input is missing]' CODEC(ZSTD(1)),
-  `interactive_fault_pct` Nullable(Float64) COMMENT 'fault_s as a share of response_s: below 10 more memory has little benefit, from 25 on it may help. [%; percent; null: see interactive_missing]' CODEC(ZSTD(1)),
-  `interactive_missing` LowCardinality(Nullable(String)) COMMENT 'The first input that interactive_fault_pct lacks. [null: nothing is missing]' CODEC(ZSTD(1)),
-  `batch_jobs` Nullable(Float64) COMMENT 'Batch jobs of the pool that used CPU in the interval, whether at once or one after another. [jobs; gauge; null: no batch job in the pool used CPU]' CODEC(ZSTD(1)),
-  `batch_cpu_pct` Nullable(Float64) COMMENT 'Share of the interval that one batch job was at a processor, on average. [%; percent; null: no batch job in the pool]' CODEC(ZSTD(1)),
-  `batch_fault_pct` Nullable(Float64) COMMENT 'Share of the interval that one batch job spent in page faults, on average. [%; percent; null: see batch_missing]' CODEC(ZSTD(1)),
-  `batch_fault_to_work_pct` Nullable(Float64) COMMENT 'batch_fault_pct / (batch_fault_pct + batch_cpu_pct): below 10 more memory has little benefit, above 25 it may help. [%; percent; null: see batch_missing]' CODEC(ZSTD(1)),
-  `batch_missing` LowCardinality(Nullable(String)) COMMENT 'The first input that batch_fault_pct lacks. [null: nothing is missing]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, pool, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'What page faults cost the jobs of one memory pool of one system over one interval.';
-
-CREATE TABLE IF NOT EXISTS counterflow.replication_lag {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `component` LowCardinality(String) COMMENT 'Which program reports: Q Apply by receive queue, Q Capture, Q Capture by send queue.' CODEC(ZSTD(1)),
-  `queue` LowCardinality(String) COMMENT 'Receive queue (apply), send queue (capture_queue); empty for capture.' CODEC(ZSTD(1)),
-  `program_schema` LowCardinality(Nullable(String)) COMMENT 'Schema of the control tables. [null: not reported]' CODEC(ZSTD(1)),
-  `idle` Nullable(Bool) COMMENT 'Nothing was replicated in the interval: there is no latency to report, and the age of the log is not lag. [null: not known]' CODEC(ZSTD(1)),
-  `missing` LowCardinality(Nullable(String)) COMMENT 'Why the latency is null: `idle`, `latencies`, `log time`. [null: nothing is missing]' CODEC(ZSTD(1)),
-  `end_to_end_ms` Nullable(Float64) COMMENT 'Time from commit at the source to commit at the target, mean of the transactions of the interval. [ms; gauge; null: not apply, idle, or not reported]' CODEC(ZSTD(1)),
-  `capture_ms` Nullable(Float64) COMMENT 'Part of end_to_end_ms before the queue; below 0 only by the rounding of its terms or where clocks differ. [ms; gauge; null: one of the other three latencies unknown]' CODEC(ZSTD(1)),
-  `queue_ms` Nullable(Float64) COMMENT 'Part of end_to_end_ms on the queue. [ms; gauge; null: not apply, idle, or not reported]' CODEC(ZSTD(1)),
-  `apply_ms` Nullable(Float64) COMMENT 'Part of end_to_end_ms in Q Apply. [ms; gauge; null: not apply, idle, or not reported]' CODEC(ZSTD(1)),
-  `transactions` Nullable(Float64) COMMENT 'Transactions applied: the weight of the latencies over a period. [transactions; delta; null: not apply or not reported]' CODEC(ZSTD(1)),
-  `row_count` Nullable(Float64) COMMENT 'Rows applied (apply) or published (capture_queue). [rows; delta; null: not reported]' CODEC(ZSTD(1)),
-  `transactions_per_s` Nullable(Float64) COMMENT 'Transactions applied a second. [transactions/s; rate; null: not apply or not reported]' CODEC(ZSTD(1)),
-  `rows_per_s` Nullable(Float64) COMMENT 'Rows applied or published a second. [rows/s; rate; null: not reported]' CODEC(ZSTD(1)),
-  `rows_per_transaction` Nullable(Float64) COMMENT 'Rows applied per transaction. [rows; gauge; null: no transactions or not reported]' CODEC(ZSTD(1)),
-  `log_latency_s` Nullable(Float64) COMMENT 'How far Capture was behind the end of the log. [s; gauge; null: not capture, idle, or not reported]' CODEC(ZSTD(1)),
-  `queue_depth` Nullable(Float64) COMMENT 'Messages on the queue; for capture_queue on its transmission queue. [messages; gauge; null: not reported]' CODEC(ZSTD(1)),
-  `queue_full_pct` Nullable(Float64) COMMENT 'How full the queue is. [%; percent; null: not reported]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, component, queue, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'How far one queue, or Capture, of Q Replication was behind over one monitor interval.';
-
 CREATE TABLE IF NOT EXISTS counterflow.verdict {on_cluster}
 (
   `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
@@ -346,41 +209,3 @@ ORDER BY (rule, system, entity_type, entity, ts)
 TTL landed_at + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The verdict of a rule on one entity in one interval; published again when that interval, or one before it, is completed.';
-
-CREATE TABLE IF NOT EXISTS counterflow.wait_signature {on_cluster}
-(
-  `ts` DateTime64(3, 'UTC') COMMENT 'End of the interval, UTC.' CODEC(Delta, ZSTD(1)),
-  `interval_s` Nullable(Float64) COMMENT 'Length of the interval. [s; gauge; null: the inputs give no length]' CODEC(ZSTD(1)),
-  `system` LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  `n` UInt64 COMMENT 'Distinct input rows that the result is made of; fewer than the manifest counts means that it is provisional. [rows; gauge]' CODEC(T64, ZSTD(1)),
-  `task` LowCardinality(String) COMMENT 'Task count in hexadecimal; `*` for the whole system.' CODEC(ZSTD(1)),
-  `job` LowCardinality(Nullable(String)) COMMENT 'Job as in the dataset job. [null: no row of the dataset job has the task, or the row is of the system]' CODEC(ZSTD(1)),
-  `job_name` LowCardinality(Nullable(String)) COMMENT 'Name of the job. [null: as job]' CODEC(ZSTD(1)),
-  `job_user` LowCardinality(Nullable(String)) COMMENT 'User of the job\'s identity. [null: as job]' CODEC(ZSTD(1)),
-  `subsystem` LowCardinality(Nullable(String)) COMMENT 'Subsystem of the job. [null: as job or not reported]' CODEC(ZSTD(1)),
-  `dispatched_cpu_s` Float64 COMMENT 'Time running on processors. [s; delta]' CODEC(ZSTD(1)),
-  `cpu_queueing_s` Float64 COMMENT 'Time waiting for a processor. [s; delta]' CODEC(ZSTD(1)),
-  `disk_s` Float64 COMMENT 'Time waiting for disks. [s; delta]' CODEC(ZSTD(1)),
-  `journaling_s` Float64 COMMENT 'Time waiting for journals. [s; delta]' CODEC(ZSTD(1)),
-  `operating_system_contention_s` Float64 COMMENT 'Time waiting for locks inside the operating system, seizes among them. [s; delta]' CODEC(ZSTD(1)),
-  `lock_contention_s` Float64 COMMENT 'Time waiting for record and object locks. [s; delta]' CODEC(ZSTD(1)),
-  `ineligible_s` Float64 COMMENT 'Time waiting for an activity level of the pool. [s; delta]' CODEC(ZSTD(1)),
-  `other_s` Float64 COMMENT 'Time waiting in every other bucket: idle, sockets, data queues and what has no group. [s; delta]' CODEC(ZSTD(1)),
-  `total_s` Float64 COMMENT 'Time in all groups: for a task, about the length of the interval. [s; delta]' CODEC(ZSTD(1)),
-  `dispatched_cpu_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `cpu_queueing_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `disk_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `journaling_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `operating_system_contention_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `lock_contention_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `ineligible_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  `other_waits` Nullable(Float64) COMMENT 'Waits that ended in the group. [waits; delta; null: not reported]' CODEC(ZSTD(1)),
-  landed_at DateTime('UTC') MATERIALIZED now() COMMENT 'When the row was inserted, UTC; not in SELECT *.' CODEC(Delta, ZSTD(1)),
-  CONSTRAINT ts_sane CHECK ts >= '2000-01-01'
-)
-ENGINE = {engine_prefix}ReplacingMergeTree(n)
-PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, task, ts)
-TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
-COMMENT 'How long one task, or all of a system together (`task` = `*`), ran and waited over one interval, in the groups of Performance Data Investigator. The view `wait_profile` has the same by subsystem, user, job and generic job.';

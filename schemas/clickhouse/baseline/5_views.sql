@@ -52,7 +52,7 @@ FROM
       dispatched_cpu_waits, cpu_queueing_waits, disk_waits, journaling_waits, operating_system_contention_waits,
       lock_contention_waits, ineligible_waits, other_waits
     ]) AS group_waits
-  FROM counterflow.wait_signature AS w FINAL
+  FROM counterflow.wait_signature AS w
   ARRAY JOIN
     if(task = '*', ['system'], ['subsystem', 'user', 'job', 'generic_job']) AS grouping,
     if(task = '*', ['*'], [subsystem, job_user, job_name, left(job_name, 6)]) AS group_name
@@ -121,52 +121,6 @@ ALTER TABLE counterflow.disk_latency {on_cluster}
   COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weight it by operations. [ms; gauge; null: no operations or no response time]',
   COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations do not exceed; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
 
--- The load of one disk follows from its own row, so no job computes it; the job disk_load computes only the totals.
-CREATE OR REPLACE VIEW counterflow.disk_load {on_cluster} AS
-WITH
-  ifNull(transfers, reads + writes) AS moved,
-  if(reads = 0, 0, reads * read_service_ms) + if(writes = 0, 0, writes * write_service_ms) AS served_ms
-SELECT
-  ts, interval_s, system, toUInt64(1) AS n, disk, leaf,
-  moved / nullIf(interval_s, 0) AS transfers_per_s,
-  reads / nullIf(interval_s, 0) AS reads_per_s,
-  writes / nullIf(interval_s, 0) AS writes_per_s,
-  read_kb / 1024 AS read_mb,
-  written_kb / 1024 AS written_mb,
-  read_kb / nullIf(written_kb, 0) AS rw_ratio,
-  (read_kb + written_kb) / nullIf(moved, 0) AS kb_per_transfer,
-  multiIf(
-    moved = 0, NULL,
-    isNotNull(service_ms), service_ms + wait_ms,
-    isNotNull(served_ms / nullIf(reads + writes, 0)), served_ms / (reads + writes) + ifNull(wait_ms, 0),
-    backlog_ms / moved
-  ) AS response_ms,
-  busy_pct
-FROM counterflow.disk FINAL
-UNION ALL
-SELECT
-  ts, interval_s, system, n, toLowCardinality('*') AS disk, true AS leaf,
-  transfers_per_s, reads_per_s, writes_per_s, read_mb, written_mb, rw_ratio, kb_per_transfer, response_ms, busy_pct
-FROM counterflow.disk_total FINAL
-COMMENT 'Load, ratio and response of one disk, or of all leaf disks of a system together (disk is *), over one interval.';
-
-ALTER TABLE counterflow.disk_load {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `n` 'Distinct rows of the dataset disk that the row is made of: 1 for a disk. [rows; gauge]',
-  COMMENT COLUMN `disk` 'Name of the disk as in the dataset disk, or *, which names no device, for the sum over leaf disks.',
-  COMMENT COLUMN `leaf` 'True where the row is counted in *; true for * itself.',
-  COMMENT COLUMN `transfers_per_s` 'Reads and writes a second. [operations/s; rate; null: neither transfers nor reads and writes are known]',
-  COMMENT COLUMN `reads_per_s` 'Reads a second. [operations/s; rate; null: reads unknown]',
-  COMMENT COLUMN `writes_per_s` 'Writes a second. [operations/s; rate; null: writes unknown]',
-  COMMENT COLUMN `read_mb` 'Data read in the interval. [MB of 1,048,576 bytes; delta; null: reads unknown]',
-  COMMENT COLUMN `written_mb` 'Data written in the interval. [MB of 1,048,576 bytes; delta; null: writes unknown]',
-  COMMENT COLUMN `rw_ratio` 'Data read / data written. [ratio; gauge; null: nothing was written]',
-  COMMENT COLUMN `kb_per_transfer` 'Data moved by a transfer. [KB of 1,024 bytes; gauge; null: no transfer]',
-  COMMENT COLUMN `response_ms` 'service_ms + wait_ms of a transfer; where service_ms is not reported (read_service_ms × reads + write_service_ms × writes) / (reads + writes) + wait_ms if given, else backlog_ms / transfers; over *, weighted by transfers. [ms; gauge; null: no transfer or no service time known]',
-  COMMENT COLUMN `busy_pct` 'Busy share of the disk; for *, that of the busiest disk, since the mean over disks hides the limit. [%; percent; null: unknown]';
-
 -- Processors that the I/O of a disk would take if it were virtual. Power Systems Performance Capabilities Reference:
 -- virtual SCSI   6.6.1: transactions/s x time of one / 1,000,000. The table calls the times milliseconds; the divisor and
 --                its example (10,000 reads/s of 16 KB take .34 processors) make them microseconds. Between two sizes the
@@ -192,8 +146,8 @@ SELECT
     AS virtual_scsi_processors,
   transfers_per_s * 230 / 1000 AS iscsi_hardware_target_cpw,
   transfers_per_s * 275 / 1000 AS iscsi_software_target_cpw
-FROM counterflow.disk_load FINAL
-WHERE leaf AND disk != '*'
+FROM counterflow.disk_load
+WHERE leaf
 COMMENT 'What the I/O of a leaf disk over one interval would cost a virtual SCSI server (processors of 2.2 GHz POWER5) or an iSCSI host (CPW).';
 
 ALTER TABLE counterflow.virtual_io {on_cluster}
@@ -227,8 +181,8 @@ SELECT
     startsWith(command, 'db2'), 'Db2',
     'other'
   ) AS component,
-  f.cpu_base AS cpu_base, f.n AS n, f.cpu_ms AS cpu_ms, f.cpu_cores AS cpu_cores, f.memory_mb AS memory_mb
-FROM counterflow.footprint AS f FINAL
+  f.cpu_base AS cpu_base, f.processes AS processes, f.cpu_ms AS cpu_ms, f.cpu_cores AS cpu_cores, f.memory_mb AS memory_mb
+FROM counterflow.footprint AS f
 COMMENT 'What a command uses on one system over one interval, and the part of Q Replication that it belongs to.';
 
 ALTER TABLE counterflow.component_process {on_cluster}
@@ -238,7 +192,7 @@ ALTER TABLE counterflow.component_process {on_cluster}
   COMMENT COLUMN `command` 'Command as in footprint.',
   COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2, Db2 fenced, or other.',
   COMMENT COLUMN `cpu_base` 'What cpu_cores counts, as in footprint. [null: not known]',
-  COMMENT COLUMN `n` 'Rows of the dataset job. [rows; gauge]',
+  COMMENT COLUMN `processes` 'Processes. [processes; gauge]',
   COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
   COMMENT COLUMN `cpu_cores` 'Processors kept busy. [processors; gauge; null: not reported]',
   COMMENT COLUMN `memory_mb` 'Memory. [MB of 1,048,576 bytes; gauge; null: not reported]';
@@ -277,14 +231,16 @@ SELECT
   multiIf(
     c.busy_pct IS NOT NULL, c.busy_pct,
     c.cpu_base = 'logical', c.user_pct + c.sys_pct,
-    100 * c.physical_consumed_cores / nullIf(c.entitled_cores, 0)
+    entitled_pct
   ) AS busy_pct,
   coalesce(
     c.cpu_ms / 1000 / nullIf(c.interval_s, 0),
     c.physical_consumed_cores,
     (c.user_pct + c.sys_pct) / 100 * c.logical_engines
   ) AS processors,
-  c.entitled_cores AS entitled_cores
+  c.entitled_cores AS entitled_cores,
+  c.physical_consumed_cores AS consumed_cores,
+  100 * c.physical_consumed_cores / nullIf(c.entitled_cores, 0) AS entitled_pct
 FROM counterflow.system_cpu AS c FINAL
 WHERE c.engine = 'all'
 COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or present (Linux), and the processors kept busy.';
@@ -296,27 +252,16 @@ ALTER TABLE counterflow.processor_load {on_cluster}
   COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
   COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or present (Linux); above 100 where uncapped. [%; percent; null: not reported]',
   COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
-  COMMENT COLUMN `entitled_cores` 'Entitled capacity of the partition. [cores; gauge; null: not a shared partition]';
+  COMMENT COLUMN `entitled_cores` 'Entitled capacity of the partition. [cores; gauge; null: not a shared partition]',
+  COMMENT COLUMN `consumed_cores` 'Physical processors that the partition consumed. [cores; gauge; null: not reported]',
+  COMMENT COLUMN `entitled_pct` 'consumed_cores as a share of entitled_cores. [%; percent; null: one of them is null]';
 
 -- One branch per grouping: a predicate on the grouping leaves one of them to read, whereas ARRAY JOIN made seven rows of
 -- each before the predicate was evaluated.
 CREATE OR REPLACE VIEW counterflow.job_group {on_cluster} AS
-WITH jobs AS
-(
-  SELECT *, (logical_reads + logical_writes + logical_other) IS NOT NULL AS counted
-  FROM counterflow.job FINAL
-  WHERE source = 'ibmi_tables'
-)
+WITH jobs AS (SELECT * FROM counterflow.job FINAL WHERE source = 'ibmi_tables')
 SELECT
   ts, max(interval_s) AS interval_s, system, grouping, assumeNotNull(group_name) AS name, count() AS threads,
-  sum(cpu_ms) AS cpu_ms,
-  sum(sql_cpu_ms) AS sql_cpu_ms,
-  sum(logical_reads + logical_writes + logical_other) AS logical_io,
-  sumIf(logical_reads, counted) AS reads,
-  sumIf(logical_reads_for_update, counted) AS read_for_update,
-  sumIf(logical_writes, counted) AS inserts,
-  sumIf(logical_other, counted) AS other,
-  countIf(counted) > 0 AND countIf(counted) = countIf(counted AND logical_reads_for_update IS NOT NULL) AS four_way,
   sum(sync_db_reads + sync_nondb_reads) AS sync_reads,
   sum(sync_db_writes + sync_nondb_writes) AS sync_writes,
   sum(async_db_reads + async_nondb_reads) AS async_reads,
@@ -336,7 +281,7 @@ FROM
 )
 WHERE group_name IS NOT NULL
 GROUP BY ts, system, grouping, group_name
-COMMENT 'What IBM i jobs did over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type; four_way is true where read_for_update is known of all rows.';
+COMMENT 'Disk I/O, page faults and transactions of IBM i jobs over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type. Their processor time is in job_cpu, their logical I/O in io_mix.';
 
 ALTER TABLE counterflow.job_group {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
@@ -345,14 +290,6 @@ ALTER TABLE counterflow.job_group {on_cluster}
   COMMENT COLUMN `grouping` 'What the work is grouped by: thread, job (name), generic_job (first six characters of the name), user, subsystem, pool or job_type. Each holds the same work again.',
   COMMENT COLUMN `name` 'Name of the group.',
   COMMENT COLUMN `threads` 'Jobs and threads, rows of the dataset job, in the group. [rows; gauge]',
-  COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
-  COMMENT COLUMN `sql_cpu_ms` 'Part of cpu_ms in SQL. [ms; delta; null: not reported]',
-  COMMENT COLUMN `logical_io` 'reads + inserts + other. Under sequential-only processing, reads and inserts count blocks, not rows. [operations; delta; null: no row has logical I/O]',
-  COMMENT COLUMN `reads` 'Logical reads, including those for update. [reads; delta; null: no row has logical I/O]',
-  COMMENT COLUMN `read_for_update` 'Logical reads for update; of all rows where four_way is true. [reads; delta; null: no row reports them]',
-  COMMENT COLUMN `inserts` 'Logical writes. [writes; delta; null: no row has logical I/O]',
-  COMMENT COLUMN `other` 'Updates, deletes, force end of data, commits, rollbacks, releases. [operations; delta; null: no row has logical I/O]',
-  COMMENT COLUMN `four_way` 'read_for_update is known of every row that has logical I/O.',
   COMMENT COLUMN `sync_reads` 'Synchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
   COMMENT COLUMN `sync_writes` 'Synchronous disk writes, of database and other objects. [writes; delta; null: not reported]',
   COMMENT COLUMN `async_reads` 'Asynchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
@@ -587,7 +524,7 @@ COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(gro
 
 CREATE OR REPLACE VIEW counterflow.component_footprint {on_cluster} AS
 SELECT
-  ts, max(p.interval_s) AS interval_s, system, component, cpu_base, sum(p.n) AS n, sum(p.cpu_ms) AS cpu_ms,
+  ts, max(p.interval_s) AS interval_s, system, component, cpu_base, sum(p.processes) AS processes, sum(p.cpu_ms) AS cpu_ms,
   sum(p.cpu_cores) AS cpu_cores, sum(p.memory_mb) AS memory_mb
 FROM counterflow.component_process AS p
 GROUP BY ts, system, component, cpu_base
@@ -599,21 +536,10 @@ ALTER TABLE counterflow.component_footprint {on_cluster}
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2 fenced, Db2 or other, by the beginning of the command.',
   COMMENT COLUMN `cpu_base` 'Processors that cpu_ms is time of: logical or physical. [null: not known]',
-  COMMENT COLUMN `n` 'Processes, rows of the dataset job, that it is made of. [rows; gauge]',
+  COMMENT COLUMN `processes` 'Processes. [processes; gauge]',
   COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
   COMMENT COLUMN `cpu_cores` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
   COMMENT COLUMN `memory_mb` 'Memory at the end of the interval. [MB; gauge; null: not reported]';
-
--- Processor time of groups of jobs: from job_cpu where it has the grouping, else from the rows of jobs.
-CREATE OR REPLACE VIEW counterflow.cpu_by {on_cluster} AS
-SELECT ts, interval_s, system, toString(name) AS name, cpu_ms, sql_cpu_ms
-FROM counterflow.job_cpu FINAL
-WHERE grouping = {grouping:String}
-UNION ALL
-SELECT ts, interval_s, system, toString(name) AS name, cpu_ms, sql_cpu_ms
-FROM counterflow.job_by(grouping = {grouping:String})
-WHERE {grouping:String} IN ('thread', 'pool')
-COMMENT 'Processor time of groups of jobs of IBM i by interval, cpu_by(grouping = ...); groupings as in job_by, and partition.';
 
 -- Logical database I/O of groups of jobs: from io_mix where it has the grouping, else from the rows of jobs.
 CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
@@ -636,8 +562,7 @@ COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grou
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
 SELECT
   ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
-  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s,
-  cpu_queueing_s + disk_s + journaling_s + operating_system_contention_s + lock_contention_s + ineligible_s AS held_up_s
+  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
 FROM
 (
   SELECT
@@ -650,12 +575,12 @@ FROM
       {grouping:String} = 'subsystem', subsystem,
       NULL
     ) AS group_name
-  FROM counterflow.wait_signature FINAL
+  FROM counterflow.wait_signature
   WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
   UNION ALL
   -- groupings that only the row of the job has
   SELECT w.*, j.name AS group_name
-  FROM (SELECT * FROM counterflow.wait_signature FINAL WHERE task != '*') AS w
+  FROM (SELECT * FROM counterflow.wait_signature WHERE task != '*') AS w
   INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
     ON w.ts = j.ts AND w.system = j.system AND w.job = j.job
   WHERE {grouping:String} IN ('pool', 'job_type')
@@ -859,14 +784,13 @@ FROM
       run, system,
       sum(read_mb) / nullIf(sumIf(interval_s, read_mb IS NOT NULL), 0) AS read_s,
       sum(written_mb) / nullIf(sumIf(interval_s, written_mb IS NOT NULL), 0) AS written_s,
-      sum(response_ms * transfers_per_s * interval_s) AS took,
-      sumIf(transfers_per_s * interval_s, response_ms IS NOT NULL) AS moved
+      sum(transfer_ms) AS took,
+      sum(timed_transfers) AS moved
     FROM
     (
-      SELECT * FROM counterflow.disk_load FINAL
+      SELECT * FROM counterflow.disk_total
       WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
-        AND disk = '*' AND interval_s > 0
+        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1) AND interval_s > 0
     ) AS measured
     INNER JOIN runs USING (system)
     WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)

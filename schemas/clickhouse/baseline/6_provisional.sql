@@ -14,30 +14,6 @@ FROM
 GROUP BY system, ts
 HAVING n < row_count
 UNION ALL
-SELECT 'disk_total' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('disk')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n)), 0) AS made
-  FROM counterflow.disk_total FINAL GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count
-UNION ALL
-SELECT 'footprint' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('job')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n)), 0) AS made
-  FROM counterflow.footprint FINAL GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count
-UNION ALL
 SELECT 'io_mix' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
 FROM
 (
@@ -46,18 +22,6 @@ FROM
   UNION ALL
   SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n)), 0) AS made
   FROM counterflow.io_mix FINAL WHERE grouping = 'partition' GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count
-UNION ALL
-SELECT 'job_cpu' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('job') AND startsWith(source, 'ibmi_tables')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n)), 0) AS made
-  FROM counterflow.job_cpu FINAL WHERE grouping = 'partition' GROUP BY system, ts
 )
 GROUP BY system, ts
 HAVING n < row_count
@@ -82,42 +46,6 @@ FROM
   UNION ALL
   SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(count()), 0) AS made
   FROM counterflow.log_load FINAL GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count
-UNION ALL
-SELECT 'pool_faulting' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('disk', 'job', 'pool') AND startsWith(source, 'ibmi_tables')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n) - sum(disks) + max(disks)), 0) AS made
-  FROM counterflow.pool_faulting FINAL GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count AND sumIf(published, counted = 'pool') > 0
-UNION ALL
-SELECT 'replication_lag' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('replication')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(count()), 0) AS made
-  FROM counterflow.replication_lag FINAL GROUP BY system, ts
-)
-GROUP BY system, ts
-HAVING n < row_count
-UNION ALL
-SELECT 'wait_signature' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
-FROM
-(
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
-  FROM counterflow.manifest FINAL PREWHERE counted IN ('wait')
-  UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64(sum(n) - countIf(job IS NOT NULL)), 0) AS made
-  FROM counterflow.wait_signature FINAL GROUP BY system, ts
 )
 GROUP BY system, ts
 HAVING n < row_count

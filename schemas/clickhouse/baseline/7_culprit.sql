@@ -31,15 +31,19 @@ FROM
   FROM (SELECT
   transform(toString(grouping), ['generic_job', 'user', 'subsystem'], ['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem'], '') AS measure,
   ts, interval_s, name, cpu_ms / 1000 AS amount
-FROM counterflow.job_cpu FINAL
+FROM counterflow.job_cpu
 WHERE grouping IN ('generic_job', 'user', 'subsystem') AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
   WHERE q.amount IS NOT NULL
   UNION ALL
   SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'cpu_by_program') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
-  FROM (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint FINAL
+  FROM (SELECT ts, interval_s, command AS name, cpu_ms / 1000 AS amount FROM counterflow.footprint
 -- of IBM i these are the jobs above
-WHERE system NOT IN (SELECT system FROM counterflow.job_cpu WHERE system = {system:String}) AND system = {system:String}
+WHERE system NOT IN (
+  SELECT system FROM counterflow.job_cpu
+  WHERE grouping = 'partition' AND system = {system:String}
+    AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
+) AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
   WHERE q.amount IS NOT NULL
   UNION ALL
@@ -53,7 +57,7 @@ WHERE grouping = 'generic_job' AND system = {system:String}
   UNION ALL
   SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], 'waits') AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT ts, interval_s, w.1 AS name, w.2 AS amount
-FROM counterflow.wait_signature FINAL
+FROM counterflow.wait_signature
 ARRAY JOIN [
   ('processor queue', cpu_queueing_s), ('disk', disk_s), ('journal', journaling_s),
   ('operating system contention', operating_system_contention_s), ('locks', lock_contention_s), ('ineligible', ineligible_s)
@@ -87,11 +91,9 @@ WHERE ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}
   UNION ALL
   SELECT indexOf(['cpu_by_job', 'cpu_by_user', 'cpu_by_subsystem', 'cpu_by_program', 'logical_io_by_job', 'read_for_update_by_job', 'waits', 'waits_by_job', 'links', 'disks', 'disk_time', 'log'], toString(measure)) AS place, '' AS recorder, ts, interval_s, toString(name) AS name, assumeNotNull(q.amount) AS amount
   FROM (SELECT m.1 AS measure, ts, interval_s, disk AS name, m.2 AS amount
-FROM counterflow.disk_load FINAL
-ARRAY JOIN [
-  ('disks', transfers_per_s * interval_s), ('disk_time', transfers_per_s * interval_s * response_ms / 1000)
-] AS m
-WHERE leaf AND disk != '*' AND system = {system:String}
+FROM counterflow.disk_load
+ARRAY JOIN [('disks', transfers), ('disk_time', transfer_ms / 1000)] AS m
+WHERE leaf AND system = {system:String}
   AND ts > {quiet:DateTime64(3, 'UTC')} AND ts <= {until:DateTime64(3, 'UTC')}) AS q
   WHERE q.amount IS NOT NULL
   UNION ALL
