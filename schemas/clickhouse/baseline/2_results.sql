@@ -36,7 +36,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, workload, basis, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'What one unit of work (account, transaction) of one workload cost over one interval, by one way of counting processor time.';
 
 CREATE TABLE IF NOT EXISTS counterflow.disk_total {on_cluster}
@@ -61,7 +61,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'All leaf disks of a system together over one interval. Each disk has its row in the view `disk_load`.';
 
 CREATE TABLE IF NOT EXISTS counterflow.footprint {on_cluster}
@@ -83,7 +83,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, command, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'All processes of one command on one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.io_mix {on_cluster}
@@ -120,7 +120,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, grouping, name, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Logical database I/O of one group of jobs of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.job_cpu {on_cluster}
@@ -142,7 +142,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, grouping, name, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Processor time of one group of jobs and tasks of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.link_load {on_cluster}
@@ -188,7 +188,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, link_type, link, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One link over one interval, with what the physical port below it carried meanwhile. Outbound and inbound are never added.';
 
 CREATE TABLE IF NOT EXISTS counterflow.link_wire {on_cluster}
@@ -214,7 +214,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, link_type, link, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The physical port that carries one NRG or RDMA link at one sample, and how it was found.';
 
 CREATE TABLE IF NOT EXISTS counterflow.log_load {on_cluster}
@@ -250,7 +250,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, subsystem, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The active log of one Db2 subsystem over one interval, with its ceiling and the utilisation of the processors at that time.';
 
 CREATE TABLE IF NOT EXISTS counterflow.pool_faulting {on_cluster}
@@ -285,7 +285,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, pool, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'What page faults cost the jobs of one memory pool of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.replication_lag {on_cluster}
@@ -318,7 +318,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, component, queue, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'How far one queue, or Capture, of Q Replication was behind over one monitor interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.verdict {on_cluster}
@@ -344,7 +344,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (rule, system, entity_type, entity, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The verdict of a rule on one entity in one interval; published again when that interval, or one before it, is completed.';
 
 CREATE TABLE IF NOT EXISTS counterflow.wait_signature {on_cluster}
@@ -382,5 +382,5 @@ ENGINE = {engine_prefix}ReplacingMergeTree(n)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, task, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'How long one task, or all of a system together (`task` = `*`), ran and waited over one interval, in the groups of Performance Data Investigator. The view `wait_profile` has the same by subsystem, user, job and generic job.';
