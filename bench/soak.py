@@ -69,7 +69,7 @@ def main() -> None:
                 found = wait_landed(reader, AGENT, published)
         finally:
             lifecycle.down(settings)
-    _report(samples, full / 2, found.published, found.lost + found.duplicates)
+    _report(samples, full / 2, found.published, found.lost)
 
 
 def recording(host: str) -> str:

@@ -19,11 +19,6 @@ RETENTION = "INTERVAL 400 DAY"
 LANDED_AT = "landed_at"
 """The only column that no record carries: time of the insert, by the server's clock."""
 
-_DEDUPLICATION = (
-    "non_replicated_deduplication_window = 10000, "
-    "replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800"
-)
-
 SANE = "ts >= '2000-01-01'"
 """What each row of a table has to meet; `ts_sane` in its error messages."""
 
@@ -128,7 +123,7 @@ ENGINE = {{engine_prefix}}{table_engine(dataset)}
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY ({sorting_key(dataset)})
 TTL {LANDED_AT} + {RETENTION}
-SETTINGS {_DEDUPLICATION}, ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
+SETTINGS ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
 COMMENT {_literal(dataset.row)}"""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from counterflow.schemas.clickhouse_ddl import SANE
 from counterflow.schemas.definition import Column, Dataset, datasets
 
 DATABASE = "counterflow"
@@ -20,21 +19,6 @@ def insert(dataset: str, database: str = DATABASE) -> str:
     if found.role == "result":
         return insert_rows(dataset, database)
     return f"{_exploded(found, f'input({_structure(found)})', database)}\nFORMAT JSONEachRow"
-
-
-@cache
-def examine(dataset: str, database: str = DATABASE) -> str:
-    """Return the statement that fails where `insert` would, because of a row of the messages, and inserts nothing.
-
-    It fails with the code 395 where a row violates the table's constraint.
-    """
-    found = datasets()[dataset]
-    if found.role == "result":
-        names = ", ".join(f"`{name}`" for name in found.all_columns)
-        read = f"INSERT INTO {database}.{dataset} ({names})\nSELECT {names}\nFROM input({_structure(found)})"
-    else:
-        read = _exploded(found, f"input({_structure(found)})", database)
-    return f"{read}\nWHERE throwIf(NOT ({SANE}))\nFORMAT JSONEachRow"
 
 
 def insert_rows(dataset: str, database: str = DATABASE) -> str:

@@ -79,9 +79,12 @@ class ClickHouse:
         ClickHouseError : the server returned an exception.
         httpx.TransportError : no response; whether the statement was applied is unknown.
         """
-        pieces = [body] if isinstance(body, bytes) else body
-        size = {"Content-Length": str(sum(map(len, pieces)))}
-        response = self._http.post("/", params=_params(sql, settings), content=iter(pieces), headers=size)
+        if body:
+            pieces = [body] if isinstance(body, bytes) else body
+            size = {"Content-Length": str(sum(map(len, pieces)))}
+            response = self._http.post("/", params=_params(sql, settings), content=iter(pieces), headers=size)
+        else:
+            response = self._http.post("/", **_form(sql, settings))
         _check(response)
         return response.content
 
@@ -96,7 +99,7 @@ class ClickHouse:
         """
         # Compression would cost both sides more time than it saves on one machine.
         plain = {"Accept-Encoding": "identity"}
-        with self._http.stream("POST", "/", params=_params(sql, settings), headers=plain) as response:
+        with self._http.stream("POST", "/", **_form(sql, settings), headers=plain) as response:
             if response.status_code != 200:
                 response.read()
             _check(response)
@@ -135,6 +138,13 @@ def _params(sql: str, settings: Settings | None) -> dict[str, str]:
         "session_timezone": "UTC",
         **{name: wire(name, value) for name, value in (settings or {}).items()},
     }
+
+
+def _form(sql: str, settings: Settings | None) -> dict[str, Any]:
+    """Return settings for the address, and statement and parameters for the body: they could be too long for it."""
+    fields = _params(sql, settings)
+    body = {name: (None, fields.pop(name)) for name in [*fields] if name == "query" or name.startswith("param_")}
+    return {"params": fields, "files": body}
 
 
 def _check(response: httpx.Response) -> None:

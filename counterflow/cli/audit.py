@@ -1,4 +1,4 @@
-"""`counterflow audit`: is anything lost, duplicated or wrong?"""
+"""`counterflow audit`: is anything lost or wrong?"""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def command(
 
     Records: the audit looks up every record that an agent ever committed, by its `seq`, in the ledger of tables and
     dead letters; of a random sample of frames, it compares each row with its table. Results: those of the given period
-    are recomputed from the counters that landed. What has not arrived yet is pending. Exit status 0: nothing is lost,
-    duplicated, missing or wrong; 1: something is; 2: the audit failed.
+    are recomputed from the counters that landed. What has not arrived yet is pending. What arrived again is repeated:
+    it replaced itself, and no query counts it twice. Exit status 0: nothing is lost, missing or wrong; 1: something is;
+    2: the audit failed.
     """
     from counterflow.pipelines.audit.results import audited, compare
 
@@ -77,7 +78,7 @@ def command(
         sys.stdout.buffer.write(orjson.dumps({**counts, **details}, option=orjson.OPT_APPEND_NEWLINE))
     else:
         _print(agents, sampled, results, counts, begin, end)
-    ctx.exit(1 if any(counts[name] for name in ("lost", "duplicates", "sample_missing", "results_wrong")) else 0)
+    ctx.exit(1 if any(counts[name] for name in ("lost", "sample_missing", "results_wrong")) else 0)
 
 
 def _accounts() -> list[Account]:
@@ -129,7 +130,7 @@ def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Seq
         "deadletter": sum(agent.deadletter for agent in agents),
         "pending": sum(agent.pending for agent in agents),
         "lost": sum(agent.lost for agent in agents),
-        "duplicates": sum(agent.duplicates for agent in agents),
+        "repeated": sum(agent.repeated for agent in agents),
         "sample_rows": sum(one.rows for one in sampled),
         "sample_missing": sum(one.missing for one in sampled),
         "results_checked": sum(result.checked for result in results),

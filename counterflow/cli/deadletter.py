@@ -118,7 +118,7 @@ def replay(
 ) -> None:
     """Publish letters again to their original topic: by ID, or all --from a time, --to a time or with a --reason.
 
-    Fix the cause first. Each record lands once, however often it is replayed; the letter stays, marked as replayed.
+    Fix the cause first. A record that is replayed twice replaces itself; the letter stays, marked as replayed.
     Exit status 1: a letter could not be replayed; its row has the reason.
     """
     from confluent_kafka import KafkaException
@@ -136,7 +136,7 @@ def replay(
         except KafkaException as error:
             raise CounterflowError(
                 f"Kafka at {settings.kafka_bootstrap}: {error.args[0].str()}",
-                hint="replay again: nothing is published twice",
+                hint="replay again: a record that is published twice replaces itself",
             ) from None
     rows = [{"id": one.letter.id, "place": one.letter.place, "what": one.what, "why": one.why or None} for one in done]
     _rows(rows, as_json, "no dead letters")

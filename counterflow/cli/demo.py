@@ -59,7 +59,7 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
 
     The stories end now, so that boards show them when opened; the last lines link to each, with its time.
 
-    Exit status 1: a record was lost or duplicated, or a result is incomplete.
+    Exit status 1: a record was lost, or a result is incomplete.
     """
     from counterflow.base.logs import configure
     from counterflow.stack import lifecycle
@@ -91,7 +91,7 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
         out.print(f"{one['case']}, {when}: {one.get('url', ', '.join(one['systems']))}", markup=False, soft_wrap=True)
     if as_json:
         click.echo(orjson.dumps(outcome))
-    ctx.exit(0 if complete and not outcome["lost"] and not outcome["duplicates"] else 1)
+    ctx.exit(0 if complete and not outcome["lost"] else 1)
 
 
 def _run(
@@ -141,7 +141,7 @@ def _run(
         f"\n  read {published:,} records from {len(recordings)} recordings and the stories; "
         f"{sum(rejects.values())} anomalies repaired or rejected {_reasons(rejects)}\n"
         f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
-        f"[bold]lost {landed.lost}   duplicated {landed.duplicates}[/bold]\n"
+        f"[bold]lost {landed.lost}   repeated {landed.repeated}[/bold]\n"
     )
     of_stories = {story.question for story in STORIES}
     for query, rows in answers:

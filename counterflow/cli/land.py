@@ -56,11 +56,11 @@ def command(
     most_refused: float,
     until_caught_up: bool,
 ) -> None:
-    """Land every dataset from Kafka in its ClickHouse table, exactly once.
+    """Land every dataset from Kafka in its ClickHouse table.
 
     On SIGTERM or SIGINT it finishes the inserts in flight and exits with status 0; killed at any moment, it resumes
-    where it was. Several landers share the work, each with its own --instance-id. Landing of a topic with too many
-    rejects is paused, the others continue; the exit status is then 1.
+    where it was, and what it inserts again replaces itself. Several landers share the work, each with its own
+    --instance-id. Landing of a topic with too many rejects is paused, the others continue; the exit status is then 1.
     """
     import gc
     from contextlib import ExitStack
@@ -90,7 +90,7 @@ def command(
     tables = {dataset.topic: name for name, dataset in published().items()}
     with ExitStack() as opened:
         clients = {
-            name: opened.enter_context(ClickHouse(url, user, password, timeout_s=120, ca=stack.tls_ca))
+            name: opened.enter_context(ClickHouse(url, user, password, timeout_s=60, ca=stack.tls_ca))
             for name, url in urls.items()
         }
         agree(clients, shards)

@@ -12,7 +12,7 @@ import click
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(home: Path | None, as_json: bool) -> None:
-    """Show the parts of the stack; exit status 1: one of them is not running."""
+    """Show the parts of the stack; exit status 1: one of them does not work."""
     from counterflow.stack.lifecycle import status
     from counterflow.stack.settings import StackSettings
 

@@ -66,14 +66,14 @@ WHERE k.agent_id = {agent:String} AND (l.n = 0 OR {judged})
 class Account(NamedTuple):
     """The records that an agent published, and where they are now; `landed` and `deadletter` count each record once.
 
-    `lost` counts published records that are in neither; `duplicates` counts landings beyond the first of a record.
+    `lost` counts published records that are in neither; `repeated` counts arrivals of records that had landed before.
     """
 
     published: int
     landed: int
     deadletter: int
     lost: int
-    duplicates: int
+    repeated: int
 
 
 def account(client: ClickHouse, agent_id: str, published: int) -> Account:

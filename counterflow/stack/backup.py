@@ -1,8 +1,8 @@
 """Backs up ClickHouse with the Kafka offsets up to which it has landed, and restores both.
 
-The two are consistent because the lander is stopped meanwhile: after a restore exactly the records that the copy lacks
-are landed again. A duplicate row would merge in its table, but count twice in the rollups. Offsets count within one
-topic, so each is kept with the topic's id: of a topic that was created since, everything is landed.
+The two are consistent because the lander is stopped meanwhile: after a restore the records that the copy lacks are
+landed again. Offsets count within one topic, so each is kept with the topic's id: of a topic that was created since,
+everything is landed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def backup(settings: StackSettings, name: str) -> Path:
     if folder.exists():
         raise CounterflowError(f"{folder} already exists", hint="choose another name, or remove it", exit_code=2)
     with _at_rest(settings), _explained(f"its log is in {settings.logs}"):
-        committed = _committed(settings, ended=True)
+        committed = _committed(settings)
         ids = _ids(settings, {one.topic for one in committed})
         landed = [
             Landed(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
@@ -140,14 +140,11 @@ def _explained(hint: str) -> Iterator[None]:
         raise CounterflowError(f"Kafka refused: {error.args[0].str()}", hint=hint) from None
 
 
-def _committed(settings: StackSettings, *, ended: bool = False) -> list[TopicPartition]:
-    """Return the lander's committed offsets; `ended` requires that no insert is unfinished."""
+def _committed(settings: StackSettings) -> list[TopicPartition]:
+    """Return the lander's committed offsets."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     groups = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
-    kept = [one for one in groups[GROUP].result().topic_partitions or [] if one.offset >= 0]
-    if ended and (owed := [one.topic for one in kept if one.metadata]):
-        raise CounterflowError(f"the lander was stopped during an insert into the table of {owed[0]}", hint="try again")
-    return kept
+    return [one for one in groups[GROUP].result().topic_partitions or [] if one.offset >= 0]
 
 
 def _ids(settings: StackSettings, topics: Set[str]) -> dict[str, str]:

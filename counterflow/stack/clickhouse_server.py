@@ -15,15 +15,11 @@ import signal
 import threading
 
 import httpx
-import structlog
 
 from counterflow.base import logs
 from counterflow.stack import tls_relay
 from counterflow.stack.clickhouse import library
-from counterflow.stack.deduplication_log import take_back
 from counterflow.stack.settings import StackSettings
-
-_log = structlog.get_logger()
 
 _PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
 _SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
@@ -34,8 +30,6 @@ def main() -> None:
     """Serve until SIGTERM; exit status 0 after a clean stop, 1 when the engine ended by itself."""
     settings = StackSettings.load()
     logs.configure()
-    for table, blocks in take_back(settings.clickhouse_home / "data").items():
-        _log.warning("rolled back inserts whose parts never appeared", table=str(table), parts=[b.part for b in blocks])
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP | {signal.SIGHUP})  # before the library: its threads inherit it

@@ -20,7 +20,6 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
 )
 
 from counterflow.pipelines.jobs import landed
-from counterflow.pipelines.landing import replay
 from counterflow.pipelines.landing.consumer import GROUP
 from counterflow.schemas.definition import CHECKPOINTS, RERUNS, published
 
@@ -54,7 +53,7 @@ def grants() -> Iterator[Grant]:
         writers = ("flink",) if dataset.role == "result" else ("agent", "replay")
         for user in writers:
             yield Grant(user, _WRITE, _TOPIC, _BEGINS, versions)
-        for user in ("flink", "lander", "reader", "replay"):
+        for user in ("flink", "lander", "reader"):
             yield Grant(user, _READ, _TOPIC, _BEGINS, versions)
     yield Grant("agent", _WRITE, _TOPIC, _IS, CHECKPOINTS)
     for user in ("agent", "reader"):
@@ -64,10 +63,8 @@ def grants() -> Iterator[Grant]:
         yield Grant("flink", operation, _TOPIC, _IS, RERUNS)
     # An agent may use any transactional id, whose newest process wins; only those of commands are denied.
     yield Grant("agent", _WRITE, _TRANSACTION, _IS, "*")
-    for user, name in (("replay", replay.TRANSACTIONAL_ID), ("flink", landed.TRANSACTIONAL_ID)):
-        yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, name, AclPermissionType.DENY)
-        yield Grant(user, _WRITE, _TRANSACTION, _IS, name)
-    yield Grant("replay", _DESCRIBE, _GROUP, _IS, GROUP)
+    yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, landed.TRANSACTIONAL_ID, AclPermissionType.DENY)
+    yield Grant("flink", _WRITE, _TRANSACTION, _IS, landed.TRANSACTIONAL_ID)
     yield Grant("flink", _READ, _GROUP, _BEGINS, "flink.")
     yield Grant("lander", _READ, _GROUP, _IS, GROUP)
     yield Grant("reader", _DESCRIBE, _GROUP, _BEGINS, "counterflow")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 
+import httpx
+
 from counterflow.stack.part import Part
 from counterflow.stack.scrape import scrape
-from counterflow.stack.settings import StackSettings
+from counterflow.stack.settings import HOST, StackSettings
 
 
 def lander(settings: StackSettings) -> Part:
@@ -19,6 +21,7 @@ def lander(settings: StackSettings) -> Part:
         name="lander",
         command=(sys.executable, "-m", "counterflow", "land", *options),
         ready=lambda _: _ready(settings),
+        problems=lambda: _problems(settings),
         ports=(settings.lander_metrics_port,),
         stop_s=60,
     )
@@ -32,3 +35,11 @@ def _ready(settings: StackSettings) -> str | None:
         sum(sample.value for sample in families[f"counterflow_lander_{name}"].samples) for name in ("rows", "lag")
     )
     return f"{landed:,.0f} rows since its start, lag {lag:,.0f}"
+
+
+def _problems(settings: StackSettings) -> list[str]:
+    try:
+        health = httpx.get(f"http://{HOST}:{settings.lander_metrics_port}/healthz", timeout=5, trust_env=False)
+    except httpx.HTTPError:
+        return []
+    return [] if health.is_success else health.text.splitlines()

@@ -34,9 +34,9 @@ _UNKNOWN = supervision.State("STOPPED")
 class PartStatus:
     """A part as `counterflow status` shows it.
 
-    `state` is `running` (it answers), `starting` (alive, but not answering yet), `restarting` or `stopped`. `rss_bytes`
-    includes child processes. `restarts` counts since it was last started on purpose, `failures` counts consecutive
-    starts that failed within seconds.
+    `state` is `running` (it answers), `failing` (it answers but does not do its work; `detail` is why), `starting` (it
+    does not answer yet), `restarting` or `stopped`. `rss_bytes` includes child processes. `restarts` counts since it
+    was last started on purpose, `failures` counts consecutive starts that failed within seconds.
     """
 
     name: str
@@ -192,14 +192,16 @@ def _look(settings: StackSettings, part: Part, state: supervision.State) -> Part
         word = "restarting" if state.state == "BACKOFF" else "stopped"
         return PartStatus(part.name, word, ports=part.ports, detail=_why(settings, part, state), **again)
     detail = _answer(part, state)
+    problems = "; ".join(part.problems()) if detail else ""
+    word = "failing" if problems else "running" if detail else "starting"
     return PartStatus(
         part.name,
-        "running" if detail else "starting",
+        word,
         state.pid,
         part.ports,
         _resident(state.pid, children=part.name != "supervisor"),
         state.uptime_s,
-        detail or "does not answer yet" + f"; {_why(settings, part, state)}" * bool(state.failures),
+        problems or detail or "does not answer yet" + f"; {_why(settings, part, state)}" * bool(state.failures),
         **again,
     )
 

@@ -20,6 +20,7 @@ class Part:
     ready : sends the program a real request and returns a short status, or None while it does not answer; its
         argument is the set of ports that the process listens on.
     ports : those that the process must listen on before it is queried.
+    problems : why a part that answers does not do its work, a sentence each; none while it does.
     prepare : writes configuration and makes folders, before each start by `counterflow up`.
     environment : additional environment variables.
     stop_s : seconds from SIGTERM to SIGKILL.
@@ -33,6 +34,7 @@ class Part:
     command: Sequence[str]
     ready: Callable[[Set[int]], str | None]
     ports: Sequence[int] = ()
+    problems: Callable[[], Sequence[str]] = lambda: ()
     prepare: Callable[[], None] = lambda: None
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_s: int = 20

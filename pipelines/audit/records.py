@@ -17,7 +17,7 @@ class Account(NamedTuple):
     """The records of one agent, `seq` from `first_seq` to `acked_seq`.
 
     `acked` records were committed. Each is `landed`, rejected into `deadletter`, `pending` (in Kafka, not yet landed)
-    or `lost`. `duplicates` counts rows beyond the first of a record.
+    or `lost`. `repeated` counts arrivals of records that had landed before.
     """
 
     agent_id: str
@@ -28,7 +28,7 @@ class Account(NamedTuple):
     deadletter: int
     pending: int
     lost: int
-    duplicates: int
+    repeated: int
 
 
 _SETS = """
@@ -56,7 +56,7 @@ SELECT
     - bitmapCardinality(bitmapSubsetInRange(arrived, acked_seq + 1, latest + 1)) AS arrivals,
   bitmapCardinality(tables) - bitmapCardinality(bitmapSubsetInRange(tables, toUInt64(0), toUInt64(first_seq)))
     - bitmapCardinality(bitmapSubsetInRange(tables, acked_seq + 1, latest + 1)) AS landed,
-  landings - bitmapCardinality(tables) AS duplicates
+  landings - bitmapCardinality(tables) AS repeated
 FROM ({_SETS})
 ORDER BY agent_id
 """
@@ -88,7 +88,7 @@ def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, 
     """
     rows = client.rows(_ACCOUNTS, {"param_acked": acked})
     arrived = {row["agent_id"] for row in rows}
-    nothing = {"first_seq": 1, "arrivals": 0, "landed": 0, "duplicates": 0}
+    nothing = {"first_seq": 1, "arrivals": 0, "landed": 0, "repeated": 0}
     rows += [
         {"agent_id": agent_id, "acked_seq": seq, **nothing}
         for agent_id, seq in sorted(acked.items())
@@ -111,7 +111,7 @@ def _account(client: ClickHouse, row: dict[str, int], behind: Seqs) -> Account:
         row["arrivals"] - row["landed"],
         pending,
         missing - pending,
-        row["duplicates"],
+        row["repeated"],
     )
 
 

@@ -1,6 +1,5 @@
-"""Kafka → ClickHouse, exactly once.
+"""Kafka → ClickHouse, at least once: every write can be repeated.
 
-A batch is a range of offsets of one topic-partition. The lander commits the range as offset metadata, inserts the
-batch, then commits the offset. After a failed insert or a killed process, it or its successor reads the same range
-again and inserts the same rows under the same token, which ClickHouse deduplicates.
+The lander reads, checks and inserts messages, then commits their offsets. After a failed insert or a killed process,
+they are read and inserted again: the tables keep one row of each natural key, and the ledger is a set of `seq`.
 """

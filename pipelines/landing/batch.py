@@ -1,12 +1,12 @@
-"""Batches as values: ranges of offsets, deduplication tokens, halving, and the test for a valid message. No I/O."""
+"""Messages as values: the test for a valid one, bodies of inserts, and halving. No I/O."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import msgspec
 import orjson
@@ -17,6 +17,14 @@ from counterflow.schemas.frame import Contract, Malformed
 
 class Message(Protocol):
     """The part of `confluent_kafka.Message` that landing uses."""
+
+    def topic(self) -> str:
+        """Return the topic."""
+        ...
+
+    def partition(self) -> int:
+        """Return the number of the partition."""
+        ...
 
     def offset(self) -> int:
         """Return the offset in the partition."""
@@ -35,25 +43,6 @@ class Message(Protocol):
         ...
 
 
-class Range(NamedTuple):
-    """Offsets from `first` to `last`, both included; transaction markers and aborted records may lie among them."""
-
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        """Format as in tokens and commit metadata."""
-        return f"{self.first}-{self.last}"
-
-    @classmethod
-    def parse(cls, metadata: str | None) -> Self | None:
-        """Parse the output of `str`; None for anything else."""
-        first, dash, last = (metadata or "").partition("-")
-        if not (dash and first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-            return None
-        return cls(int(first), int(last))
-
-
 @dataclass(frozen=True, slots=True)
 class Piece:
     """The rows from `begin` to `end` of a message's frame, as a message of their own."""
@@ -62,6 +51,14 @@ class Piece:
     begin: int
     end: int
     content: bytes
+
+    def topic(self) -> str:
+        """Return the topic of the whole message."""
+        return self.whole.topic()
+
+    def partition(self) -> int:
+        """Return the partition of the whole message."""
+        return self.whole.partition()
 
     def offset(self) -> int:
         """Return the offset of the whole message."""
@@ -79,11 +76,6 @@ class Piece:
         """Return the length of the frame, bytes."""
         return len(self.content)
 
-    @property
-    def rows(self) -> Range:
-        """The rows within the frame of the message, counted from 1."""
-        return Range(self.begin + 1, self.end)
-
 
 class Refusal(NamedTuple):
     """A rejected message, with the reason in one word, the error in a sentence, and the number of its rows."""
@@ -94,64 +86,33 @@ class Refusal(NamedTuple):
     rows: int = 1
 
     @property
-    def place(self) -> str:
-        """The offset of the message, then the rows of its frame where these are not all: `1234` or `1234.7-7`."""
-        offset = self.message.offset()
-        return f"{offset}.{self.message.rows}" if isinstance(self.message, Piece) else str(offset)
+    def origin(self) -> str:
+        """`topic:partition:offset`, then the rows of its frame where these are not all: `topic:0:1234.7-7`."""
+        message = self.message
+        rows = f".{message.begin + 1}-{message.end}" if isinstance(message, Piece) else ""
+        return f"{message.topic()}:{message.partition()}:{message.offset()}{rows}"
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Messages of a range of one topic-partition, in order.
-
-    `topic_id` is Kafka's unique id of the topic. Offsets of a recreated topic begin again: without the id, ClickHouse
-    would take its rows for duplicates of the old topic's.
-    """
-
-    topic: str
-    topic_id: str
-    partition: int
-    range: Range
-    messages: Sequence[Message]
-
-    @property
-    def token(self) -> str:
-        """`insert_deduplication_token`: `topic:partition:first-last@topic_id`, whichever messages it has."""
-        return f"{self.topic}:{self.partition}:{self.range}@{self.topic_id}"
-
-    @property
-    def values(self) -> list[bytes]:
-        """The bytes of each message."""
-        return [message.value() for message in self.messages]  # type: ignore[misc]  # sifted
-
-    @property
-    def body(self) -> list[bytes]:
-        """The messages as JSONEachRow, in pieces."""
-        pieces: list[list[bytes]] = []
-        size = _PIECE
-        for value in self.values:
-            if size >= _PIECE:
-                pieces.append([])
-                size = 0
-            pieces[-1].append(value)
-            size += len(value)
-        return [b"\n".join([*piece, b""]) for piece in pieces]
-
-    def of(self, messages: Sequence[Message]) -> Batch:
-        """Return the batch of some of the messages, with the same range and token."""
-        return replace(self, messages=messages)
-
-    def halves(self) -> tuple[Batch, Batch]:
-        """Split the messages in the middle, or the rows of the only one."""
-        if len(self.messages) == 1:
-            first, second = _halves(self.messages[0])
-            return self.of((first,)), self.of((second,))
-        middle = len(self.messages) // 2
-        return self.of(self.messages[:middle]), self.of(self.messages[middle:])
+def body(messages: Sequence[Message]) -> list[bytes]:
+    """Return valid messages as JSONEachRow, in pieces."""
+    pieces: list[list[bytes]] = []
+    size = _PIECE
+    for message in messages:
+        value = message.value() or b""
+        if size >= _PIECE:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(value)
+        size += len(value)
+    return [b"\n".join([*piece, b""]) for piece in pieces]
 
 
-def _halves(message: Message) -> tuple[Piece, Piece]:
-    """Split a message that is a frame of at least two rows."""
+def halves(messages: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Message]]:
+    """Split messages in the middle, or the rows of the only one, which is a frame of at least two."""
+    if len(messages) > 1:
+        middle = len(messages) // 2
+        return messages[:middle], messages[middle:]
+    [message] = messages
     frame = orjson.loads(message.value() or b"")
     columns = frozenset(name for name, value in frame.items() if isinstance(value, list))
     whole, begin = (message.whole, message.begin) if isinstance(message, Piece) else (message, 0)
@@ -160,14 +121,14 @@ def _halves(message: Message) -> tuple[Piece, Piece]:
     first, second = (
         Piece(whole, begin + at, begin + end, orjson.dumps(frames.piece(frame, at, end, columns))) for at, end in cuts
     )
-    return first, second
+    return [first], [second]
 
 
 class Sifted(NamedTuple):
-    """The messages of a batch that can be inserted, the number of rows of each, and the refused messages."""
+    """The messages that can be inserted, the number of their rows, and the refused messages."""
 
-    batch: Batch
-    rows: list[int]
+    messages: list[Message]
+    rows: int
     refused: list[Refusal]
 
 
@@ -175,16 +136,16 @@ Rows = Callable[[bytes], int]
 """Returns the number of rows of a message; raises one of `UNREADABLE` where it is not valid for its topic."""
 
 
-def sift(batch: Batch, count: Rows) -> Sifted:
-    """Separate the messages that are valid for the topic from all others.
+def sift(messages: Sequence[Message], count: Rows) -> Sifted:
+    """Separate the messages that are valid for their topic from all others.
 
     ClickHouse would accept an array, two objects on one line or NaN as rows, and two adjacent broken messages as one
     row. So every message is parsed once here, before its bytes are joined with others.
     """
     readable: list[Message] = []
-    rows: list[int] = []
+    rows = 0
     refused: list[Refusal] = []
-    for message in batch.messages:
+    for message in messages:
         value = message.value()
         try:
             found = count(value)  # type: ignore[arg-type]  # a TypeError for None
@@ -192,8 +153,8 @@ def sift(batch: Batch, count: Rows) -> Sifted:
             refused.append(_refusal(message, error))
             continue
         readable.append(message)
-        rows.append(found)
-    return Sifted(replace(batch, messages=readable), rows, refused)
+        rows += found
+    return Sifted(readable, rows, refused)
 
 
 UNREADABLE = (Malformed, msgspec.DecodeError, orjson.JSONDecodeError, UnicodeDecodeError, RecursionError, TypeError)
@@ -246,7 +207,7 @@ def _refusal(message: Message, error: Exception) -> Refusal:
 class Limits(NamedTuple):
     """When a batch is due: at so many messages or bytes, or so long after the one before, whichever comes first.
 
-    So messages after a quiet moment are inserted at once, and a partition makes at most one small insert a second. The
+    So messages after a quiet moment are inserted at once, and a topic makes at most one small insert a second. The
     bytes bound what the engine holds: frames that leave out most columns of a wide table have many rows.
     """
 

@@ -1,7 +1,7 @@
-"""The lander's loop: reads batches, commits their ranges as offset metadata, has them inserted, commits the offsets.
+"""The lander's loop: read, check, insert, commit.
 
-One thread reads and commits while a few others insert. A partition has at most one batch in flight, which preserves
-order. A failed batch stays in memory and backs off; its partition is paused, the others continue.
+One thread reads messages and collects them by topic while two others insert. Where an insert fails, its topic is
+paused, what was read of it is forgotten, and after a back-off it is read again from the first offset that did not land.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, cast
 
 import httpx
 import orjson
 import structlog
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as KafkaMessage
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
 
@@ -27,26 +28,66 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.base.kafka_trouble import Trouble
 from counterflow.pipelines.landing import metrics
-from counterflow.pipelines.landing.batch import Limits, Message
-from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.batch import Limits, Message, fill
 from counterflow.pipelines.landing.refusals import WINDOW, Outcome, newest, share
+from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
 from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
+from counterflow.schemas.definition import datasets
 
 GROUP = "counterflow.lander"
 
-_FETCH = 1_000  # messages per read, at most: frames of up to 1 MiB
+_FETCH = 500  # messages per read, at most: frames of up to 1 MiB
 _FETCH_S = 0.1
 _IDLE_S = 0.5  # the wait for a first message, while there is nothing else to do
-_HELD = 160_000_000  # bytes in memory at which reading stops
-_SILENT_S = 10.0  # longest time between polls; after max.poll.interval.ms Kafka would reassign the partitions
+_HELD = 64_000_000  # bytes in memory at which reading stops
 _INSERTS = 2  # concurrently
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
 _STILL_S = 30.0
+_ENDS_EVERY_S = 5.0
+_REFRESH_EVERY_S = 60.0
 
 Key = tuple[str, int]
 
 log = structlog.get_logger()
+
+
+@dataclass
+class Lane:
+    """What is read, inserted and paused together: a topic; where there are shards, one of its partitions.
+
+    `messages` were read and not inserted yet; `read` has the offset behind them in each partition. `inserting` has the
+    same of the insert under way. `failures` counts inserts in a row that failed, the last with `problem`.
+    """
+
+    topic: str
+    messages: list[Message] = field(default_factory=list)
+    read: dict[Key, int] = field(default_factory=dict)
+    size: int = 0
+    begun_at: float = float("-inf")
+    insert: Future[Landed] | None = None
+    inserting: dict[Key, int] = field(default_factory=dict)
+    inserting_size: int = 0
+    paused: bool = False
+    failures: int = 0
+    problem: str = ""
+    retry_at: float = 0.0
+
+    def take(self, limits: Limits) -> list[Message]:
+        """Return the messages of the next batch, and note the offsets behind them as those of the insert under way."""
+        count = fill(self.messages, limits)
+        batch, self.messages = self.messages[:count], self.messages[count:]
+        self.inserting_size = sum(map(len, batch))
+        self.size -= self.inserting_size
+        if self.messages:
+            self.inserting = {(self.topic, message.partition()): message.offset() + 1 for message in batch}
+        else:
+            self.inserting, self.read = self.read, {}
+        return batch
+
+    def forget(self) -> None:
+        """Drop what was read."""
+        self.messages, self.read, self.size = [], {}, 0
 
 
 class Lander:
@@ -61,6 +102,8 @@ class Lander:
     limits : of a batch.
     most_refused : share of a topic's last rows, 0 to 1, above which no further batch of the topic is landed. So
         many rejects are not single bad rows, and messages are safer in Kafka until the cause is fixed.
+    refresh : computes again what sums over landed rows. The lander that has partition 0 of the manifests calls it
+        when it is idle, and once a minute while rows land.
     """
 
     def __init__(
@@ -71,6 +114,7 @@ class Lander:
         tables: Mapping[str, str],
         limits: Limits,
         most_refused: float = 0.5,
+        refresh: Callable[[], object] | None = None,
     ) -> None:
         """Connect without waiting for a broker."""
         self._instance_id = instance_id
@@ -78,6 +122,10 @@ class Lander:
         self._tables = tables
         self._limits = limits
         self._most_refused = most_refused
+        self._refresh = refresh
+        self._refreshing: Future[object] | None = None
+        self._refreshed_at = float("-inf")
+        self._landed_since = False
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
         self._stopped: dict[str, str] = {}
         """Topics with too many rejects, and the first error of the last batch."""
@@ -85,12 +133,25 @@ class Lander:
         reporting: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
         self._admin = AdminClient({**kafka.client, **reporting})
         self._connected = True
-        self._consumer = Consumer({**_settings(kafka, instance_id), "error_cb": self._report, "stats_cb": self._look})
-        self._partitions: dict[Key, Partition] = {}
-        self._inserts: dict[Key, Future[Landed]] = {}
+        self._consumer = Consumer(
+            {
+                **_settings(kafka, instance_id),
+                "error_cb": self._report,
+                "stats_cb": self._look,
+                "on_commit": self._committed,
+            }
+        )
+        self._landed: dict[Key, int] = {}
+        """The next offset to land of each assigned partition."""
+        self._lanes: dict[object, Lane] = {}
         self._read_at = time.monotonic()
         self._watched_at = 0.0
         self._asked_at = float("inf")  # not before this lander is in the group
+        self._stillness = Stillness()
+        self._ends: dict[Key, int] = {}
+        """The end of each partition, without open transactions, as Kafka last reported it."""
+        self._ends_asked: dict[TopicPartition, Future[Any]] = {}
+        self._ends_asked_at = 0.0
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
         """Land until `stop` is set, or all that the topics held at the start has landed; then finish open inserts.
@@ -98,27 +159,27 @@ class Lander:
         Raises
         ------
         CounterflowError : Kafka does not answer at the start, refuses, or fenced this process in favour of one with the
-            same id; or, at the end, a topic was stopped for too many rejects.
+            same id; messages wait and none lands, for no known cause; or, at the end, a topic was stopped for too many
+            rejects.
         """
-        ends = self._ends() if until_caught_up else None
+        ends = self._all_ends() if until_caught_up else None
         self._consumer.subscribe(
             list(self._tables), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )
-        with ThreadPoolExecutor(_INSERTS, thread_name_prefix="insert") as pool:
+        with ThreadPoolExecutor(_INSERTS + 1, thread_name_prefix="insert") as pool:
             try:
                 while not stop.is_set() and (ends is None or not self._landed_up_to(ends)):
                     self._read()
-                    self._collect()
-                    due = self._due()
-                    self._commit()
-                    self._insert(pool, due)
-                    self._pause()
-                    self._watch()
+                    self._finish()
+                    self._start(pool)
+                    self._watch(pool)
                 self._settle()
+                if until_caught_up and self._refresh and self._refreshes:
+                    self._refresh()
             except KafkaException as error:
                 raise self._stopped_by(error.args[0]) from error
             finally:
-                self._consumer.close()
+                self._consumer.close()  # commits what was stored
         if self._stopped:
             raise CounterflowError(
                 "landing stopped, too many messages were rejected: "
@@ -134,18 +195,20 @@ class Lander:
             for topic, what in [*self._stopped.items()]
         ]
         found += [
-            f"{p.topic} partition {p.partition}: {p.attempts} inserts in a row failed, the last with: {p.problem}"
-            for p in [*self._partitions.values()]
-            if p.attempts
+            f"{lane.topic}: {lane.failures} inserts in a row failed, the last with: {lane.problem}"
+            for lane in [*self._lanes.values()]
+            if lane.failures
         ]
         if not self._connected:
             found.append("Kafka does not answer" + f": {self._trouble}" * bool(str(self._trouble)))
         if (still_s := time.monotonic() - self._read_at) > _STILL_S:
             found.append(f"nothing was read for {still_s:.0f} s")
+        if (still_s := self._stillness.longest_s) > PROBLEM_S:
+            found.append(f"messages wait in Kafka, and none landed for {still_s:.0f} s")
         return found
 
     def _look(self, statistics: str) -> None:
-        """Note whether a broker is connected (librdkafka, STATISTICS.md): a blocked commit cannot be interrupted."""
+        """Note whether a broker is connected (librdkafka, STATISTICS.md)."""
         brokers = orjson.loads(statistics)["brokers"].values()
         self._connected = any(broker["state"] == "UP" for broker in brokers)
         if self._connected:
@@ -158,21 +221,32 @@ class Lander:
         if error.fatal() or str(self._trouble) != before:
             log.warning("waiting for Kafka", error=str(self._trouble), fatal=error.fatal())
 
+    def _committed(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        if error and error.code() != KafkaError._NO_OFFSET:
+            log.warning("commit failed, the next one covers it", error=error.str())
+
     def _read(self) -> None:
-        """Read available messages; while memory is full, wait for an insert instead."""
-        now = time.monotonic()
-        if self._full() and now - self._read_at < _SILENT_S:
-            wait(self._inserts.values(), _FETCH_S, FIRST_COMPLETED) if self._inserts else time.sleep(_FETCH_S)
-            return
-        self._read_at = now
-        busy = any(partition.held for partition in self._partitions.values())
-        read = [] if busy else self._consumer.consume(1, _IDLE_S)
-        if busy or read:
+        """Read available messages.
+
+        While memory is full, wait for an insert and read a single one: Kafka gives the partitions of a member that
+        does not poll to another.
+        """
+        self._read_at = time.monotonic()
+        if self._full:
+            wait(self._inserts(), 1.0, FIRST_COMPLETED)
+            read = self._consumer.consume(1, 0)
+        elif any(lane.messages or lane.insert for lane in self._lanes.values()):
+            read = self._consumer.consume(_FETCH, _FETCH_S)
+        elif read := self._consumer.consume(1, _IDLE_S):
             read += self._consumer.consume(_FETCH, _FETCH_S)
         # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
                 self._take((topic or "", number or 0), list(run))
+
+    @property
+    def _full(self) -> bool:
+        return sum(lane.size + lane.inserting_size for lane in self._lanes.values()) > _HELD
 
     def _take(self, key: Key, messages: list[KafkaMessage]) -> None:
         end = None
@@ -188,161 +262,234 @@ class Lander:
                 else:
                     log.warning("kafka", topic=message.topic(), error=error.str())
             messages = [message for message in messages if message.error() is None]
-        if partition := self._partitions.get(key):
-            partition.append(cast("list[Message]", messages), end)
+        if key not in self._landed or (lane := self._lane(key)).paused:
+            return
+        if messages:
+            lane.messages += cast("list[Message]", messages)
+            lane.size += sum(map(len, messages))
+            end = max(end or 0, (messages[-1].offset() or 0) + 1)
+        if end is not None:
+            lane.read[key] = end
 
-    def _collect(self) -> None:
-        """Collect the results of finished inserts."""
-        for key, future in list(self._inserts.items()):
-            if not future.done():
+    def _lane(self, key: Key) -> Lane:
+        name = key if self._writer.sharded else key[0]
+        return self._lanes.setdefault(name, Lane(key[0]))
+
+    def _inserts(self) -> list[Future[Landed]]:
+        return [lane.insert for lane in self._lanes.values() if lane.insert]
+
+    def _finish(self) -> None:
+        """Collect the results of finished inserts, and commit the offsets of what landed."""
+        landed = False
+        for lane in self._lanes.values():
+            if not (lane.insert and lane.insert.done()):
                 continue
-            del self._inserts[key]
-            partition = self._partitions[key]
+            insert, lane.insert, lane.inserting_size = lane.insert, None, 0
             try:
-                self._count(partition, future.result())
-                partition.done()
+                self._count(lane, insert.result())
             except (ClickHouseError, httpx.TransportError, Abandoned, ShardAway) as error:
-                self._postpone(partition, error)
+                self._postpone(lane, error)
+            else:
+                lane.failures = 0
+                self._advance(lane.inserting)
+                landed = True
+        if landed:
+            self._consumer.commit(asynchronous=True)
 
-    def _count(self, partition: Partition, landed: Landed) -> None:
-        dataset = self._tables[partition.topic]
+    def _advance(self, offsets: Mapping[Key, int]) -> None:
+        """Note what landed, and store it for the next commit."""
+        ours = {key: offset for key, offset in offsets.items() if offset > self._landed.get(key, offset)}
+        self._landed |= ours
+        if ours:
+            self._consumer.store_offsets(offsets=[TopicPartition(*key, offset) for key, offset in ours.items()])
+
+    def _count(self, lane: Lane, landed: Landed) -> None:
+        dataset = self._tables[lane.topic]
         refused = sum(refusal.rows for refusal in landed.refused)
-        outcomes = self._outcomes.get(partition.topic, ())
-        self._outcomes[partition.topic] = newest((Outcome(landed.rows + refused, refused), *outcomes))
+        outcomes = self._outcomes.get(lane.topic, ())
+        self._outcomes[lane.topic] = newest((Outcome(landed.rows + refused, refused), *outcomes))
+        self._landed_since = True
         metrics.ROWS.labels(dataset).inc(landed.rows)
         metrics.BYTES.labels(dataset).inc(landed.size)
         metrics.BATCHES.labels(dataset).inc()
         metrics.LAST_SUCCESS.labels(dataset).set_to_current_time()
         for reason, count in Counter(refusal.reason for refusal in landed.refused).items():
             metrics.DEADLETTERS.labels(dataset, reason).inc(count)
-            log.warning("refused", **_where(partition), reason=reason, messages=count)
-        too_many = share(self._outcomes[partition.topic]) > self._most_refused
-        if landed.refused and too_many and partition.topic not in self._stopped:
+            log.warning("refused", topic=lane.topic, reason=reason, messages=count)
+        too_many = share(self._outcomes[lane.topic]) > self._most_refused
+        if landed.refused and too_many and lane.topic not in self._stopped:
             first = landed.refused[0]
-            self._stop(partition, f"{refused} of the last {landed.rows + refused}; {first.reason}: {first.error[:300]}")
+            self._stop(
+                lane.topic, f"{refused} of the last {landed.rows + refused}; {first.reason}: {first.error[:300]}"
+            )
 
-    def _postpone(self, partition: Partition, error: Exception) -> None:
+    def _postpone(self, lane: Lane, error: Exception) -> None:
+        """Pause a lane until its next try, and forget what was read of it: it is read again."""
         code = error.code if isinstance(error, ClickHouseError) else type(error).__name__
-        wait_s = min(_LONGEST_WAIT_S, 0.1 * 2**partition.attempts) * random.uniform(0.5, 1)  # noqa: S311
-        partition.failed(time.monotonic() + wait_s, f"{code}: {error}"[:200])
-        metrics.RETRIES.labels(self._tables[partition.topic], code).inc()
+        wait_s = min(_LONGEST_WAIT_S, 0.1 * 2**lane.failures) * random.uniform(0.5, 1)  # noqa: S311
+        lane.failures += 1
+        lane.problem = f"{code}: {error}"[:200]
+        lane.retry_at = time.monotonic() + wait_s
+        self._pause(lane)
+        metrics.RETRIES.labels(self._tables[lane.topic], code).inc()
         log.warning(
             "insert failed, will be retried",
-            **_where(partition),
-            attempt=partition.attempts,
+            topic=lane.topic,
+            attempt=lane.failures,
             wait_s=round(wait_s, 1),
             code=code,
             error=str(error)[:500],
         )
 
-    def _stop(self, partition: Partition, found: str) -> None:
+    def _stop(self, topic: str, found: str) -> None:
         """Pause landing of the topic: begin no batch of it any more."""
-        self._stopped[partition.topic] = found
-        metrics.STOPPED.labels(partition.topic).set(1)
+        self._stopped[topic] = found
+        for lane in self._lanes.values():
+            if lane.topic == topic:
+                self._pause(lane)
+        metrics.STOPPED.labels(topic).set(1)
         log.error(
             f"over {self._most_refused:.0%} of the last {WINDOW:,} rows rejected, landing of the topic is paused",
-            **_where(partition),
+            topic=topic,
             refused=found,
         )
 
-    def _due(self) -> list[Partition]:
-        """Choose the batches to insert next, round-robin by partition."""
-        now = time.monotonic()
-        due: list[Partition] = []
-        for key, partition in self._partitions.items():
-            if self._is_stopped(partition):
-                continue
-            if len(self._inserts) + len(due) < _INSERTS and key not in self._inserts:
-                partition.cut(self._limits, now)
-                if partition.batch and partition.retry_at <= now:
-                    due.append(partition)
-        return due
+    def _partitions(self, lane: Lane) -> list[TopicPartition]:
+        """Return the assigned partitions of a lane, at the next offset to land."""
+        return [TopicPartition(*key, offset) for key, offset in self._landed.items() if self._lane(key) is lane]
 
-    def _is_stopped(self, partition: Partition) -> bool:
-        """Return whether landing of the partition is paused; a batch that was begun is finished."""
-        return partition.topic in self._stopped and not partition.begun
+    def _pause(self, lane: Lane) -> None:
+        lane.paused = True
+        lane.forget()
+        self._consumer.pause(self._partitions(lane))
 
-    def _commit(self) -> None:
-        """Commit, for every partition, the landed offset and the range to insert next."""
-        changed = {key: p.wanted for key, p in self._partitions.items() if p.wanted != p.stored}
-        if not (changed and self._connected):
-            return
-        offsets = [TopicPartition(*key, wanted.offset, wanted.metadata) for key, wanted in changed.items()]
+    def _resume(self, lane: Lane) -> None:
+        """Read on behind what landed."""
+        partitions = self._partitions(lane)
         try:
-            answer = self._consumer.commit(offsets=offsets, asynchronous=False) or []
+            for partition in partitions:
+                self._consumer.seek(partition)
+            self._consumer.resume(partitions)
         except KafkaException as error:
-            if error.args[0].fatal() or error.args[0].code() in _STOPS:
-                raise
-            log.warning("commit failed, will be retried", error=error.args[0].str())
-            return
-        for kept in answer:
-            if kept.error:
-                log.warning("commit failed, will be retried", topic=kept.topic, error=kept.error.str())
-            elif partition := self._partitions.get((kept.topic, kept.partition)):
-                partition.stored = changed[kept.topic, kept.partition]
+            log.warning("not read again yet", topic=lane.topic, error=error.args[0].str())
+            lane.retry_at = time.monotonic() + 1
+        else:
+            lane.paused = False
 
-    def _insert(self, pool: ThreadPoolExecutor, due: Iterable[Partition]) -> None:
-        for partition in due:
-            if partition.batch and partition.stored == partition.wanted:
-                key = partition.topic, partition.partition
-                self._inserts[key] = pool.submit(self._writer.land, partition.batch)
-                self._partitions[key] = self._partitions.pop(key)
+    def _start(self, pool: ThreadPoolExecutor) -> None:
+        """Insert what is due, of the lane that waited longest first; read again what failed a while ago."""
+        now = time.monotonic()
+        for lane in sorted(self._lanes.values(), key=lambda lane: lane.begun_at):
+            if lane.insert or lane.topic in self._stopped:
+                continue
+            if lane.paused:
+                if lane.retry_at <= now:
+                    self._resume(lane)
+            elif lane.messages:
+                whole = len(lane.messages) >= self._limits.messages or lane.size >= self._limits.size
+                due = whole or self._full or now - lane.begun_at >= self._limits.pause_s
+                if due and len(self._inserts()) < _INSERTS:
+                    lane.begun_at = now
+                    lane.insert = pool.submit(self._writer.land, lane.topic, lane.take(self._limits))
+            elif lane.read:  # the end of partitions, behind markers of transactions
+                self._advance(lane.read)
+                lane.forget()
 
-    def _pause(self) -> None:
-        """Pause partitions in back-off, and all of them while memory is full.
-
-        No others: pausing a partition discards the messages that were already fetched for it.
-        """
-        full = self._full() and time.monotonic() - self._read_at >= _SILENT_S
-        for key, partition in self._partitions.items():
-            pause = full or partition.attempts > 0 or self._is_stopped(partition)
-            if pause != partition.paused:
-                (self._consumer.pause if pause else self._consumer.resume)([TopicPartition(*key)])
-                partition.paused = pause
-
-    def _full(self) -> bool:
-        held = (p.held for p in self._partitions.values() if not self._is_stopped(p))
-        return sum(held) > _HELD
-
-    def _watch(self) -> None:
+    def _watch(self, pool: ThreadPoolExecutor) -> None:
+        """Measure lag, end where landing stands still, refresh what sums over rows; each second."""
         now = time.monotonic()
         if now - self._watched_at < 1:
             return
         self._watched_at = now
-        for key, partition in self._partitions.items():
-            _, end = self._consumer.get_watermark_offsets(TopicPartition(*key), cached=True) or (0, 0)
-            metrics.LAG.labels(*key).set(max(0, end - partition.landed))
+        self._ask_ends(now)
+        lag = {key: self._ends[key] - offset for key, offset in self._landed.items() if key in self._ends}
+        for key, found in lag.items():
+            metrics.LAG.labels(*key).set(max(0, found))
+        self._stillness.look(
+            {key: self._landed[key] for key, found in lag.items() if found > 0 and not self._explained(key)}
+        )
+        if (still_s := self._stillness.longest_s) > END_S:
+            raise CounterflowError(
+                f"messages wait in Kafka, and none landed for {still_s:.0f} s, though Kafka and ClickHouse answer",
+                hint="a new lander begins with a new connection; its supervisor starts it",
+            )
+        self._keep_fresh(pool, now)
+
+    def _explained(self, key: Key) -> bool:
+        """Return whether it is known why a partition waits, so that a new process would wait as well.
+
+        Kafka or ClickHouse does not answer, or landing of the topic is paused for too many rejects.
+        """
+        lane = self._lane(key)
+        waits_for_clickhouse = bool(lane.insert or lane.failures) or len(self._inserts()) >= _INSERTS
+        return not self._connected or waits_for_clickhouse or lane.topic in self._stopped
+
+    def _ask_ends(self, now: float) -> None:
+        """Ask the broker where partitions end: librdkafka knows the end only of those that it reads."""
+        if self._ends_asked and all(answer.done() for answer in self._ends_asked.values()):
+            for partition, answer in self._ends_asked.items():
+                self._ends.pop((partition.topic, partition.partition), None)
+                if answer.exception() is None:
+                    self._ends[partition.topic, partition.partition] = answer.result().offset
+            self._ends_asked = {}
+        if self._landed and not self._ends_asked and now - self._ends_asked_at >= _ENDS_EVERY_S:
+            self._ends_asked_at = now
+            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+            self._ends_asked = self._admin.list_offsets(
+                {TopicPartition(*key): latest for key in self._landed},
+                isolation_level=IsolationLevel.READ_COMMITTED,
+                request_timeout=_KAFKA_TIMEOUT_S,
+            )
+
+    @property
+    def _refreshes(self) -> bool:
+        """Whether this lander is the one of its group that refreshes what sums over rows."""
+        return (datasets()["manifest"].topic, 0) in self._landed
+
+    def _keep_fresh(self, pool: ThreadPoolExecutor, now: float) -> None:
+        if self._refreshing and self._refreshing.done():
+            if error := self._refreshing.exception():
+                log.warning("refresh failed, will be retried", error=str(error)[:500])
+            self._refreshing = None
+        idle = not any(lane.messages or lane.insert for lane in self._lanes.values())
+        due = now - self._refreshed_at >= _REFRESH_EVERY_S or (idle and self._landed_since)
+        if self._refresh and self._refreshes and due and not self._refreshing:
+            self._refreshed_at, self._landed_since = now, False
+            self._refreshing = pool.submit(self._refresh)
 
     def _settle(self) -> None:
-        """Finish the inserts in flight, without retries or further halving, and commit what they landed."""
+        """Finish the inserts in flight, without retries or further halving."""
         self._writer.abandoned.set()
-        wait(self._inserts.values())
+        wait(self._inserts())
         self._writer.abandoned.clear()
-        self._collect()
-        self._commit()
+        self._finish()
 
     def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
+        """Set offset and pause of each partition: librdkafka keeps a pause across assignments, and may have offsets."""
         self._asked_at = 0.0
         if not assigned:
             return
-        names = TopicCollection(sorted({partition.topic for partition in assigned}))
-        ids = {name: str(found.result().topic_id) for name, found in self._admin.describe_topics(names).items()}
         begin = []
         for found in consumer.committed(assigned, timeout=_KAFKA_TIMEOUT_S):
             if found.error:
                 raise KafkaException(found.error)
             key = found.topic, found.partition
             oldest, _ = consumer.get_watermark_offsets(TopicPartition(*key), timeout=_KAFKA_TIMEOUT_S) or (0, 0)
-            stored = Stored(found.offset, found.metadata or "")
-            partition = Partition(found.topic, ids[found.topic], found.partition, stored, max(oldest, found.offset))
-            self._partitions[key] = partition
-            begin.append(TopicPartition(*key, partition.landed))
-            if partition.owed:
-                log.info("a batch was in flight, landing it again", **_where(partition), owed=str(partition.owed))
+            self._landed[key] = max(oldest, found.offset)
+            begin.append(TopicPartition(*key, self._landed[key]))
             if 0 <= found.offset < oldest:
                 metrics.EXPIRED.labels(self._tables[found.topic]).inc(oldest - found.offset)
-                log.error("kafka deleted records before they were landed", **_where(partition), since=found.offset)
+                log.error(
+                    "kafka deleted records before they were landed",
+                    topic=found.topic,
+                    partition=found.partition,
+                    since=found.offset,
+                    landed=oldest,
+                )
         consumer.incremental_assign(begin)
+        consumer.resume(begin)
+        if waiting := [at for at in begin if self._lane((at.topic, at.partition)).paused]:
+            consumer.pause(waiting)
         log.info("assigned", partitions=len(begin))
 
     def _revoked(self, consumer: Consumer, revoked: list[TopicPartition]) -> None:
@@ -350,21 +497,23 @@ class Lander:
         self._forget(revoked)
 
     def _lost(self, consumer: Consumer, lost: list[TopicPartition]) -> None:
-        """Another consumer has the partitions: wait for the inserts to end, but commit nothing."""
-        self._writer.abandoned.set()
-        wait(self._inserts.values())
-        self._writer.abandoned.clear()
+        """Another consumer has the partitions, and lands again what is in flight."""
         self._forget(lost)
 
-    def _forget(self, partitions: Sequence[TopicPartition]) -> None:
-        for gone in partitions:
-            key = gone.topic, gone.partition
-            self._inserts.pop(key, None)
-            if self._partitions.pop(key, None):
+    def _forget(self, partitions: Iterable[TopicPartition]) -> None:
+        """Drop what was read of partitions that are no longer assigned."""
+        gone = {(partition.topic, partition.partition) for partition in partitions}
+        for key in gone:
+            if self._landed.pop(key, None) is not None:
                 metrics.LAG.remove(*map(str, key))
-        log.info("revoked", partitions=len(partitions))
+        for lane in self._lanes.values():
+            lane.messages = [m for m in lane.messages if (m.topic(), m.partition()) not in gone]
+            lane.size = sum(map(len, lane.messages))
+            lane.read = {key: offset for key, offset in lane.read.items() if key not in gone}
+            lane.inserting = {key: offset for key, offset in lane.inserting.items() if key not in gone}
+        log.info("revoked", partitions=len(gone))
 
-    def _ends(self) -> dict[Key, int]:
+    def _all_ends(self) -> dict[Key, int]:
         """Return the current end of every partition, including open transactions."""
         try:
             topics = self._admin.list_topics(timeout=_KAFKA_TIMEOUT_S).topics
@@ -382,16 +531,15 @@ class Lander:
             raise self._stopped_by(error.args[0]) from error
 
     def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
-        elsewhere = []
+        elsewhere = {}
         for key, end in ends.items():
-            partition = self._partitions.get(key)
-            if not end or (key[0] in self._stopped and not (partition and partition.begun)):
+            if not end or key[0] in self._stopped:
                 continue
-            if partition is None:
-                elsewhere.append(key)
-            elif partition.landed < end or partition.stored != partition.wanted:
+            if key not in self._landed:
+                elsewhere[key] = end
+            elif self._landed[key] < end:
                 return False
-        return not elsewhere or self._landed_elsewhere({key: ends[key] for key in elsewhere})
+        return not elsewhere or self._landed_elsewhere(elsewhere)
 
     def _landed_elsewhere(self, ends: Mapping[Key, int]) -> bool:
         """Return whether the owners of other partitions have committed that these landed; ask once a second."""
@@ -437,22 +585,12 @@ def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
         "heartbeat.interval.ms": 1_000,
         "partition.assignment.strategy": "cooperative-sticky",
         "isolation.level": "read_committed",
-        "enable.auto.commit": False,
-        "enable.auto.offset.store": False,
+        "enable.auto.offset.store": False,  # an offset is stored once its message landed
+        "enable.auto.commit": True,  # every 5 s, at a rebalance and at the end: what a failed commit left
         "enable.partition.eof": True,
         "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
         "topic.metadata.refresh.interval.ms": 10_000,
         "fetch.wait.max.ms": 1_000,
         "statistics.interval.ms": 2_000,
-        "queued.max.messages.kbytes": 65_536,
-    }
-
-
-def _where(partition: Partition) -> dict[str, str | int]:
-    covered = str(partition.batch.range) if partition.batch else ""
-    return {
-        "topic": partition.topic,
-        "partition": partition.partition,
-        "landed": partition.landed,
-        "range": covered,
+        "queued.max.messages.kbytes": 32_768,
     }

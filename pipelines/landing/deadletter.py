@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from counterflow.pipelines.landing.batch import Batch, Message, Refusal
+from counterflow.pipelines.landing.batch import Message, Refusal
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import MOST_ROWS
 from counterflow.schemas.json_schema import json_schema
@@ -24,16 +24,16 @@ UNKNOWN = "unknown"
 _CARRIED = ("system", "source", "agent_id", "seq", "ts", "collected_at", "interval_s", "boot_id", "run")
 
 
-def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
+def row(refusal: Refusal) -> dict[str, Any]:
     """Return the row: the payload's envelope, as far as it is readable, and the bytes.
 
-    An unreadable time becomes the time at which Kafka stored the message (else `now`), any other field `unknown`. Agent
-    and `seq` are those of the rejected rows, so the loss count covers this table like any other; where either is
-    unreadable, both are dropped.
+    It depends on the message alone, so a message that is refused again has the same natural key. An unreadable time
+    becomes the time at which Kafka stored the message, any other field `unknown`. Agent and `seq` are those of the
+    rejected rows, so the loss count covers this table like any other; where either is unreadable, both are dropped.
     """
     message = refusal.message
     payload = message.value() or b""
-    stored = _stored_at(message, now)
+    stored = _stored_at(message)
     carried = _envelope(payload)
     if "agent_id" not in carried or "seq" not in carried:
         carried |= {"agent_id": UNKNOWN, "seq": 0}
@@ -45,7 +45,7 @@ def row(batch: Batch, refusal: Refusal, now: datetime) -> dict[str, Any]:
         "collected_at": stored,
         **carried,
         "stage": "land",
-        "origin": f"{batch.topic}:{batch.partition}:{refusal.place}",
+        "origin": refusal.origin,
         "reason": refusal.reason,
         "error": refusal.error,
         "payload_base64": base64.b64encode(payload[:PAYLOAD_LIMIT]).decode(),
@@ -74,8 +74,10 @@ def _checks() -> dict[str, jsonschema_rs.Draft202012Validator]:
     return {name: jsonschema_rs.Draft202012Validator(properties[name], validate_formats=True) for name in _CARRIED}
 
 
-def _stored_at(message: Message, now: datetime) -> str:
-    milliseconds = message.timestamp()[1]
-    sane = 946_684_800_000 < milliseconds < 10_413_792_000_000  # the years 2000 to 2299, the range of the tables
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC) if sane else now
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _stored_at(message: Message) -> str:
+    """Return when Kafka stored the message, or the nearest time that the tables accept."""
+    milliseconds = min(max(_FIRST_MS, message.timestamp()[1]), _LAST_MS)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_FIRST_MS, _LAST_MS = 946_684_800_000, 10_413_791_999_000  # the years 2000 to 2299

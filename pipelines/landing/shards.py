@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 from zlib import crc32
 
 import msgspec
@@ -22,7 +22,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.landing.batch import Batch, Message
+from counterflow.pipelines.landing.batch import Message
 
 _HINT = "docs/cluster.md has an example of a map of shards"
 
@@ -95,15 +95,8 @@ class ShardMap(BaseModel):
         return [(system, day) for system, day in held if self.shard(system, day) != shard]
 
 
-class Part(NamedTuple):
-    """The messages of a batch that go to one shard."""
-
-    shard: str
-    batch: Batch
-
-
 class Split:
-    """Splits batches by a map, the same way each time.
+    """Splits messages by a map, the same way each time.
 
     A message without `system` or `ts` goes to the first shard, whose server refuses it.
     """
@@ -113,12 +106,12 @@ class Split:
         self._first = shards.first
         self._shard = lru_cache(100_000)(shards.shard)
 
-    def __call__(self, batch: Batch) -> list[Part]:
-        """Return the parts of a batch, all with the range of the batch."""
-        messages: dict[str, list[Message]] = {}
-        for message in batch.messages:
-            messages.setdefault(self._of(message), []).append(message)
-        return [Part(name, batch.of(found)) for name, found in sorted(messages.items())]
+    def __call__(self, messages: Sequence[Message]) -> dict[str, list[Message]]:
+        """Return the messages of each shard, by its name, in order."""
+        parts: dict[str, list[Message]] = {}
+        for message in messages:
+            parts.setdefault(self._of(message), []).append(message)
+        return parts
 
     def _of(self, message: Message) -> str:
         try:

@@ -78,7 +78,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert found["lost"] == found["duplicates"] == 0
+    assert found["lost"] == 0
     for name in ("published", "landed", "deadletter", "results", "answers"):
         assert found[name] == expected[name], name
 
@@ -252,11 +252,11 @@ def test_nothing_is_lost_whichever_container_is_killed(line: Compose) -> None:
         return not found["pending"] and not found["results_pending"]
 
     until(complete, lambda: found)
-    assert (found["lost"], found["duplicates"], found["sample_missing"]) == (0, 0, 0)
+    assert (found["lost"], found["sample_missing"]) == (0, 0)
     assert found["results_checked"] > found["results_wrong"] == 0
-    lost = line.within("sql", "--json", "SELECT agent_id, lost, duplicates FROM counterflow.loss").splitlines()
+    lost = line.within("sql", "--json", "SELECT agent_id, lost FROM counterflow.loss").splitlines()
     assert "compose" in {json.loads(one)["agent_id"] for one in lost}
-    assert [one for one in map(json.loads, lost) if one["lost"] or one["duplicates"]] == []
+    assert [one for one in map(json.loads, lost) if one["lost"]] == []
 
 
 def survive(line: Compose, container: Container) -> None:

@@ -41,7 +41,7 @@ def report(record_property: Callable[[str, object], None]) -> Callable[..., None
     """Record what a fault cost, by its number; it must have cost nothing but time."""
 
     def write(number: int, seconds: float, verdict: Verdict, expected: int = 0) -> None:
-        counts = {"lost": verdict.lost, "duplicates": verdict.duplicates, "results_wrong": verdict.results_wrong}
+        counts = {"lost": verdict.lost, "doubled": verdict.doubled, "results_wrong": verdict.results_wrong}
         record_property(f"fault {number}", orjson.dumps({"seconds": round(seconds, 1), **counts}).decode())
         assert verdict.right or verdict.lost == expected > 0, verdict
 

@@ -52,5 +52,5 @@ def test_systems_are_polled_while_the_broker_is_away(
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     sampled = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
     assert len(sampled) >= left
-    cost = {"seconds": round(seconds, 1), "lost": 0, "duplicates": 0, "results_wrong": 0}
+    cost = {"seconds": round(seconds, 1), "lost": 0, "doubled": 0, "results_wrong": 0}
     record_property("fault 7", orjson.dumps(cost).decode())

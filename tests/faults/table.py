@@ -70,7 +70,7 @@ def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
     lines = [
         f"Of runs up to {results['run']}, {results['machine']}.",
         "",
-        "| | fault | what happens | back after | lost | duplicated | wrong | tests |",
+        "| | fault | what happens | back after | lost | doubled | wrong | tests |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for entry in entries:
@@ -98,7 +98,7 @@ def _names(tests: Sequence[str]) -> str:
     return "; ".join(f"`{file}`: {', '.join(names)}" for file, names in files.items())
 
 
-_COUNTS = ("lost", "duplicates", "results_wrong")
+_COUNTS = ("lost", "doubled", "results_wrong")
 
 if __name__ == "__main__":
     PAGE.write_text(with_table(PAGE.read_text()))

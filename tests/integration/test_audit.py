@@ -6,7 +6,6 @@ input: the two calculations share no code.
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +30,6 @@ from tests.support.tables import empty_tables
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
 SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
-_tokens = itertools.count()
 
 Input = list[tuple[str, Record]]
 
@@ -60,8 +58,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:
     body = b"\n".join(orjson.dumps({"collected_at": "2026-05-04T12:00:00Z", **row}) for row in rows)
-    token = {"insert_deduplication_token": f"test-{next(_tokens)}"}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {**SETTINGS, **token})
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, SETTINGS)
 
 
 def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
@@ -155,12 +152,12 @@ def test_each_record_is_landed_refused_pending_or_lost(client: ClickHouse) -> No
         {"holes": [51, 99, 101, 102, 103], "whole": [100], "silent": [4]},
     )
     assert found == [
-        Account("holes", 1, 102, 102, landed=95, deadletter=1, pending=3, lost=3, duplicates=1),  # lost: 1, 2, 42
-        Account("whole", 1, 100, 100, landed=100, deadletter=0, pending=0, lost=0, duplicates=0),
-        Account("silent", 1, 5, 5, landed=0, deadletter=0, pending=1, lost=4, duplicates=0),
+        Account("holes", 1, 102, 102, landed=95, deadletter=1, pending=3, lost=3, repeated=1),  # lost: 1, 2, 42
+        Account("whole", 1, 100, 100, landed=100, deadletter=0, pending=0, lost=0, repeated=0),
+        Account("silent", 1, 5, 5, landed=0, deadletter=0, pending=1, lost=4, repeated=0),
     ]
-    loss = client.rows("SELECT deadletters, duplicates FROM counterflow.loss WHERE agent_id = 'holes'")
-    assert loss == [{"deadletters": 1, "duplicates": 1}]
+    loss = client.rows("SELECT deadletters, repeated FROM counterflow.loss WHERE agent_id = 'holes'")
+    assert loss == [{"deadletters": 1, "repeated": 1}]
 
 
 def test_a_row_of_a_sampled_frame_is_stored_replaced_refused_or_missing(client: ClickHouse) -> None:

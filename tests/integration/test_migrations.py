@@ -22,8 +22,7 @@ from tests.support.tables import empty_tables
 TS = "2026-11-20T10:00:15Z"
 INSERT = {
     "async_insert": 0,
-    "insert_deduplicate": 1,
-    "deduplicate_blocks_in_dependent_materialized_views": 1,
+    "insert_deduplicate": 0,
     "date_time_input_format": "best_effort",
 }
 
@@ -48,11 +47,9 @@ def lander(tables: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse
         yield client
 
 
-def insert(client: ClickHouse, table: str, token: str, *rows: dict[str, Any]) -> None:
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
     body = b"\n".join(orjson.dumps(row) for row in rows)
-    client.post(
-        f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {**INSERT, "insert_deduplication_token": token}
-    )
+    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, INSERT)
 
 
 def published(seq: int, agent: str = "a", **columns: Any) -> dict[str, Any]:
@@ -78,9 +75,8 @@ def everything(client: ClickHouse) -> list[Any]:
     return [
         client.rows(sql)
         for sql in (
-            "SELECT * FROM counterflow.disk ORDER BY disk, seq",
-            "SELECT metric, instance, ts, n, total, lo, hi FROM counterflow.metric_1h FINAL ORDER BY ALL",
-            "SELECT dataset, sum(rows) AS n, groupBitmapMerge(seqs) AS seqs FROM counterflow.ledger GROUP BY ALL",
+            "SELECT * FROM counterflow.disk FINAL ORDER BY disk, seq",
+            "SELECT dataset, groupBitmapMerge(seqs) AS seqs FROM counterflow.ledger GROUP BY ALL",
         )
     ]
 
@@ -128,7 +124,7 @@ def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: Clic
 
 
 def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(tables: ClickHouse, lander: ClickHouse) -> None:
-    insert(lander, "disk", "t:0:0-0", disk(1))
+    insert(lander, "disk", disk(1))
     made = "SELECT database, name, engine FROM system.tables WHERE startsWith(database, 'counterflow') ORDER BY ALL"
     before = tables.rows(made)
     with pytest.raises(CounterflowError, match="tables over all shards would replace") as caught:
@@ -164,19 +160,23 @@ def test_a_refused_statement_is_reported_and_retried(admin: ClickHouse, tmp_path
     assert migrate(admin, folder=tmp_path) == ["0001_a"]
 
 
-def test_a_repeated_token_changes_neither_table_nor_rollup_nor_ledger(lander: ClickHouse) -> None:
+def test_a_repeated_insert_changes_neither_table_nor_ledger(lander: ClickHouse) -> None:
+    """The whole block, part of it, or another composition of it."""
     rows = [disk(seq, busy_pct=seq, reads=10) for seq in range(1, 5)]
-    insert(lander, "disk", "t:0:0-3", *rows)
+    insert(lander, "disk", *rows[:3])
+    insert(lander, "disk", rows[3])
     before = everything(lander)
-    assert [len(part) for part in before] == [4, 8, 1]
-    insert(lander, "disk", "t:0:0-3", *rows)
-    assert everything(lander) == before
+    assert [len(part) for part in before] == [4, 1]
+    for again in (rows[:3], rows[1:2], rows):
+        insert(lander, "disk", *again)
+        assert everything(lander) == before
+    assert one(lander, "SELECT landed, lost, repeated FROM counterflow.loss") == {"landed": 4, "lost": 0, "repeated": 8}
 
 
 def test_the_newest_reading_of_a_key_wins_whatever_lands_last(lander: ClickHouse) -> None:
     newer = disk(9, number=1, busy_pct=2.0) | {"collected_at": "2026-11-21T10:00:00Z"}
-    insert(lander, "disk", "new", newer)
-    insert(lander, "disk", "old", disk(1, busy_pct=1.0))
+    insert(lander, "disk", newer)
+    insert(lander, "disk", disk(1, busy_pct=1.0))
     assert one(lander, "SELECT count() AS n, sum(busy_pct) AS busy FROM counterflow.disk FINAL") == {
         "n": 1,
         "busy": 2.0,
@@ -184,10 +184,10 @@ def test_the_newest_reading_of_a_key_wins_whatever_lands_last(lander: ClickHouse
 
 
 def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
-    insert(lander, "disk", "first", *[disk(seq, reads=10) for seq in range(1, 5)])
-    insert(lander, "disk", "second", *[disk(seq, number=seq - 2, reads=10) for seq in range(5, 9)])
+    insert(lander, "disk", *[disk(seq, reads=10) for seq in range(1, 5)])
+    insert(lander, "disk", *[disk(seq, number=seq - 2, reads=10) for seq in range(5, 9)])
     assert one(lander, "SELECT count() AS n, sum(reads) AS reads FROM counterflow.disk FINAL") == {"n": 6, "reads": 60}
-    assert one(lander, "SELECT lost, duplicates FROM counterflow.loss") == {"lost": 0, "duplicates": 0}
+    assert one(lander, "SELECT lost, repeated FROM counterflow.loss") == {"lost": 0, "repeated": 0}
 
 
 def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> None:
@@ -195,9 +195,9 @@ def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> Non
     counters = {"counter", "db_log", "disk", "disk_bucket", "job", "link", "pool", "replication", "system_cpu"}
     counters |= {"wait", "workload"}
     for place, name in enumerate(sorted(counters)):
-        insert(lander, name, f"{name} 1", published(1, system=name) | {"ts": "2026-11-20T10:00:00Z"})
-        insert(lander, name, f"{name} all", published(2, system="all") | {"ts": f"2026-11-20T{place:02}:30:00Z"})
-    insert(lander, "config", "c", published(3, system="settings alone", section="lpar", item="", name="a", value="b"))
+        insert(lander, name, published(1, system=name) | {"ts": "2026-11-20T10:00:00Z"})
+        insert(lander, name, published(2, system="all") | {"ts": f"2026-11-20T{place:02}:30:00Z"})
+    insert(lander, "config", published(3, system="settings alone", section="lpar", item="", name="a", value="b"))
     listed = lander.rows(
         "SELECT system, min(first_ts) AS f, max(last_ts) AS l FROM counterflow.system_day GROUP BY system"
     )
@@ -213,20 +213,20 @@ def test_what_is_entered_beside_rows_is_kept_from_the_day_on_which_they_landed(
 ) -> None:
     """A back-fill, read by an agent whose clock is years behind."""
     old = {"ts": "2020-03-01T10:00:00Z", "collected_at": "2020-03-01T10:00:01Z"}
-    insert(lander, "disk", "d", disk(1, reads=1) | old)
-    insert(lander, "system_cpu", "c", published(2, engine="all", engine_type="core", busy_pct=50) | old)
-    insert(lander, "manifest", "m", published(3, counted="disk", row_count=1, run="baseline") | old)
+    insert(lander, "disk", disk(1, reads=1) | old)
+    insert(lander, "system_cpu", published(2, engine="all", engine_type="core", busy_pct=50) | old)
+    insert(lander, "manifest", published(3, counted="disk", row_count=1, run="baseline") | old)
     for table in ("ledger", "metric_1h", "metric_day", "processor_load_1h", "run_day", "system_dataset", "system_day"):
         tables.post(f"OPTIMIZE TABLE counterflow.{table} FINAL")
         assert one(tables, f"SELECT count() > 0 AS kept FROM counterflow.{table}") == {"kept": 1}, table
 
 
 def test_intervals_have_the_rows_that_manifests_count_or_else_those_of_the_tables(lander: ClickHouse) -> None:
-    insert(lander, "manifest", "m", published(1, counted="disk", row_count=3), published(2, counted="job", row_count=0))
-    insert(lander, "disk", "d", disk(3), disk(4), disk(5))
+    insert(lander, "manifest", published(1, counted="disk", row_count=3), published(2, counted="job", row_count=0))
+    insert(lander, "disk", disk(3), disk(4), disk(5))
     omegamon = {"system": "SYS1", "source": "omegamon_jsonl", "interval_s": 60}
-    insert(lander, "job", "j", *(published(seq, **omegamon, job=f"JOB{seq}") for seq in (6, 7)))
-    insert(lander, "job", "again", published(8, **omegamon, job="JOB7"))
+    insert(lander, "job", *(published(seq, **omegamon, job=f"JOB{seq}") for seq in (6, 7)))
+    insert(lander, "job", published(8, **omegamon, job="JOB7"))
     of_each = "SELECT system, dataset, source, interval_s, row_count FROM counterflow.recorded ORDER BY ALL"
     assert [tuple(row.values()) for row in lander.rows(of_each)] == [
         ("SYS1", "job", "omegamon_jsonl", 60, 2),
@@ -234,15 +234,15 @@ def test_intervals_have_the_rows_that_manifests_count_or_else_those_of_the_table
     ]
 
 
-def test_the_ledger_reports_what_was_lost_and_what_was_duplicated_over_all_datasets(lander: ClickHouse) -> None:
-    insert(lander, "disk", "d", disk(1), disk(2), disk(3))
-    insert(lander, "disk", "again", disk(2), disk(3))
-    insert(lander, "counter", "c", published(5, section="VM", instance="", counter="pgfault", value=7))
-    insert(lander, "deadletter", "x", deadletter(6))
-    insert(lander, "manifest", "m", published(8, "b", counted="disk", row_count=3))
+def test_the_ledger_reports_what_was_lost_and_what_arrived_again_over_all_datasets(lander: ClickHouse) -> None:
+    insert(lander, "disk", disk(1), disk(2), disk(3))
+    insert(lander, "disk", disk(2), disk(3))
+    insert(lander, "counter", published(5, section="VM", instance="", counter="pgfault", value=7))
+    insert(lander, "deadletter", deadletter(6))
+    insert(lander, "manifest", published(8, "b", counted="disk", row_count=3))
     assert lander.rows("SELECT * FROM counterflow.loss ORDER BY agent_id") == [
-        {"agent_id": "a", "first_seq": 1, "last_seq": 6, "landed": 6, "deadletters": 1, "lost": 1, "duplicates": 2},
-        {"agent_id": "b", "first_seq": 8, "last_seq": 8, "landed": 1, "deadletters": 0, "lost": 0, "duplicates": 0},
+        {"agent_id": "a", "first_seq": 1, "last_seq": 6, "landed": 4, "deadletters": 1, "lost": 1, "repeated": 2},
+        {"agent_id": "b", "first_seq": 8, "last_seq": 8, "landed": 1, "deadletters": 0, "lost": 0, "repeated": 0},
     ]
 
 
@@ -255,14 +255,14 @@ def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> N
     """A row that came twice counts once, a null not at all; a dot in either part of a name is harmless."""
     times = {"2026-11-20T10:00:00.001Z": 1, "2026-11-20T10:00:30Z": 2, "2026-11-20T10:01:00Z": 6}
     rows = [disk(seq, number=0, busy_pct=busy) | {"ts": ts} for seq, (ts, busy) in enumerate(times.items(), 1)]
-    insert(lander, "disk", "d", *rows, disk(4, number=0, busy_pct=None) | {"ts": "2026-11-20T10:01:01Z"})
-    insert(lander, "disk", "again", rows[0])
+    insert(lander, "disk", *rows, disk(4, number=0, busy_pct=None) | {"ts": "2026-11-20T10:01:01Z"})
+    insert(lander, "disk", rows[0])
     dotted = [("net.eth0", "errors"), ("net", "eth0.errors"), ("net", "eth0")]
     counters = [
         published(seq, section=section, instance="", counter=counter, value=seq)
         for seq, (section, counter) in enumerate(dotted, 10)
     ]
-    insert(lander, "counter", "c", *counters)
+    insert(lander, "counter", *counters)
     values = "SELECT instance, ts, value FROM counterflow.metric_value(metric = {metric:String}) ORDER BY ALL"
     assert lander.rows(values, {"param_metric": "disk.busy_pct", "date_time_output_format": "iso"}) == [
         {"instance": "hdisk0", "ts": f"{ts[:19]}.{ts[20:23] if '.' in ts else '000'}Z", "value": busy}
@@ -285,9 +285,9 @@ def test_the_hours_of_the_rollup_hold_what_the_values_hold(lander: ClickHouse) -
         published(seq, section="VM", instance="", counter=counter, value=-seq) | {"ts": ts}
         for seq, (ts, counter) in enumerate(itertools.product(hours, ("pgfault", "pgin")), 5)
     ]
-    insert(lander, "disk", "d", *disks)
-    insert(lander, "counter", "c", *counters)
-    insert(lander, "counter", "idle", published(20, section="VM", instance="", counter="pgfault", value=None))
+    insert(lander, "disk", *disks)
+    insert(lander, "counter", *counters)
+    insert(lander, "counter", published(20, section="VM", instance="", counter="pgfault", value=None))
     columns = "toString(ts) AS hour, n, total, lo, hi"
     where = "WHERE metric = 'disk.reads' ORDER BY ts"
     assert lander.rows(f"SELECT {columns} FROM counterflow.metric_1h FINAL {where}") == [
@@ -309,8 +309,8 @@ def test_the_hours_of_the_rollup_hold_what_the_values_hold(lander: ClickHouse) -
 
 
 def test_the_rollup_names_a_counter_by_section_and_qualifies_a_link_by_type(lander: ClickHouse) -> None:
-    insert(lander, "counter", "c", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
-    insert(lander, "link", "l", published(2, link="eth0", link_type="interface", out_kb=5))
+    insert(lander, "counter", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
+    insert(lander, "link", published(2, link="eth0", link_type="interface", out_kb=5))
     rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_1h FINAL ORDER BY metric")
     assert rows == [
         {"metric": "counter.JFSFILE.used_pct", "instance": "/var", "total": 80},
@@ -323,17 +323,16 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
     insert(
         lander,
         "manifest",
-        "m",
         published(1, counted="disk", row_count=3),
         published(2, counted="job", row_count=2),
         published(3, counted="job", row_count=2) | {"ts": later},
         published(4, counted="pool", row_count=1),
         published(5, counted="link", row_count=2),
     )
-    insert(lander, "disk_total", "r1", result(2))
-    insert(lander, "footprint", "r2", result(1, command="db2sysc"), result(1, command="java"))
+    insert(lander, "disk_total", result(2))
+    insert(lander, "footprint", result(1, command="db2sysc"), result(1, command="java"))
     links = [result(3, link=name, link_type="nrg") for name in ("MIRROR_DATABASE", "MIRROR_IFS")]
-    insert(lander, "link_load", "l1", links[0])  # made of its own row and of two ports
+    insert(lander, "link_load", links[0])  # made of its own row and of two ports
     provisional = (
         "SELECT dataset, formatDateTime(ts, '%T') AS at, n, row_count FROM counterflow.provisional ORDER BY dataset"
     )
@@ -343,9 +342,9 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
         no_result,
         {"dataset": "link_load", "at": "10:00:15", "n": 1, "row_count": 2},
     ]
-    insert(lander, "link_load", "l2", links[1])
-    insert(lander, "disk_total", "r3", result(3))
-    insert(lander, "disk_total", "r4", result(1))  # a partial one never replaces it
+    insert(lander, "link_load", links[1])
+    insert(lander, "disk_total", result(3))
+    insert(lander, "disk_total", result(1))  # a partial one never replaces it
     assert lander.rows(provisional) == [no_result]
 
 
@@ -353,12 +352,12 @@ def test_a_row_without_time_is_refused_by_the_table(lander: ClickHouse) -> None:
     row = disk(1)
     del row["ts"]
     with pytest.raises(ClickHouseError) as caught:
-        insert(lander, "disk", "t", row)
+        insert(lander, "disk", row)
     assert caught.value.code == 469
 
 
 def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickHouse, tables: ClickHouse) -> None:
-    insert(lander, "disk", "old", disk(1) | {"ts": "2011-03-01T10:00:00Z", "collected_at": "2011-03-01T10:00:00Z"})
+    insert(lander, "disk", disk(1) | {"ts": "2011-03-01T10:00:00Z", "collected_at": "2011-03-01T10:00:00Z"})
     tables.post("OPTIMIZE TABLE counterflow.disk FINAL")
     assert one(lander, "SELECT count() AS n, dateDiff('day', max(landed_at), now()) AS days FROM counterflow.disk") == {
         "n": 1,

@@ -25,7 +25,6 @@ from counterflow.collectors.agent.publish import publish_files
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.records import accounts
 from counterflow.pipelines.jobs import landed
-from counterflow.pipelines.landing import replay
 from counterflow.schemas import topics
 from counterflow.schemas.definition import CHECKPOINTS, RERUNS
 from counterflow.stack import lifecycle, supervision
@@ -141,7 +140,7 @@ def test_a_user_of_kafka_writes_its_own_topics_alone(line: StackSettings, user: 
     assert raised.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
-@pytest.mark.parametrize("name", [landed.TRANSACTIONAL_ID, replay.TRANSACTIONAL_ID])
+@pytest.mark.parametrize("name", [landed.TRANSACTIONAL_ID])
 def test_an_agent_takes_no_name_that_is_not_an_agents(line: StackSettings, name: str) -> None:
     producer = Producer({**line.kafka("agent").client, "transactional.id": name, "log_level": 0})
     with pytest.raises(KafkaException) as raised:

@@ -1,11 +1,10 @@
-"""The rules of landing, without servers: ranges tile, refused rows are found, and whatever fails, rows land once."""
+"""The rules of landing, without servers: refused rows are found, and whatever fails or is repeated changes nothing."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from copy import copy
-from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -19,51 +18,33 @@ from hypothesis import strategies as st
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
-from counterflow.pipelines.landing.batch import Batch, Limits, Range, Refusal, fill, one_row, rows_of_frame, sift
-from counterflow.pipelines.landing.partition import Partition, Stored
+from counterflow.pipelines.landing.batch import Limits, Refusal, fill, halves, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
 from counterflow.schemas import frame
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
 
-NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
-
 
 def message(offset: int, value: bytes | None, timestamp: int = 1_763_632_800_123) -> Message:
     return Message(topic="t", partition=0, offset=offset, value=value, timestamp=(1, timestamp))
-
-
-def batch(messages: list[Message], covered: Range | None = None) -> Batch:
-    return Batch("t", "id", 0, covered or Range(messages[0].offset(), messages[-1].offset()), messages)
 
 
 chances = st.integers(0, 2**32).map(random.Random)
 offsets = st.lists(st.integers(0, 300), min_size=1, max_size=120, unique=True).map(sorted)
 
 
-@given(st.integers(0, 2**63), st.integers(0, 2**40))
-def test_a_range_is_read_back_from_metadata(first: int, length: int) -> None:
-    assert Range.parse(str(Range(first, first + length))) == Range(first, first + length)
-
-
-@pytest.mark.parametrize("metadata", [None, "", "7", "-", "1-", "-1", "9-8", "a-b", "1-2-3", "offset 4"])
-def test_foreign_metadata_is_no_range(metadata: str | None) -> None:
-    assert Range.parse(metadata) is None
-
-
-@given(offsets, st.integers(0, 5), st.integers(0, 5))
-def test_halves_have_each_message_once_under_the_token_of_the_batch(found: list[int], before: int, after: int) -> None:
-    whole = batch([message(o, b"{}") for o in found], Range(max(0, found[0] - before), found[-1] + after))
-    leaves, queue = [], [whole]
+@given(offsets)
+def test_halves_have_each_message_once(found: list[int]) -> None:
+    leaves: list[int] = []
+    queue: list[Sequence[Any]] = [[message(o, b"{}") for o in found]]
     while queue:
         part = queue.pop()
-        assert part.token == whole.token
-        if len(part.messages) == 1:
-            leaves += part.messages
+        if len(part) == 1:
+            leaves.append(part[0].offset())
         else:
-            queue += reversed(part.halves())
-    assert [leaf.offset() for leaf in leaves] == found
+            queue += reversed(halves(part))
+    assert leaves == found
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.integers(1, 20), st.integers(1, 200))
@@ -95,8 +76,8 @@ def test_a_batch_is_filled_to_its_limits(values: list[bytes], rows: int, size: i
 )
 def test_what_is_not_one_object_is_refused(value: bytes | None, reason: str) -> None:
     good = message(2, b'{"a":\n1}')
-    readable, rows, refused = sift(batch([message(1, value), good]), one_row)
-    assert (list(readable.messages), rows) == ([good], [1])
+    readable, rows, refused = sift([message(1, value), good], one_row)
+    assert (readable, rows) == ([good], 1)
     assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [(reason, 1)]
 
 
@@ -118,17 +99,17 @@ def test_one_object_is_what_a_full_parser_takes_for_one(
         one_object = isinstance(orjson.loads(damaged), dict)
     except orjson.JSONDecodeError:
         one_object = False
-    readable, _, refused = sift(batch([message(1, damaged)]), one_row)
-    assert (len(readable.messages), len(refused)) == ((1, 0) if one_object else (0, 1))
+    readable, _, refused = sift([message(1, damaged)], one_row)
+    assert (len(readable), len(refused)) == ((1, 0) if one_object else (0, 1))
 
 
 def test_deep_nesting_does_not_crash() -> None:
     deep = b'{"a":' + b"[" * 100_000
-    readable, _, refused = sift(batch([message(1, deep), message(2, b'{"a":1}')]), one_row)
-    assert [kept.offset() for kept in readable.messages] == [2]
+    readable, _, refused = sift([message(1, deep), message(2, b'{"a":1}')], one_row)
+    assert [kept.offset() for kept in readable] == [2]
     assert [(refusal.reason, refusal.message.offset()) for refusal in refused] == [("not_json", 1)]
-    readable, _, refused = sift(batch([message(1, deep)]), rows_of_frame(frame.contract("disk")))
-    assert ([*readable.messages], [refusal.reason for refusal in refused]) == ([], ["not_json"])
+    readable, _, refused = sift([message(1, deep)], rows_of_frame(frame.contract("disk")))
+    assert (readable, [refusal.reason for refusal in refused]) == ([], ["not_json"])
 
 
 ENVELOPE = {
@@ -145,7 +126,7 @@ ENVELOPE = {
 
 def buried(value: bytes | None, timestamp: int = 1_763_632_800_123) -> dict[str, object]:
     refused = message(5, value, timestamp)
-    row = deadletter.row(batch([refused]), Refusal(refused, "not_json", "expected one JSON object"), NOW)
+    row = deadletter.row(Refusal(refused, "not_json", "expected one JSON object"))
     assert list(validator(datasets()["deadletter"]).iter_errors(row)) == []
     return row
 
@@ -170,9 +151,13 @@ def test_a_dead_letter_does_not_carry_a_number_that_the_table_refuses() -> None:
     assert (row["agent_id"], row["seq"], row["interval_s"]) == ("unknown", 0, 15.0)
 
 
-@pytest.mark.parametrize("timestamp", [-1, 0, 2**62])
-def test_a_dead_letter_without_any_time_has_that_of_landing(timestamp: int) -> None:
-    assert buried(b"x", timestamp)["ts"] == "2026-11-20T10:00:00.000Z"
+@pytest.mark.parametrize(
+    ("timestamp", "nearest"),
+    [(-1, "2000-01-01T00:00:00.000Z"), (0, "2000-01-01T00:00:00.000Z"), (2**62, "2299-12-31T23:59:59.000Z")],
+)
+def test_a_dead_letter_without_any_time_has_the_nearest_that_the_table_accepts(timestamp: int, nearest: str) -> None:
+    """Never that of landing: the same message has the same natural key whenever it is refused."""
+    assert buried(b"x", timestamp)["ts"] == nearest
 
 
 def test_a_dead_letter_does_not_carry_a_timestamp_that_the_table_refuses() -> None:
@@ -195,7 +180,7 @@ DISK = frame.contract("disk")
 
 
 class Server:
-    """A stand-in for ClickHouse: refuses rows whose `reads` are text, inserts a token once, fails at random.
+    """A stand-in for ClickHouse: refuses rows whose `reads` are text, keeps one row of a natural key, fails at random.
 
     While it is `strict` it also refuses negative `reads`, by a constraint. It fails before the insert, as silence, or
     after it, as an error: the sender cannot know which. It fails at most twenty times, since the search for broken rows
@@ -205,12 +190,10 @@ class Server:
     def __init__(self, chance: random.Random, failures: float) -> None:
         self.chance, self.failures, self.left = chance, failures, 20
         self.strict = False
-        self.tokens: set[object] = set()
-        self.tables: dict[str, list[dict[str, object]]] = {"disk": [], "deadletter": []}
+        self.tables: dict[str, dict[object, dict[str, Any]]] = {"disk": {}, "deadletter": {}}
 
     def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
         table = sql.split()[2].removeprefix("counterflow.")
-        examined = "throwIf" in sql
         if self._fails():
             raise httpx.ReadTimeout("before")
         rows = [orjson.loads(line) for line in b"".join(body).splitlines()]
@@ -219,11 +202,9 @@ class Server:
             if any(isinstance(row["reads"], str) for row in rows):
                 raise ClickHouseError(27, 400, "Code: 27. DB::Exception: no (CANNOT_PARSE_INPUT_ASSERTION_FAILED)")
             if self.strict and any(row["reads"] < 0 for row in rows):
-                raise ClickHouseError(395 if examined else 469, 500, "Code: 469. no (VIOLATED_CONSTRAINT)")
-        token = settings.get("insert_deduplication_token")
-        if not examined and token not in self.tokens:
-            self.tokens.add(token)
-            self.tables[table] += rows
+                raise ClickHouseError(469, 500, "Code: 469. no (VIOLATED_CONSTRAINT)")
+        key = datasets()[table].key
+        self.tables[table] |= {tuple(row[name] for name in key): row for row in rows}
         if self._fails():
             raise ClickHouseError(0, 502, "after")
         return b""
@@ -237,7 +218,7 @@ class Server:
 def a_frame(seq: int, poison: Sequence[bool]) -> bytes:
     """Return a frame of this many rows, some of which cannot be inserted."""
     count = len(poison)
-    columns = {"disk": [f"d{n}" for n in range(count)], "device_type": ["disk"] * count, "leaf": [True] * count}
+    columns = {"disk": [f"d{seq + n}" for n in range(count)], "device_type": ["disk"] * count, "leaf": [True] * count}
     columns["reads"] = ["many" if bad else 1 for bad in poison]
     return orjson.dumps({**ENVELOPE, "seq": seq, "frame_rows": count, **columns})
 
@@ -255,7 +236,7 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
     writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
     while True:
         try:
-            landed = writer.land(batch(messages))
+            landed = writer.land("t", messages)
             break
         except (httpx.TransportError, ClickHouseError):
             continue
@@ -267,8 +248,8 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
         for place, bad in enumerate(poison[offset]):
             rows = f".{place + 1}-{place + 1}" if len(poison[offset]) > 1 else ""
             letters.append(f"t:0:{offset}{rows}") if bad else good.append(100 * offset + place)
-    assert sorted(int(str(row["seq"])) for row in server.tables["disk"]) == good
-    assert sorted(str(row["origin"]) for row in server.tables["deadletter"]) == sorted(letters)
+    assert sorted(int(str(row["seq"])) for row in server.tables["disk"].values()) == good
+    assert sorted(str(row["origin"]) for row in server.tables["deadletter"].values()) == sorted(letters)
     assert (landed.rows, len(landed.refused)) == (len(good), len(letters))
 
 
@@ -291,13 +272,14 @@ def test_whatever_is_refused_when_a_batch_is_repeated_each_row_lands_once_or_is_
         with patch.object(landing_writer, "contract", return_value=chance.choice((DISK, newer))):
             writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
         try:
-            writer.land(batch([message(n, orjson.dumps(value)) for n, value in enumerate(values)]))
+            writer.land("t", [message(n, orjson.dumps(value)) for n, value in enumerate(values)])
             break
         except (httpx.TransportError, ClickHouseError):
             continue
-    landed = [int(str(row["seq"])) for row in server.tables["disk"]]
+    landed = [int(str(row["seq"])) for row in server.tables["disk"].values()]
     assert len(landed) == len({*landed})
-    kept = {seq for row in server.tables["deadletter"] for seq in seqs(row["seq"], row["payload_rows"])}
+    letters = server.tables["deadletter"].values()
+    kept = {seq for row in letters for seq in seqs(row["seq"], row["payload_rows"])}
     assert {*landed} | kept == {seq for value in values for seq in seqs(value["seq"], value["frame_rows"])}
 
 
@@ -306,13 +288,18 @@ def seqs(first: Any, count: Any) -> range:
 
 
 def test_a_long_search_can_be_given_up() -> None:
-    writer = Writer({"": Server(random.Random(1), 0)}, {"t": "disk"})  # type: ignore[arg-type]
-    writer.abandoned.set()
-    assert writer.land(batch([message(0, a_frame(0, [False]))])).rows == 1
-    with pytest.raises(Abandoned):
-        writer.land(batch([message(n, a_frame(n, [n == 1])) for n in range(4)]))
-    with pytest.raises(Abandoned):
-        writer.land(batch([message(0, a_frame(0, [False, True]))]))
+    class Stopping(Server):
+        def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
+            writer.abandoned.set()
+            return super().post(sql, body, settings)
+
+    server = Stopping(random.Random(1), 0)
+    writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
+    assert writer.land("t", [message(0, a_frame(0, [False]))]).rows == 1
+    for messages in ([message(n, a_frame(n, [n == 1])) for n in range(4)], [message(0, a_frame(0, [False, True]))]):
+        writer.abandoned.clear()
+        with pytest.raises(Abandoned):
+            writer.land("t", messages)
 
 
 @pytest.mark.parametrize("code", [60, 159, 241, 252, 395, 497, 516])
@@ -322,7 +309,7 @@ def test_an_error_of_the_server_blames_no_row(code: int) -> None:
             raise ClickHouseError(code, 500, f"Code: {code}.")
 
     with pytest.raises(ClickHouseError):
-        Writer({"": Refusing()}, {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
+        Writer({"": Refusing()}, {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
 
 
 def test_a_failing_view_blames_no_row() -> None:
@@ -333,43 +320,7 @@ def test_a_failing_view_blames_no_row() -> None:
             )
 
     with pytest.raises(ClickHouseError):
-        Writer({"": Refusing()}, {"t": "disk"}).land(batch([message(0, a_frame(0, [False]))]))  # type: ignore[arg-type]
-
-
-@settings(deadline=None, max_examples=300)
-@given(chances)
-def test_a_partition_lands_once_whatever_dies_when(chance: random.Random) -> None:
-    """A log with gaps, a consumer killed between any two steps, inserts that fail before or after they take effect."""
-    found = sorted(chance.sample(range(300), chance.randint(1, 150)))
-    end = found[-1] + 1 + chance.randint(0, 5)
-    most = chance.randint(1, 20)
-    kept, tokens, table = Stored(-1001, ""), set(), []
-    limits = Limits(messages=chance.randint(1, 30), size=10**6, pause_s=3)
-    now = 0.0
-    lives = 0
-    while kept != Stored(end, ""):
-        lives += 1
-        partition = Partition("t", "id", 0, kept, max(0, kept.offset))
-        position = partition.landed
-        while kept != Stored(end, "") and (lives > 20 or chance.random() > 0.05):
-            now += 1
-            run = [message(o, b"{}") for o in found if o >= position][: chance.randint(0, most)]
-            position = run[-1].offset() + 1 if run else position
-            met = position > found[-1] and chance.random() < 0.5
-            partition.append(run, end if met else None)
-            partition.cut(limits, now)
-            if lives <= 20 and chance.random() < 0.1:
-                break
-            kept = partition.stored = partition.wanted
-            if partition.batch and (lives > 20 or chance.random() < 0.7):
-                assert partition.batch.range.first == kept.offset
-                if partition.batch.token not in tokens:
-                    tokens.add(partition.batch.token)
-                    table += [m.offset() for m in partition.batch.messages]
-                if lives > 20 or chance.random() < 0.7:
-                    partition.done()
-    assert table == found
-    assert partition.held == 0
+        Writer({"": Refusing()}, {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

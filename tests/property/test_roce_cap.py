@@ -88,7 +88,7 @@ def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
         assert (verdict.signal is None) == verdict.stale
         if verdict.stale:
             kept = verdict.state == before or interval.failover or interval.capacity_pct != capacity
-            assert verdict.state == "UNKNOWN" or kept and verdict.state in ("SUSPECTED", "CAPPED")
+            assert verdict.state == "UNKNOWN" or (kept and verdict.state in ("SUSPECTED", "CAPPED"))
         elif verdict.state not in ("SUSPECTED", "CAPPED", verdict.signal):
             assert verdict.signal in ("SUSPECTED", "CAPPED"), "only a signal to be raised may differ from the state"
         orjson.dumps(verdict.evidence.as_json())

@@ -34,17 +34,6 @@ def test_every_table_is_replicated() -> None:
     }
 
 
-def test_every_landed_table_remembers_tokens_on_one_server_and_on_replicas() -> None:
-    for name, text in STATEMENTS:
-        alone = re.search(r"\bnon_replicated_deduplication_window\s*=\s*(\d+)", text)
-        together = re.search(r"(?<!non_)\breplicated_deduplication_window\s*=\s*(\d+)", text)
-        seconds = re.search(r"\breplicated_deduplication_window_seconds\s*=\s*(\d+)", text)
-        if alone or together:
-            assert None not in (alone, together, seconds), name
-            assert int(alone[1]) == int(together[1]), name
-            assert int(seconds[1]) >= 7 * 24 * 3600, name
-
-
 @pytest.mark.parametrize("cluster", [None, "counterflow"])
 def test_nothing_is_left_to_be_filled_in(cluster: str | None) -> None:
     texts = [text for migration in migrations() for text in migration.statements(cluster)]

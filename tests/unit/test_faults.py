@@ -24,7 +24,7 @@ def test_the_page_has_the_table_of_the_last_run() -> None:
 
 def test_a_fault_with_a_failed_test_has_no_figures() -> None:
     one = Fault(1, "harm", "nothing", ("a.py::test_a", "a.py::test_b", "b.py::test_c"))
-    cost = {"lost": 0, "duplicates": 0, "results_wrong": 0}
+    cost = {"lost": 0, "doubled": 0, "results_wrong": 0}
     costs = {"1": [{"seconds": 3.4, **cost}, {"seconds": 7.6, **cost}]}
     passed = ("a.py::test_a", "a.py::test_b[1]", "a.py::test_b[2]", "b.py::test_c")
     run = {"run": "now", "machine": "here", "costs": costs, "tests": dict.fromkeys(passed, "passed")}

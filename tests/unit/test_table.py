@@ -18,7 +18,7 @@ AGENT = {
     "deadletter": 1,
     "pending": 0,
     "lost": 0,
-    "duplicates": 7,
+    "repeated": 7,
 }
 PART = {"part": "taskmanager", "port": "19092\n19093", "RSS MiB": 1_065, "detail": "3 of 16 slots free since the start"}
 

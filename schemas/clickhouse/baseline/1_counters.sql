@@ -23,7 +23,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, section, item, name, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One item of configuration of one system, as of `ts`.';
 
 CREATE TABLE IF NOT EXISTS counterflow.counter {on_cluster}
@@ -50,7 +50,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, section, instance, counter, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One counter that no other dataset models, of one instance over one interval; nothing is lost.';
 
 CREATE TABLE IF NOT EXISTS counterflow.db_log {on_cluster}
@@ -108,7 +108,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, subsystem, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The active log of one Db2 subsystem at one sample.';
 
 CREATE TABLE IF NOT EXISTS counterflow.deadletter {on_cluster}
@@ -137,7 +137,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, origin, stage, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One piece of input that was refused anywhere, with its bytes.';
 
 CREATE TABLE IF NOT EXISTS counterflow.disk {on_cluster}
@@ -184,7 +184,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, disk, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One disk device or disk group of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.disk_bucket {on_cluster}
@@ -212,7 +212,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, disk, operation, bucket, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Reads or writes of one disk in one response-time bucket over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.job {on_cluster}
@@ -341,7 +341,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, job, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One job or process of one system over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.link {on_cluster}
@@ -400,7 +400,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, link_type, link, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One network interface or port of one system over one interval. Outbound and inbound are never added.';
 
 CREATE TABLE IF NOT EXISTS counterflow.manifest {on_cluster}
@@ -423,7 +423,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, counted, source, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'How many rows of one dataset one system published for one interval; written when the interval is whole.';
 
 CREATE TABLE IF NOT EXISTS counterflow.pool {on_cluster}
@@ -475,7 +475,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, pool, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One memory pool of one system over one interval; AIX and Linux have one, `memory`.';
 
 CREATE TABLE IF NOT EXISTS counterflow.quality {on_cluster}
@@ -504,7 +504,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, file, line, reason, detail, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One anomaly found in one file, and what was kept of the line.';
 
 CREATE TABLE IF NOT EXISTS counterflow.replication {on_cluster}
@@ -554,7 +554,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, component, queue, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One queue or one Capture program of Q Replication over one monitor interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.system_cpu {on_cluster}
@@ -614,7 +614,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, engine_type, engine, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'The processors of one system, all together (`engine` = `all`) or one logical processor, over one interval.';
 
 CREATE TABLE IF NOT EXISTS counterflow.wait {on_cluster}
@@ -642,7 +642,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, task, bucket, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'What one task, or all of a system together (`task` = `*`), spent in one wait bucket over one interval. A bucket without time and without waits has no row.';
 
 CREATE TABLE IF NOT EXISTS counterflow.workload {on_cluster}
@@ -682,5 +682,5 @@ ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
 ORDER BY (system, workload, run_id, operation, ts)
 TTL landed_at + INTERVAL 400 DAY
-SETTINGS non_replicated_deduplication_window = 10000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'What one workload had done at one sample, or did in one interval.';

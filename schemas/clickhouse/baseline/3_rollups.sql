@@ -1,13 +1,13 @@
 -- Tables that views fill beside the datasets: the ledger of sequence numbers, sums by hour and day; and these views.
 
--- Arrived records by sequence number, duplicates too, although ReplacingMergeTree merges them away.
--- One row per agent, dataset and day of reading; a view on every table that agents fill enters them.
+-- Arrived records by sequence number: a set, so that a record which is inserted again counts once; `rows` counts each
+-- arrival. One row per agent, dataset and day of reading; a view on every table that agents fill enters them.
 CREATE TABLE IF NOT EXISTS counterflow.ledger {on_cluster}
 (
   agent_id LowCardinality(String) COMMENT 'Agent that published the rows.' CODEC(ZSTD(1)),
   dataset LowCardinality(String) COMMENT 'Dataset of the rows; deadletter where a record was refused on the way.' CODEC(ZSTD(1)),
   day Date COMMENT 'Day on which the agent read the rows, UTC.',
-  rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted, including duplicates.' CODEC(T64, ZSTD(1)),
+  rows SimpleAggregateFunction(sum, UInt64) COMMENT 'Rows inserted; one that arrives again counts again.' CODEC(T64, ZSTD(1)),
   seqs AggregateFunction(groupBitmap, UInt64) COMMENT 'Their sequence numbers, as a set.' CODEC(ZSTD(1)),
   landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
@@ -15,7 +15,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (agent_id, dataset, day)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'Rows and sequence numbers that arrived, by agent, dataset and day.';
 
 -- Which systems there are, and from when to when each has data: one row per system and day, so that a year of a thousand
@@ -32,7 +32,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (day, system)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Systems by day, from system_dataset.';
 
 -- Every number of every dataset that has an instance, by hour, for ranges of months and many systems. Always aggregate
@@ -54,7 +54,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(ts)
 ORDER BY (metric, system, instance, ts)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
 COMMENT 'One-hour rollup of every metric.';
 
 CREATE TABLE IF NOT EXISTS counterflow.metric_day {on_cluster}
@@ -67,7 +67,7 @@ ENGINE = {engine_prefix}ReplacingMergeTree(landed_at)
 PARTITION BY toYYYYMM(day)
 ORDER BY (day, metric)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Metrics by day, to choose from.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.metric_1h_to_day {on_cluster} TO counterflow.metric_day AS
@@ -89,7 +89,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (run, system, day)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Labelled runs by system and day, from the manifests.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_run_day {on_cluster} TO counterflow.run_day AS
@@ -119,7 +119,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(hour)
 ORDER BY (hour, dataset, system)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Landing of manifests by hour, dataset and system.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_arrival {on_cluster} TO counterflow.arrival AS
@@ -148,7 +148,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(ts)
 ORDER BY (system, engine_type, ts)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Processors of a system by hour: processor_load over long ranges.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_cpu_to_processor_load_1h {on_cluster} TO counterflow.processor_load_1h AS
@@ -187,7 +187,7 @@ ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (dataset, source, system, day)
 TTL landed_at + INTERVAL 430 DAY
-SETTINGS non_replicated_deduplication_window = 100000, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, ttl_only_drop_parts = 1
+SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Systems by day, with the counters that they have.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_dataset_to_day {on_cluster} TO counterflow.system_day AS

@@ -1,16 +1,16 @@
 -- The views that people and panels read: each has FINAL inside, so that a replaced row never counts twice.
 
 -- A record that was refused and landed later, published again by `counterflow deadletter replay`, counts as landed: its
--- dead letter no longer counts, and the record is not a duplicate.
+-- dead letter no longer counts.
 CREATE OR REPLACE VIEW counterflow.loss {on_cluster} AS
 SELECT
   agent_id,
   bitmapMin(arrived) AS first_seq,
   bitmapMax(arrived) AS last_seq,
-  row_count AS landed,
+  bitmapCardinality(of_tables) AS landed,
   bitmapCardinality(arrived) - bitmapCardinality(of_tables) AS deadletters,
   last_seq - first_seq + 1 - bitmapCardinality(arrived) AS lost,
-  row_count - bitmapCardinality(of_tables) AS duplicates
+  row_count - landed AS repeated
 FROM
 (
   SELECT
@@ -23,16 +23,16 @@ FROM
   WHERE agent_id NOT IN ('unknown', 'no agent')
   GROUP BY agent_id
 )
-COMMENT 'Records lost and duplicated between an agent and the tables, by sequence number; records in flight count as lost until they have landed.';
+COMMENT 'Records lost between an agent and the tables, and rows that arrived more than once, by sequence number; records in flight count as lost until they have landed.';
 
 ALTER TABLE counterflow.loss {on_cluster}
   COMMENT COLUMN `agent_id` 'Agent that published the records.',
   COMMENT COLUMN `first_seq` 'Smallest sequence number that arrived.',
   COMMENT COLUMN `last_seq` 'Largest sequence number that arrived.',
-  COMMENT COLUMN `landed` 'Rows that are in the tables, including duplicates. [records; delta]',
+  COMMENT COLUMN `landed` 'Records that are in the tables. [records; delta]',
   COMMENT COLUMN `deadletters` 'Records that were refused on the way, are dead letters and in no other table. [records; delta]',
   COMMENT COLUMN `lost` 'Sequence numbers between the first and the last that are nowhere, including those of records in flight until they land. [records; gauge]',
-  COMMENT COLUMN `duplicates` 'Rows of the tables beyond one for each sequence number. [records; gauge]';
+  COMMENT COLUMN `repeated` 'Arrivals of records that had landed before, after a failed insert or a restart; each replaces the row that it repeats, so no query counts it twice. [records; gauge]';
 
 -- Waits of the system and of groups of jobs: additive, so that a period is a sum over its rows.
 CREATE VIEW IF NOT EXISTS counterflow.wait_profile {on_cluster} AS
