@@ -52,7 +52,7 @@ def main() -> None:
                     empty(client)
                     size, values = publish(settings, interval_s)
                     lander = _timed(settings, "lander", lambda: _land(settings))
-                    landed = client.rows("SELECT count() AS n FROM counterflow.disk")[0]["n"]
+                    landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
                     if landed != ROWS:
                         raise AssertionError(f"{landed} rows of {ROWS} landed")
                     stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
@@ -67,15 +67,9 @@ def main() -> None:
         f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
         "ledger on; `counterflow land --until-caught-up` from its assignment to its last commit, wall, "
         f"{os.cpu_count()} cores shared with broker and engine. Peer: one thread that consumes 50,000, joins, POSTs "
-        "and commits, without ranges, tokens, checks or overlap, into the same tables emptied."
+        "and commits, without checks or overlap, into the same tables emptied."
     )
     Figure("land", round(lander), "rows/s", ">= 400000", method, "consume-and-POST loop", round(loop)).emit()
-    method = (
-        "The lander against the peer above, which lands at least once; below 0 the lander is faster, since it "
-        "reads and commits while an insert is under way and the loop waits."
-    )
-    price = 100 * (1 - lander / loop)
-    Figure("land, price of exactly once", round(price, 1), "% of the throughput", "<= 15", method).emit()
     connect = rates["clickhouse-connect"]
     method = (
         f"{connect:,.0f} rows/s of confluent-kafka and clickhouse-connect 1.12.0 in a loop, blocks of 50,000, of the "

@@ -2,8 +2,7 @@
 
 The library exports `chdb_query_cmdline`, which is clickhouse-local. One statement starts the stock HTTP listener; a
 second never ends and keeps the process alive. On SIGTERM this module kills that statement and the engine closes its
-tables. Only HTTP is started: on the native listener a wrong password would end the process. Before the engine opens its
-tables, inserts that a kill left half done are rolled back.
+tables. Only HTTP is started: on the native listener a wrong password would end the process.
 """
 
 from __future__ import annotations

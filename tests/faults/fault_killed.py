@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from counterflow.stack import lifecycle, supervision
+from tests.faults.folders import Folder
 from tests.faults.line import PARTS, Line
 from tests.support.agents import until
 
@@ -46,18 +51,47 @@ def test_supervisor_killed_and_taken_over(line: Line) -> None:
     assert line.oracle().right
 
 
-def test_killed_at_random(line: Line, request: pytest.FixtureRequest) -> None:
-    """As many kills as `--kills` sets, over all parts, between them a pause from none to a whole recovery."""
+def test_killed_at_random(line: Line, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """As many kills as `--kills` sets, over all parts, between them a pause from none to a whole recovery.
+
+    Meanwhile folders of recordings are published. In the middle ClickHouse is frozen until the lander has paused its
+    partitions; then the broker is frozen for longer than a session of a consumer, and killed.
+    """
     seed = random.randrange(10**9)
     print(f"seed {seed}")
     chance = random.Random(seed)
-    for number in range(request.config.getoption("--kills")):
-        line.kill(chance.choice([*PARTS, "agent"]))
-        time.sleep(chance.choice([chance.uniform(0, 0.5), chance.uniform(0, 5), chance.uniform(5, 20)]))
-        if number % 25 == 24:
-            line.back()
-    line.back()
-    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
-    line.checkpoint(180)
-    verdict = line.oracle()
-    assert verdict.right, (seed, verdict)
+    kills = request.config.getoption("--kills")
+    with ExitStack() as published:
+        folders = [published.enter_context(Folder(line, tmp_path / f"folder{n}")) for n in range(3)]
+        for number in range(kills):
+            if number == kills // 2:
+                kill_broker_while_reading_is_paused(line)
+            victim = chance.choice([*PARTS, "agent", *folders])
+            victim.kill() if isinstance(victim, Folder) else line.kill(victim)
+            time.sleep(chance.choice([chance.uniform(0, 0.5), chance.uniform(0, 5), chance.uniform(5, 20)]))
+            if number % 25 == 24:
+                line.back()
+        line.back()
+        until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
+        for folder in folders:
+            folder.wait()
+        until(lambda: all(folder.counted() == folder.written() for folder in folders), 180)
+        right = {"pending": 0, "lost": 0, "wrong": 0}
+        until(lambda: [folder.account() for folder in folders] == [right] * len(folders), 300)
+    assert line.oracle().right
+
+
+def kill_broker_while_reading_is_paused(line: Line) -> None:
+    """Freeze ClickHouse until inserts have failed, then lose the broker, then let ClickHouse continue."""
+    until(lambda: line.pid("clickhouse") and line.pid("kafka"), 60)
+    engine = line.pid("clickhouse")
+    os.kill(engine, signal.SIGSTOP)
+    try:
+        until(lambda: "inserts in a row failed" in line.health(line.stack.lander_metrics_port), 120)
+        broker = line.pid("kafka")
+        os.kill(broker, signal.SIGSTOP)
+        time.sleep(15)
+        os.kill(broker, signal.SIGKILL)
+        until(lambda: line.pid("kafka") not in (0, broker), 60)
+    finally:
+        os.kill(engine, signal.SIGCONT)
