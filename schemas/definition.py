@@ -247,7 +247,7 @@ RERUNS = "counterflow.reruns"
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """Return a topic per published dataset, the agents' checkpoints (compacted, one partition), and of reruns (a day)."""
+    """Return a topic per published dataset, the agents' checkpoints (compacted, one partition), reruns (a day)."""
     large = {"max.message.bytes": "4194304"}
     # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}
