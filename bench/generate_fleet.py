@@ -58,6 +58,8 @@ _GROUPS = [
 _WAITS = ("dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention", "lock_contention")
 _RAW = {"source": "'generated'", "agent_id": "'bench'", "seq": "number", "collected_at": "ts"}
 
+_TASKS = [f"{n:016X}" for n in range(5)]
+
 TABLES: Mapping[str, Made] = {
     "system_cpu": Made(
         _ALL, [("logical", name) for name in ("0", "all")], ("engine_type", "engine"),
@@ -68,12 +70,6 @@ TABLES: Mapping[str, Made] = {
         _ALL, [(f"hdisk{n}",) for n in range(2)], ("disk",),
         {**_RAW, "device_type": "'disk'", "leaf": "true", "busy_pct": "a", "reads": "b * 15", "writes": "c * 15",
          "read_kb": "b * 120", "written_kb": "c * 60", "service_ms": "a / 20", "wait_ms": "b / 100"},
-    ),
-    "disk_total": Made(
-        _ALL, [("*",)], (),
-        {"n": "2", "transfers_per_s": "b + c", "reads_per_s": "b", "writes_per_s": "c",
-         "read_mb": "b / 8", "written_mb": "c / 16", "kb_per_transfer": "8.", "response_ms": "a / 20",
-         "busy_pct": "a"},
     ),
     "disk_bucket": Made(
         _IBMI, [("0001", "any", n, edge) for n, edge in enumerate((500.0, 1e3, 4e3, 16e3, 64e3), 1)],
@@ -99,35 +95,7 @@ TABLES: Mapping[str, Made] = {
          "reason": "'share of the capacity'", "since": "toStartOfInterval(ts, INTERVAL 2 HOUR)", "evidence": "'{}'",
          "parameters": "'default'"},
     ),
-    "job_cpu": Made(
-        _IBMI, _GROUPS, ("grouping", "name"),
-        {"n": "9", "cpu_ms": "a * 60", "cpu_cores": "a / 250", "sql_cpu_ms": "a * 20", "tasks": "4."},
-    ),
     "io_mix": Made(_IBMI, _GROUPS, ("grouping", "name"), {"n": "9", **_LOGICAL}),
-    "wait_signature": Made(
-        _IBMI, [("*", None, None, None, None), *((f"{n}", f"{n}", f"QJOB{n}", f"USER{n % 3}", f"QSBS{n % 3}")
-                                                  for n in range(5))],
-        ("task", "job", "job_name", "job_user", "subsystem"),
-        {"n": "8", **{f"{group}_s": "c / 10" for group in (*_WAITS, "ineligible", "other")}, "total_s": "c"},
-    ),
-    "wait": Made(
-        _IBMI, [("*", n, f"bucket {n}", group) for n, group in enumerate(_WAITS, 1)],
-        ("task", "bucket", "bucket_name", "wait_group"), {**_RAW, "waits": "a", "wait_ms": "b * 10"},
-    ),
-    "job": Made(
-        _IBMI, [(f"{n}", f"QJOB{n}", f"USER{n % 3}", f"QSBS{n % 3}", f"{n % 4}", "BI"[n % 2]) for n in range(5)],
-        ("job", "job_name", "job_user", "subsystem", "job_pool", "job_type"),
-        {**_RAW, "source": "'ibmi_tables'", "cpu_ms": "a * 60", "sql_cpu_ms": "a * 20", "logical_reads": "b * 100",
-         "logical_reads_for_update": "b * 30", "logical_writes": "c * 20", "logical_other": "c * 30",
-         "sync_db_reads": "a", "sync_nondb_reads": "a", "async_db_writes": "b", "async_nondb_writes": "b",
-         "page_faults": "c", "transactions": "a", "response_s": "a / 10"},
-    ),
-    "pool_faulting": Made(
-        _IBMI, [(f"{n:02}", f"*POOL{n}") for n in range(1, 5)], ("pool", "pool_name"),
-        {"n": "9", "size_mb": "4096.", "reserved_pct": "10.", "faults_per_s": "a", "active_to_ineligible": "0.",
-         "disks": "4", "transactions_per_s": "b", "response_s": "c / 10", "fault_s": "c / 100",
-         "interactive_fault_pct": "c / 4", "batch_fault_to_work_pct": "b / 4"},
-    ),
     "log_load": Made(
         _ZOS, [("DBP1",)], ("subsystem",),
         {"n": "2", "path": "'zhpf'", "rate_mb_s": "a * 2", "rate_basis": "'copies'", "written_mb_s": "a * 2",
@@ -141,16 +109,30 @@ TABLES: Mapping[str, Made] = {
          "gcp_ms_per_account": "b / 200", "ziip_ms_per_account": "c / 200", "ziip_on_cp_ms_per_account": "0.",
          "log_bytes_per_account": "4096."},
     ),
-    "replication_lag": Made(
-        _REPLICATING, [("apply", "Q1"), ("apply", "Q2"), ("capture", "Q1")], ("component", "queue"),
-        {"n": "1", "idle": "false", "end_to_end_ms": "a * 30", "capture_ms": "a * 10", "queue_ms": "a * 10",
-         "apply_ms": "a * 10", "transactions": "b * 10", "row_count": "b * 90", "transactions_per_s": "b",
-         "log_latency_s": "c / 50", "queue_depth": "c * 3", "queue_full_pct": "c / 3"},
+    "pool": Made(
+        _IBMI, [(f"{n:02}", f"*POOL{n}") for n in range(1, 5)], ("pool", "pool_name"),
+        {**_RAW, "source": "'ibmi_tables'", "size_mb": "4096.", "reserved_mb": "409.", "faults": "a * 15",
+         "active_to_ineligible": "0."},
     ),
-    "footprint": Made(
-        _REPLICATING, [("amqzlaa0",), ("asnqapp",), ("asnqcap",), ("db2fmp",), ("db2sysc",), ("sshd",)], ("command",),
-        {"n": "3", "cpu_ms": "a * 30", "cpu_cores": "a / 500", "cpu_base": "'logical'", "memory_mb": "b * 10",
-         "threads": "9."},
+    "wait": Made(
+        _IBMI, [(task, n, f"bucket {n}", group) for task in ("*", *_TASKS) for n, group in enumerate(_WAITS, 1)],
+        ("task", "bucket", "bucket_name", "wait_group"), {**_RAW, "waits": "a", "wait_ms": "b * 10"},
+    ),
+    "job": Made(
+        _IBMI, [(task, task, f"QJOB{n}", f"USER{n % 3}", f"QSBS{n % 3}", f"{1 + n % 4:02}", "BI"[n % 2])
+                for n, task in enumerate(_TASKS)],
+        ("job", "task", "job_name", "job_user", "subsystem", "job_pool", "job_type"),
+        {**_RAW, "source": "'ibmi_tables'", "cpu_ms": "a * 60", "sql_cpu_ms": "a * 20", "logical_reads": "b * 100",
+         "logical_reads_for_update": "b * 30", "logical_writes": "c * 20", "logical_other": "c * 30",
+         "sync_db_reads": "a", "sync_nondb_reads": "a", "async_db_writes": "b", "async_nondb_writes": "b",
+         "page_faults": "c", "transactions": "a", "response_s": "a / 10"},
+    ),
+    "replication": Made(
+        _REPLICATING, [("apply", "Q1"), ("apply", "Q2"), ("capture", "Q1")], ("component", "queue"),
+        {**_RAW, "end_to_end_ms": "a * 30", "queue_ms": "a * 10", "apply_ms": "a * 10",
+         "transactions_applied": "b * 10", "rows_applied": "b * 90",
+         "current_log_at": "ts - toIntervalSecond(1)", "log_reader_sleep_ms": "0.",
+         "queue_depth": "c * 3", "queue_full_pct": "c / 3"},
     ),
     "workload": Made(
         _REPLICATING, [("YCSB", "1", "operation", ""), ("YCSB", "1", "operation", "READ")],
@@ -159,11 +141,20 @@ TABLES: Mapping[str, Made] = {
          "response_p95_ms": "b / 8", "response_p99_ms": "b / 4"},
     ),
 }  # fmt: skip
+PROCESSES = Made(
+    _REPLICATING,
+    [(f"{n}", name) for n, name in enumerate(("amqzlaa0", "asnqapp", "asnqcap", "db2fmp", "db2sysc", "sshd"))],
+    ("job", "command"),
+    {**_RAW, "source": "'nmon'", "cpu_ms": "a * 30", "cpu_base": "'logical'", "resident_kb": "b * 10240",
+     "shared_kb": "0.", "threads": "9."},
+)  # fmt: skip
+"""More rows of the table `job`: the processes of systems that replicate."""
 
 
 def rows_an_interval() -> int:
     """Return the rows that all systems of the fleet have in one interval."""
-    return sum(len(made.things) * (behind - first) for made in TABLES.values() for first, behind in [made.systems])
+    made = (*TABLES.values(), PROCESSES)
+    return sum(len(one.things) * (behind - first) for one in made for first, behind in [one.systems])
 
 
 class Engine(NamedTuple):
@@ -206,7 +197,7 @@ def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> 
     _send(client, (_anomalies(end), _runs(end), _counters(end)))
     for day in (end - timedelta(days=back) for back in range(days, 0, -1)):
         parts = _FRESH_PARTS if day + timedelta(days=1) == end else 1
-        for table, made in TABLES.items():
+        for table, made in (*TABLES.items(), ("job", PROCESSES)):
             _send(client, _day(table, made, day, parts, interval_s))
     return rows(client)
 
@@ -234,7 +225,7 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
             f" FROM numbers({8760 * MANY})",
         ),
     )
-    for table in ("system_cpu", "disk_total", "link_load", "verdict"):
+    for table in ("system_cpu", "disk", "link_load", "verdict"):
         made = TABLES[table]._replace(systems=(0, MANY), things=TABLES[table].things[:2])
         _send(client, _day(table, made, end - timedelta(days=1), 1, 60))
     return rows(client)

@@ -15,7 +15,8 @@ SELECT
   round(100 * sum(c.cpu_ms) / nullIf(any(whole.all_ms), 0), 1) AS share_pct
 FROM counterflow.job_cpu AS c
 INNER JOIN whole USING (system)
-WHERE c.grouping != 'partition' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
+WHERE c.grouping IN ('accounting_code', 'subsystem', 'user', 'job', 'generic_job', 'job_type')
+  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
 GROUP BY system, grouping, name
 ORDER BY system, grouping, cpu_s DESC, name

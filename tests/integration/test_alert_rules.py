@@ -148,10 +148,9 @@ def ago(minutes: int) -> str:
     ("alert", "dataset", "busy", "idle"),
     [
         ("disk_response", "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
-        ("pool_faulting", "pool_faulting", {"pool": "2", "interactive_fault_pct": 40}, {"pool": "2"}),
         (
             *("replication_lag", "replication_lag"),
-            {"component": "apply", "queue": "Q", "idle": False, "end_to_end_ms": 90_000},
+            {"component": "apply", "queue": "Q", "transactions": 1, "end_to_end_ms": 90_000},
             {"component": "apply", "queue": "Q", "idle": True},
         ),
     ],
@@ -160,19 +159,32 @@ def test_an_idle_system_is_not_judged_by_its_last_busy_interval(
     client: ClickHouse, alert: str, dataset: str, busy: dict[str, Any], idle: dict[str, Any]
 ) -> None:
     for system, earlier, newest in (("is busy", idle, busy), ("was busy", busy, idle)):
-        row = {"system": system, "interval_s": 60, "n": 1}
+        row = {"system": system, "interval_s": 60}
         insert(client, dataset, {**row, "ts": ago(40), **earlier})
         insert(client, dataset, {**row, "ts": ago(5), **newest})
     assert fired(client, alert).keys() == {"is busy"}
 
 
+def test_a_pool_without_faults_is_not_judged_by_its_last_busy_interval(client: ClickHouse) -> None:
+    """A transaction of 1 s waits 40 times 10 ms for a page, or never."""
+    for system, faults in (("is busy", {40: 0, 5: 40}), ("was busy", {40: 40, 5: 0})):
+        for minutes, count in faults.items():
+            read = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ago(0)}
+            row = {"system": system, "interval_s": 60, "ts": ago(minutes), **read}
+            insert(client, "pool", {**row, "pool": "2", "faults": count})
+            insert(client, "disk", {**row, "disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0})
+            job = {"job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1}
+            insert(client, "job", {**row, **job})
+    assert fired(client, "pool_faulting").keys() == {"is busy"}
+
+
 def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
     envelope = {"system": "A", "interval_s": 60, "source": "nmon", "agent_id": "a", "collected_at": ago(0)}
-    counts = {"counted": "disk", "row_count": 2}
+    counts = {"counted": "link", "row_count": 2}
     insert(client, "manifest", {**envelope, "ts": ago(1), "seq": 1, **counts})
     assert fired(client, "results_provisional", "dataset") == {}
     insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
-    assert fired(client, "results_provisional", "dataset") == {"disk_total": 1}
+    assert fired(client, "results_provisional", "dataset") == {"link_load": 1}
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs.definition import all_jobs
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.integration import test_ibmi_jobs, test_jobs, test_link_load, test_zos_jobs
-from tests.support.flink_line import Record, Results, same
+from tests.integration import test_jobs, test_link_load, test_zos_jobs
+from tests.support.flink_line import Record, Results
 from tests.support.tables import empty_tables
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
@@ -43,8 +43,7 @@ def links() -> Input:
 
 
 CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {
-    "disks and processes": (test_jobs.everything, test_jobs),
-    "IBM i": (test_ibmi_jobs.everything, test_ibmi_jobs),
+    "IBM i": (test_jobs.everything, test_jobs),
     "links": (links, test_link_load),
     "z/OS": (test_zos_jobs.everything, test_zos_jobs),
 }
@@ -92,36 +91,24 @@ def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
         assert compared(client, dataset) == Outcome(dataset, len(rows), 0, 0, 0, ())
 
 
-def test_the_figures_of_a_disk_are_those_of_its_own_row(client: ClickHouse) -> None:
-    fill(client, "disks and processes")
-    rows = client.rows(
-        "SELECT *, formatDateTime(ts, '%FT%TZ', 'UTC') AS ended FROM counterflow.disk_load", {"join_use_nulls": 1}
-    )
-    found = {(row["system"], row["disk"], row["ended"]): row for row in rows}
-    expected = test_jobs.disk_load([row for dataset, row in test_jobs.everything() if dataset == "disk"])
-    assert found.keys() == expected.keys()
-    for key, row in expected.items():
-        figures = {name: value for name, value in row.items() if name != "ts"}
-        assert same({name: found[key][name] for name in figures if found[key][name] is not None}, figures)
-
-
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:
-    rows = list(fill(client, "disks and processes")["disk_total"].values())
-    chosen = [row for row in rows if row["read_mb"] and row["system"] == "live"]
+    rows = list(fill(client, "IBM i")["io_mix"].values())
+    chosen = [row for row in rows if row["commits"] and row["system"] == "live"]
     changed, removed = chosen[0], chosen[1]
     client.post(
-        "DELETE FROM counterflow.disk_total WHERE system = {system:String} "
+        "DELETE FROM counterflow.io_mix WHERE system = {system:String} "
+        "AND grouping = {grouping:String} AND name = {name:String} "
         "AND ts = parseDateTime64BestEffort({ts:String}, 3, 'UTC')",
-        settings={f"param_{name}": removed[name] for name in ("system", "ts")},
+        settings={f"param_{name}": removed[name] for name in ("system", "grouping", "name", "ts")},
     )
-    insert(client, "disk_total", [{**changed, "read_mb": changed["read_mb"] * (1 + 1e-8)}])
-    insert(client, "disk_total", [{**removed, "system": "nobody's"}])
+    insert(client, "io_mix", [{**changed, "commits": changed["commits"] * (1 + 1e-8)}])
+    insert(client, "io_mix", [{**removed, "system": "nobody's"}])
     late = datetime.now(UTC) - timedelta(hours=1)
-    assert compared(client, "disk_total", late)[1:5] == (len(rows) - 2, 0, 0, 3)  # too recent to be judged
-    outcome = compared(client, "disk_total")
+    assert compared(client, "io_mix", late)[1:5] == (len(rows) - 2, 0, 0, 3)  # too recent to be judged
+    outcome = compared(client, "io_mix")
     assert outcome[1:5] == (len(rows) + 1, 3, 1, 0)
     found = {(one.stored is None, one.recomputed is None): one for one in outcome.differences}
-    assert (found[False, False].column, found[False, False].key["system"]) == ("read_mb", "live")
+    assert (found[False, False].column, found[False, False].key["system"]) == ("commits", "live")
     assert float(found[False, False].stored or 0) > float(found[False, False].recomputed or 0)
     assert found[True, False][1:] == ("n", None, str(removed["n"]))
     assert found[False, True].key["system"] == "nobody's"

@@ -37,7 +37,6 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         read = {"source": "nmon", "agent_id": "a", "seq": 1, "collected_at": END.isoformat()}
         insert(admin, "system_cpu", {**envelope, **read, "engine_type": "core", "engine": "all"})
         insert(admin, "disk", {**envelope, **read, "disk": NAMES[1], "device_type": "disk", "leaf": True})
-        insert(admin, "disk_total", {**envelope, "n": 1})
         insert(admin, "link_load", {**envelope, "n": 1, "link": NAMES[2], "link_type": "nrg"})
         insert(admin, "log_load", {**envelope, "n": 1, "subsystem": NAMES[2]})
         insert(admin, "manifest", {**envelope, **read, "counted": "disk", "row_count": 1})
@@ -103,7 +102,7 @@ TOGETHER: dict[str, tuple[str, tuple[dict[str, Any], ...], float]] = {
     "data_moved": ("disk_total", ({"read_mb": 90, "written_mb": 30},), 4 * 2**20),
     "disk_transfers_now": ("disk_total", ({"transfers_per_s": 500},), 1000),
     "paging_now": ("pool", ({"pool": "memory", "paging_space_pages_in": 60, "paging_space_pages_out": 120},), 6),
-    "faults_now": ("pool_faulting", tuple({"pool": pool, "disks": 1, "faults_per_s": 5} for pool in "23"), 20),
+    "faults_now": ("pool", tuple({"source": "ibmi_tables", "pool": pool, "faults": 300} for pool in "23"), 20),
     "logical_io_now": ("io_mix", ({"grouping": "partition", "name": "*", "logical_io": 600},), 20),
     "tasks_waiting": ("wait_signature", ({"task": "*", **WAITED},), 1.2),
     "disk_waiting": ("wait_signature", ({"task": "*", **WAITED},), 0.2),
@@ -124,10 +123,10 @@ def test_a_figure_of_several_things_is_their_sum(figure: str, clickhouse: StackS
             ts = (END - timedelta(seconds=ago_s)).isoformat()
             envelope = {"ts": ts, "interval_s": 60, "system": system}
             read = {"source": "test", "agent_id": "a", "seq": 1, "collected_at": ts}
-            about = read if datasets()[dataset].role == "counter" else {"n": 1}
+            about = {"counter": read, "result": {"n": 1}, "view": {}}[datasets()[dataset].role]
             insert(admin, dataset, *({**envelope, **about, **row} for row in found))
             whole = {"grouping": "partition", "name": "*", "tasks": 1, "cpu_ms": 0}
-            insert(admin, "job_cpu", {**envelope, "n": 1, **whole})
+            insert(admin, "job_cpu", {**envelope, **whole})
         [[_, value]] = rows(admin, charts()[figure], END, "A", "B").rows
     assert value == pytest.approx(total)
 

@@ -128,8 +128,9 @@ def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: C
 
 def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHouse, reader: ClickHouse) -> None:
     queue = {"component": "apply", "queue": "Q1"}
-    worst = result(TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0, apply_ms=1000.0)
-    insert(admin, "replication_lag", worst, result(TIMES[1], **queue, end_to_end_ms=2000.0, capture_ms=1900.0))
+    worst = result(TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0)
+    other = result(TIMES[1], **queue, end_to_end_ms=2000.0, queue_ms=50.0, apply_ms=50.0)
+    insert(admin, "replication_lag", worst, other)
     [row] = worked(reader, "replication_worst_queue")
     assert (row["end_to_end_s_max"], row["capture_s_then"], row["queue_s_then"]) == (5, None, 3)
     assert row["worst_at"] == "2026-05-04 09:15:00.000"

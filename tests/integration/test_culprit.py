@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.analysis.culprit import Change, Period, changes, measures, spell
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support import tables
 from tests.support.tables import empty_tables
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -28,8 +29,8 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 def insert(client: ClickHouse, table: str, rows: list[dict[str, Any]]) -> None:
-    body = b"\n".join(orjson.dumps({"system": SYSTEM, "n": 1, "interval_s": 60, **row}) for row in rows)
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"})
+    made = {"n": 1} if datasets()[table].role == "result" else {}
+    tables.insert(client, table, *({"system": SYSTEM, **made, "interval_s": 60, **row} for row in rows))
 
 
 def minutes() -> Iterator[tuple[int, dict[str, Any]]]:

@@ -124,22 +124,39 @@ def test_a_name_that_has_neither_counters_nor_results_is_not_examined(client: Cl
     assert {one.system for one in examine(client, at=NOW)} == {"SYS1"}
 
 
-def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse) -> None:
-    disk = {"disk": "hdisk0", "device_type": "disk", "leaf": True, "seq": 1}
+def test_a_view_is_stopped_or_absent_but_never_late(client: ClickHouse) -> None:
     counted = {"counted": "disk", "row_count": 1, "source": "nmon", "seq": 2}
+    for system, age_min in {"LIVE": 0, "STOPPED": 61}.items():
+        ts = NOW - timedelta(minutes=age_min)
+        disk = {"disk": "hdisk0", "device_type": "disk", "leaf": True, "seq": 1}
+        insert(client, "disk", {"system": system, "ts": ts, **disk})
+        insert(client, "manifest", {"system": system, "ts": ts, **counted})
+    insert(client, "link_load", link("ABSENT"))
+    found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_total"}
+    assert {system: one.status for system, one in found.items()} == {
+        "LIVE": "ok",
+        "STOPPED": "stopped",
+        "ABSENT": "absent",
+    }
+    assert found["ABSENT"].why == "no disk arrives"
+
+
+def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse) -> None:
+    port = {"link": "en0", "link_type": "interface", "seq": 1}
+    counted = {"counted": "link", "row_count": 1, "source": "nmon", "seq": 2}
     ages = {"LIVE": (0, 0), "LATE": (0, 20), "STOPPED": (61, 61), "MISSING": (0, None)}
     for system, (input_min, result_min) in ages.items():
         ts = NOW - timedelta(minutes=input_min)
-        insert(client, "disk", {"system": system, "ts": ts, **disk})
+        insert(client, "link", {"system": system, "ts": ts, **port})
         insert(client, "manifest", {"system": system, "ts": ts, **counted})
         if result_min is not None:
-            result = {"system": system, "ts": NOW - timedelta(minutes=result_min), "n": 1}
-            insert(client, "disk_total", result)
-    found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_total"}
+            result = {"link": "en0", "link_type": "interface", "n": 1}
+            insert(client, "link_load", {"system": system, "ts": NOW - timedelta(minutes=result_min), **result})
+    found = {one.system: one for one in examine(client, at=NOW) if (one.kind, one.subject) == ("kpi", "link_load")}
     assert {system: one.status for system, one in found.items()} == {
         "LIVE": "ok",
         "LATE": "late",
         "STOPPED": "stopped",
         "MISSING": "missing",
     }
-    assert found["LATE"].why == "disk_total ends at 2026-05-04 11:40:00, its input at 2026-05-04 12:00:00"
+    assert found["LATE"].why == "link_load ends at 2026-05-04 11:40:00, its input at 2026-05-04 12:00:00"

@@ -81,7 +81,6 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse
         moved = {"read_kb": reads * kb_read * 100, "written_kb": writes * kb_written * 100}
         return published(interval_s=100, disk=name, device_type="disk", leaf=True, **done, **moved)
 
-    insert(admin, "disk_total", result(5))
     insert(
         admin,
         "disk",
@@ -205,7 +204,7 @@ def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> Non
     insert(
         admin,
         "job_cpu",
-        cpu("partition", "*", 200_000),
+        cpu("partition", "*", 130_000),  # of jobs of other groups
         cpu("job", "QDBMSRVR", 50_000),
         cpu("accounting_code", "DEPT7", 20_000),
     )
@@ -259,11 +258,21 @@ def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> 
     assert (row["split"], row["read_for_update_pct"], row["exposure_is_a_lower_bound"]) == ("three-way", None, 1)
 
 
+def pool(ts: str, faults: float, disk_ms: float, *jobs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of a pool, its jobs and a disk over 100 s."""
+    yield "pool", published(pool="3", faults=faults) | {"ts": ts}
+    served = {"transfers": 10, "service_ms": disk_ms, "wait_ms": 0}
+    yield "disk", published(disk="D", device_type="disk", leaf=True, **served) | {"ts": ts}
+    for number, job in enumerate(jobs):
+        yield "job", published(job=str(number), command="x", job_pool="03", **job) | {"ts": ts}
+
+
 def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHouse) -> None:
-    pool: dict[str, Any] = {"pool": "3", "disks": 1, "faults_per_s": 50, "batch_missing": "batch jobs"}
-    busy = {"transactions_per_s": 20, "response_s": 0.4, "fault_s": 0.02, "interactive_fault_pct": 5}
-    idle = {"transactions_per_s": 1, "response_s": 0.4, "fault_s": 0.4, "interactive_fault_pct": 100}
-    insert(admin, "pool_faulting", result(**pool, **busy), result(**pool, **idle) | {"ts": NEXT})
+    """Capabilities Reference 19.6: 50 faults/s of 8 ms; 20 transactions/s of .4 s, then 1 of .4 s, all of it faults."""
+    for ts, transactions in ((TS, 2000), (NEXT, 100)):
+        job = {"job_type": "I", "transactions": transactions, "response_s": 0.4 * transactions}
+        for table, row in pool(ts, 5000, 8, job):
+            insert(admin, table, row)
     [row] = answer(admin, "pool_faulting")
     assert (row["interactive_fault_pct"], row["interactive_max_pct"]) == (9.5, 100)  # (.4 + .4) / (8 + .4)
     assert row["batch_fault_to_work_pct"] is None
@@ -272,34 +281,20 @@ def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHou
 def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and_at_processors(
     admin: ClickHouse,
 ) -> None:
-    pool: dict[str, Any] = {"pool": "2", "disks": 1}
-    first = {"batch_jobs": 4, "batch_fault_pct": 60, "batch_cpu_pct": 20, "batch_fault_to_work_pct": 75}
-    second = {"batch_jobs": 1, "batch_fault_pct": 10, "batch_cpu_pct": 90, "batch_fault_to_work_pct": 10}
-    insert(admin, "pool_faulting", result(**pool, **first), result(**pool, **second) | {"ts": NEXT})
+    """Four jobs, each 60 % of the time in faults and 20 % at a processor; then one, 10 % and 90 %."""
+    for ts, faults, jobs, cpu_ms in ((TS, 24_000, 4, 20_000), (NEXT, 1000, 1, 90_000)):
+        for table, row in pool(ts, faults, 10, *[{"job_type": "B", "cpu_ms": cpu_ms}] * jobs):
+            insert(admin, table, row)
     [row] = answer(admin, "pool_faulting")
     # (4 x 60 + 10) of (4 x 80 + 100), where the mean of both shares is 42.5
     assert (row["batch_fault_to_work_pct"], row["batch_max_pct"]) == (59.5, 75)
 
 
 def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
-    counted = {"job": ("QAPMJOBMI", 3), "wait": ("QAPMJOBWT", 2), "pool": ("QAPMPOOLB", 2), "disk": ("QAPMDISK", 4)}
+    counted = {"job": ("QAPMJOBMI", 3), "disk": ("QAPMDISK", 4)}
     for name, (file, rows) in counted.items():
         insert(admin, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
-    expected = {"disk_total": 4, "footprint": 3, "io_mix": 3, "job_cpu": 3, "pool_faulting": 9, "wait_signature": 2}
-    assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
-    insert(admin, "disk_total", result(4))
-    insert(admin, "footprint", result(3, command="PAY"))
+    assert admin.rows(lacking) == [{"dataset": "io_mix", "n": 0, "row_count": 3}]
     insert(admin, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
-    insert(admin, "job_cpu", result(3, grouping="partition", name="*", tasks=3))
-    # two pools, of 1 + 2 and of 1 + 1 rows of their own, and four disks; a task of one wait row and a job, the system
-    insert(admin, "pool_faulting", result(7, pool="2", disks=4), result(6, pool="3", disks=4))
-    waited = dict.fromkeys([f"{name}_s" for name in ("dispatched_cpu", "cpu_queueing", "disk", "journaling")], 0)
-    waited |= dict.fromkeys(["operating_system_contention_s", "lock_contention_s", "ineligible_s", "other_s"], 0)
-    insert(
-        admin,
-        "wait_signature",
-        result(2, task="A", job="1/ANN/PAY", total_s=1, **waited),
-        result(1, task="*", total_s=1, **waited),
-    )
     assert admin.rows(lacking) == []

@@ -14,6 +14,7 @@ from counterflow.dashboards.build import panel
 from counterflow.dashboards.definition import boards, charts, variable_of, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
+from tests.support.behind import behind
 from tests.support.tables import empty_tables, insert
 
 Row = dict[str, Any]
@@ -53,7 +54,7 @@ def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
 
 
 def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
-    """Return what the Flink jobs compute from `jobs`."""
+    """Return what the Flink job computes from `jobs`, and how long they waited."""
     counts = {"logical_io": 20_700 * n, "reads": 18_000 * n, "inserts": 1800 * n, "other": 900 * n}
     counts |= {"row_operations": 20_700 * n}
     parted = {"split": "four-way", "read_only": 14_400 * n, "read_for_update": 3600 * n, "exposure_pct": 630 / 20.7}
@@ -61,16 +62,17 @@ def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
     batch = {"partition": "*", "job": ODD, "generic_job": ODD[:6], "user": "ANN", "subsystem": "QBATCH"}
     for grouping, name in batch.items():
         yield "io_mix", stamped(ts, system=system, n=3, grouping=grouping, name=name, **counts, **split)
-    for grouping, name in {**batch, "job_type": "B"}.items():
-        used = {"cpu_ms": (99_000 if name == "*" else 90_000) * n, "sql_cpu_ms": 18_000 * n, "tasks": 3}
-        yield "job_cpu", stamped(ts, system=system, n=3, grouping=grouping, name=name, **used)
     none = dict.fromkeys(("journaling_s", "operating_system_contention_s", "lock_contention_s", "ineligible_s"), 0)
-    task = {**none, "job_name": ODD, "job_user": "ANN", "subsystem": "QBATCH"}
     for name in ("0A", "0B"):
         waited = {"dispatched_cpu_s": 45 * n, "cpu_queueing_s": 9, "disk_s": 18, "other_s": 500, "total_s": 600}
-        yield "wait_signature", stamped(ts, system=system, n=1, task=name, job=f"1/ANN/{ODD}/{name}", **task, **waited)
+        yield from waits(stamped(ts, system=system, task=name, **none, **waited))
     whole = {**none, "dispatched_cpu_s": 450 * n, "cpu_queueing_s": 90, "disk_s": 180, "other_s": 9000, "total_s": 9900}
-    yield "wait_signature", stamped(ts, system=system, n=1, task="*", **whole)
+    yield from waits(stamped(ts, system=system, task="*", **whole))
+
+
+def waits(row: Row) -> Iterator[tuple[str, Row]]:
+    """Yield the waits of a task, whose job is in `jobs`."""
+    return ((dataset, counter) for dataset, counter in behind("wait_signature", row) if dataset == "wait")
 
 
 @pytest.fixture(scope="module")

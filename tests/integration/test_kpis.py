@@ -12,7 +12,7 @@ from counterflow.cli._table import console, table
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.support.pages import agrees, blocks, shown
-from tests.support.tables import empty_tables
+from tests.support.tables import empty_tables, insert
 
 PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"}
 ENVELOPE = {"system": "kpis", "interval_s": 15.0}
@@ -31,14 +31,14 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         rows["manifest"].append({**at, **agent, "seq": seq, "row_count": int(seen)})
         if seen:
             figures = {"cpu_ms": 900.0 * second, "cpu_cores": 0.06 * second, "cpu_base": "physical"}
-            rows["footprint"].append({**at, "n": 1, "command": "db2sysc", "memory_mb": 10.0 * second, **figures})
+            rows["footprint"].append({**at, "command": "db2sysc", "memory_mb": 10.0 * second, **figures})
         response = {"response_ms": 8.0} if seen else {}
         figures = {"transfers_per_s": float(second), "read_mb": 30.0, "written_mb": 50.0, "busy_pct": float(second)}
-        rows["disk_total"].append({**at, "n": 4, **figures, **response})
+        rows["disk_total"].append({**at, **figures, **response})
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
         migrate(admin)
         for table, some in rows.items():
-            admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, some)))
+            insert(admin, table, *some)
         disks, commands = printed("disk_load"), printed("footprint")
         only = "system = 'kpis'"
         [disk] = admin.rows(f"SELECT * FROM ({disks}) WHERE {only}", PERIOD)

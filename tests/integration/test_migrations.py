@@ -323,28 +323,28 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
     insert(
         lander,
         "manifest",
-        published(1, counted="disk", row_count=3),
-        published(2, counted="job", row_count=2),
-        published(3, counted="job", row_count=2) | {"ts": later},
+        published(1, counted="job", row_count=3) | {"source": "ibmi_tables.QAPMJOBMI"},
+        published(2, counted="db_log", row_count=2),
+        published(3, counted="db_log", row_count=2) | {"ts": later},
         published(4, counted="pool", row_count=1),
         published(5, counted="link", row_count=2),
     )
-    insert(lander, "disk_total", result(2))
-    insert(lander, "footprint", result(1, command="db2sysc"), result(1, command="java"))
+    insert(lander, "io_mix", result(2, grouping="partition", name="*"))
+    insert(lander, "log_load", result(1, subsystem="DBP1"), result(1, subsystem="DBP2"))
     links = [result(3, link=name, link_type="nrg") for name in ("MIRROR_DATABASE", "MIRROR_IFS")]
     insert(lander, "link_load", links[0])  # made of its own row and of two ports
     provisional = (
         "SELECT dataset, formatDateTime(ts, '%T') AS at, n, row_count FROM counterflow.provisional ORDER BY dataset"
     )
-    no_result = {"dataset": "footprint", "at": "10:00:30", "n": 0, "row_count": 2}
+    no_result = {"dataset": "log_load", "at": "10:00:30", "n": 0, "row_count": 2}
     assert lander.rows(provisional) == [
-        {"dataset": "disk_total", "at": "10:00:15", "n": 2, "row_count": 3},
-        no_result,
+        {"dataset": "io_mix", "at": "10:00:15", "n": 2, "row_count": 3},
         {"dataset": "link_load", "at": "10:00:15", "n": 1, "row_count": 2},
+        no_result,
     ]
     insert(lander, "link_load", links[1])
-    insert(lander, "disk_total", result(3))
-    insert(lander, "disk_total", result(1))  # a partial one never replaces it
+    insert(lander, "io_mix", result(3, grouping="partition", name="*"))
+    insert(lander, "io_mix", result(1, grouping="partition", name="*"))  # a partial one never replaces it
     assert lander.rows(provisional) == [no_result]
 
 

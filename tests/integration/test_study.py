@@ -19,6 +19,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import insert
 
 BEGIN = datetime(2026, 4, 1, 10, tzinfo=UTC)
 QUOTED = 'it\'s \\ "zHL"\t\x1b[31m[b]'
@@ -32,7 +33,7 @@ def stored(clickhouse: StackSettings) -> StackSettings:
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
         migrate(admin)
         for table, rows in _rows().items():
-            admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+            insert(admin, table, *rows)
     return clickhouse
 
 

@@ -38,15 +38,11 @@ SPANS = {
     VIOS: (datetime(2016, 2, 10, 12, tzinfo=UTC), timedelta(hours=12)),
     GPU: (datetime(2024, 3, 5, 6, tzinfo=UTC), timedelta(hours=12)),
 }
-FOOTPRINT = """\
-INSERT INTO counterflow.footprint (ts, interval_s, system, n, command, cpu_ms, cpu_base, memory_mb)
-SELECT ts, max(interval_s), system, count(), command, sum(cpu_ms), any(cpu_base), sum(resident_data_kb) / 1024
-FROM counterflow.job FINAL GROUP BY ts, system, command"""
 
 
 @pytest.fixture(scope="module")
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """An engine with the recordings; footprint, a job's result, is made by hand."""
+    """An engine with the recordings."""
     with empty_tables(clickhouse) as admin:
         seq = 0
         for system, file in RECORDINGS.items():
@@ -59,7 +55,6 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                     tables.setdefault(row.pop("dataset"), []).append(row | envelope)
             for table, rows in tables.items():
                 insert(admin, table, *rows)
-        admin.post(FOOTPRINT)
         yield admin
 
 

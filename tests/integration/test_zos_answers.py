@@ -158,12 +158,12 @@ def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHou
 
 
 def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
-    counted = {"db_log": 2, "workload": 3, "replication": 2}
+    counted = {"db_log": 2, "workload": 3}
     insert(admin, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
-    expected = {"account_cpu": 3, "log_load": 2, "replication_lag": 2}
+    expected = {"account_cpu": 3, "log_load": 2}
     assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
-    assert wait_computed(admin, "a", timeout_s=0) == 3
+    assert wait_computed(admin, "a", timeout_s=0) == 2
     # two workloads, one with a single operation of its own; the captured basis counts none of them again
     insert(
         admin,
@@ -173,7 +173,6 @@ def test_results_are_provisional_until_they_count_what_was_published(admin: Clic
         cost(TS, 1.0, "captured") | {"samples": 0},
     )
     insert(admin, "log_load", *(result(4, subsystem=name) for name in ("DBP1", "DBP2")))
-    insert(admin, "replication_lag", *(result(component="apply", queue=name) for name in ("Q1", "Q2")))
     assert admin.rows(lacking) == []
 
 

@@ -1,4 +1,4 @@
-"""The jobs over z/OS and Q Replication counters on real Kafka and Flink: by hand, and recomputed in plain Python.
+"""The jobs over z/OS counters on real Kafka and Flink: by hand, and recomputed in plain Python.
 
 All jobs share one stack and one input, which has the shapes of that of test_jobs.py.
 """
@@ -22,7 +22,7 @@ from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine, agree, first_of_each, known, over, total
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-JOBS = ("account_cpu", "log_ceiling", "log_load", "replication_lag")
+JOBS = ("account_cpu", "log_ceiling", "log_load")
 RUNS = {
     # Db2 for z/OS zHyperLink study: MB/s a copy, million accounts an hour, GCP %, zIIP %, ms an account of both
     "z17-zhpf": ("zhpf", 214.0, 17.29, 27.2, 23.3, 0.34, 0.49),
@@ -386,52 +386,12 @@ def by_space(rows: Sequence[Record], beside: Mapping[str, list[Record]]) -> Reco
     }
 
 
-def replication_lag(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
-    results: dict[tuple[str, ...], Record] = {}
-    for row in published:
-        component, length = row["component"], row.get("interval_s")
-        count = row.get({"apply": "rows_applied", "capture_queue": "rows_published"}.get(component, ""))
-        transactions = row.get("transactions_applied")
-        age = seconds(row["ts"]) - seconds(row["current_log_at"]) if row.get("current_log_at") else None
-        idle: bool | None
-        if component == "capture":
-            asleep = row["ends_of_log"] if row.get("ends_of_log") is not None else row.get("log_reader_sleep_ms")
-            idle = None if asleep is None else asleep > 0 and (None if age is None else age > length)
-        else:
-            did = transactions if transactions is not None else count
-            idle = None if did is None else did == 0
-        latencies = [row.get(name) for name in ("end_to_end_ms", "queue_ms", "apply_ms")]
-        whole, queued, applied = [None, None, None] if idle else latencies
-        missing = {"apply": "latencies" if None in latencies else None, "capture": None if age else "log time"}
-        results[row["system"], component, row["queue"], row["ts"]] = {
-            **{name: row.get(name) for name in ("system", "component", "queue", "ts", "interval_s", "program_schema")},
-            **{name: row.get(name) for name in ("queue_depth", "queue_full_pct")},
-            "n": 1,
-            "idle": idle,
-            "missing": missing.get(component) if not idle or component == "capture_queue" else "idle",
-            "end_to_end_ms": whole,
-            "capture_ms": None if None in (whole, queued, applied) else whole - queued - applied,
-            "queue_ms": queued,
-            "apply_ms": applied,
-            "transactions": transactions,
-            "row_count": count,
-            "transactions_per_s": over(transactions, length),
-            "rows_per_s": over(count, length),
-            "rows_per_transaction": over(count, transactions) if component == "apply" else None,
-            "log_latency_s": None if idle else age,
-        }
-        if component == "capture_queue" and idle:
-            results[row["system"], component, row["queue"], row["ts"]]["missing"] = None
-    return results
-
-
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     loads = log_load(published)
     return {
         "log_load": loads,
         "verdict": verdict(loads.values()),
         "account_cpu": account_cpu(published),
-        "replication_lag": replication_lag(published["replication"]),
     }
 
 
@@ -595,30 +555,6 @@ def power(begin: datetime) -> Iterator[tuple[str, Record]]:
         yield "workload", {"ts": stamp(ts), "interval_s": 60.0, **done, "done_delta": 60.0, "system": f"power-{name}"}
 
 
-def queues(begin: datetime) -> Iterator[tuple[str, Record]]:
-    for each in range(6):
-        at = begin + each * timedelta(seconds=30)
-        row: Record = {"ts": stamp(at), "interval_s": None if each == 4 else 30.0, "program_schema": "ASN"}
-        idle = each == 2
-        applied: Record = {
-            "rows_applied": 0.0 if idle else 665_250.0,
-            "transactions_applied": 0.0 if idle else 36_840.0,
-        }
-        if each == 3:
-            applied["transactions_applied"] = None
-        latencies: Record = {"end_to_end_ms": 2700.0, "queue_ms": 500.0, "apply_ms": None if each == 5 else 200.0}
-        if idle:
-            latencies = dict.fromkeys(latencies, 0.0)
-        base = {"source": "qrep_monitor", "queue_depth": 3.0}
-        yield "replication", {**row, **base, "component": "apply", "queue": "Q1", **applied, **latencies}
-        published = {"rows_published": float(each % 3), "component": "capture_queue", "queue": "Q1"}
-        yield "replication", {**row, **base, **published}
-        read: Record = {"current_log_at": None if each == 4 else stamp(at - timedelta(seconds=5 if each < 2 else 500))}
-        read |= {"ends_of_log": None if each == 1 else float(each), "log_reader_sleep_ms": 9.0 if each == 1 else None}
-        read["interval_s"] = 30.0
-        yield "replication", {**row, **read, "source": "qrep_monitor", "component": "capture", "queue": ""}
-
-
 def lpar(system: str, begin: datetime, seed: int) -> Rows:
     """Return a system with two subsystems whose ceiling changes in the middle; one ceiling is withdrawn."""
     every, phase = {1: (60, 0), 2: (100, 10), 3: (30, 0), 4: (60, 7)}[seed]
@@ -706,7 +642,6 @@ def everything() -> Rows:
         *twice,
         *[(dataset, {**record, "seq": record["seq"] + 10_000}) for dataset, record in twice],
         *completed("power", power(NOW)),
-        *completed("replicated", queues(NOW)),
         *measured(),
     ]
     random.Random(5).shuffle(rows)
@@ -744,14 +679,6 @@ def test_the_measured_runs_come_out_as_published(line: SettledLine) -> None:
             assert short["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
         assert verdicts["log_ceiling", name, "log", "DBP1", ts]["state"] == "CRITICAL"
         assert verdicts["log_ceiling", f"{name} at 70 %", "log", "DBP1", ts]["state"] == "OK"
-
-
-def test_a_pair_of_q_replication_comes_out_as_published(line: SettledLine) -> None:
-    rows = line.kept("replication_lag")
-    first = rows["replicated", "apply", "Q1", stamp(NOW)]
-    assert (first["capture_ms"], first["rows_per_s"], first["transactions_per_s"]) == (2000, 22175, 1228)
-    idle = rows["replicated", "apply", "Q1", stamp(NOW + timedelta(minutes=1))]
-    assert (idle["idle"], idle["missing"], idle.get("end_to_end_ms")) == (True, "idle", None)
 
 
 def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) -> None:

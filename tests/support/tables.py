@@ -9,8 +9,10 @@ from typing import Any
 import orjson
 
 from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.behind import behind
 
 
 @contextmanager
@@ -30,7 +32,18 @@ def _empty(client: ClickHouse) -> None:
 
 
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow") -> None:
-    """Insert rows; a column that the table does not have is refused. A row may have its own time of landing."""
+    """Insert rows; a column that the table does not have is refused. A row may have its own time of landing.
+
+    Of a view, the counters are inserted that give it these rows.
+    """
+    if table in datasets() and datasets()[table].role == "view":
+        counters: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            for name, counter in behind(table, row):
+                counters.setdefault(name, []).append(counter)
+        for name, found in counters.items():
+            insert(client, name, *found, database=database)
+        return
     exact: Settings = {
         "date_time_input_format": "best_effort",
         "input_format_skip_unknown_fields": 0,

@@ -74,8 +74,13 @@ def test_a_wrong_column_is_refused(column: dict[str, Any], mistake: str) -> None
 
 
 def test_a_result_has_no_rollup() -> None:
-    with pytest.raises(ValidationError, match="its rows are replaced"):
+    with pytest.raises(ValidationError, match="a result has no `instance`"):
         Dataset.model_validate(with_changes(role="result"))
+
+
+def test_a_view_states_no_sources_beside_its_select() -> None:
+    with pytest.raises(ValidationError, match="a view has no `sources`"):
+        Dataset.model_validate(with_changes(role="view", instance=None))
 
 
 def test_the_comment_states_unit_kind_and_when_it_is_null() -> None:
