@@ -27,11 +27,20 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Limit(_Strict):
+    """The most that a figure can be: `most` times the columns of its row in `per`; no limit where one is null or 0."""
+
+    most: float
+    per: tuple[str, ...] = ()
+
+
 class Column(_Strict):
     """One column: ClickHouse type without wrappers, unit, kind, meaning.
 
     `null_when` describes when the value is missing; a column without it is required in every record.
     `unbounded` marks text that differs in nearly every row (payloads, command lines): it gets no dictionary.
+    A figure beyond one of its `limits` cannot be, nor one below 0 unless `signed`. `counts` is how many steps of the
+    counters behind it make one unit (sectors or bytes of a KB): what is nearly 2^32 or 2^64 of them is a wrap.
     """
 
     type: Type
@@ -41,6 +50,9 @@ class Column(_Strict):
     null_when: str | None = None
     values: tuple[str, ...] | None = None
     unbounded: bool = False
+    limits: tuple[Limit, ...] = ()
+    signed: bool = False
+    counts: float = 1.0
 
     @property
     def comment(self) -> str:
@@ -169,6 +181,13 @@ class Dataset(_Strict):
             *(f"key column `{name}` is not a column" for name in named if name not in known),
             *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
+            *(
+                f"limit of `{name}` is per `{factor}`, which is not a column"
+                for name, column in known.items()
+                for limit in column.limits
+                for factor in limit.per
+                if factor not in known
+            ),
             *([] if self.key[-1:] == ("ts",) else ["the key does not end with `ts`"]),
             *([f"a {self.role} has no `counts`"] if self.counts and self.role != "result" else []),
             *([f"a {self.role} has no `instance`"] if self.instance and self.role != "counter" else []),

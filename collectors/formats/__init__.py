@@ -1,16 +1,17 @@
 """Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
 
 A format is a module or package here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Its presence
-here registers it.
+here registers it. Whoever reads a file takes the format from `formats` or `recognise`, which refuse figures that
+cannot be (`counterflow.collectors.plausible`).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-import sys
 from functools import cache
 
+from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.records import Format
 
 
@@ -18,12 +19,12 @@ from counterflow.collectors.records import Format
 def formats() -> dict[str, Format]:
     """Return every format by its name."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
-    return {m.FORMAT.name: m.FORMAT for m in modules if hasattr(m, "FORMAT")}
+    return {m.FORMAT.name: Plausible(m.FORMAT, getattr(m, "LONGEST_S", None)) for m in modules if hasattr(m, "FORMAT")}
 
 
 def summaries() -> dict[str, str]:
     """Return the summary of each format by its name: the first line of its module's docstring."""
-    documented = {name: sys.modules[type(form).__module__].__doc__ or "" for name, form in formats().items()}
+    documented = {name: importlib.import_module(f"{__name__}.{name}").__doc__ or "" for name in formats()}
     return {name: text.split("\n", 1)[0] for name, text in documented.items()}
 
 

@@ -53,6 +53,10 @@ class LparutilState:
     config: dict[str, Attributes] = field(default_factory=dict)
 
 
+LONGEST_S = 400 * 86_400.0
+"""Monthly samples (-s m) of running counts, with some missing."""
+
+
 class HmcLslparutil:
     """Utilization of partitions as the HMC keeps it; see docs/formats/hmc_lslparutil.md."""
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.device_names import devices
+from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
@@ -53,6 +53,8 @@ POOL = {
 """Columns that are a rate times the interval."""
 SECTORS = ("rd_sec", "wr_sec")
 """Rates of sectors, which are half a KB each."""
+_MOST_SECTORS = 2e9
+"""Above 1 TB a second is no rate of a disk."""
 POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers", "active_mb": "active"}
 POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
@@ -114,6 +116,13 @@ def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
 
 def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
     repeated = 0
+    known = numbered(_moved(host))
+    if known.inferred:
+        shown = ", ".join(known.inferred[:3]) + (f" and {len(known.inferred) - 3} more" * (len(known.inferred) > 3))
+        detail = (
+            f"{shown}: whether a disk, a partition or a volume is known from their figures alone: sadf -j FILE -- -A -p"
+        )
+        yield Reject(Reason.INFERRED, detail, "all", system=system)
     samples = Samples(state.seen.get(system, []))
     before: datetime | None = None
     for sample in mappings(host["statistics"]):
@@ -137,7 +146,7 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
             yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
             continue
         rows: Counter[str] = Counter()
-        for dataset, fields in _records(sample, seconds, host.get("number-of-cpus")):
+        for dataset, fields in _records(sample, seconds, host.get("number-of-cpus"), known.devices):
             rows[dataset] += 1
             yield Record(dataset, {**envelope, "interval_s": seconds, **fields})
         for dataset, count in rows.items():
@@ -156,13 +165,28 @@ def _zone(written: Mapping[str, Any], local: tzinfo) -> tzinfo:
     return UTC if written.get("utc") == 1 or written.get("tz") == "UTC" else local
 
 
-def _records(sample: Mapping[str, Any], seconds: float, processors: Any) -> Iterator[tuple[str, Fields]]:
+def _moved(host: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Return the sectors that each device without a name moved, as far as its figures can be."""
+    found: dict[str, list[float]] = {}
+    for sample in mappings(host["statistics"]):
+        for entry in mappings(sample.get("disk")):
+            name, figures = entry.get("disk-device"), _figures(entry)
+            if isinstance(name, str) and NUMBERED.fullmatch(name):
+                total = found.setdefault(name, [0.0] * len(SECTORS))
+                for at, sectors in enumerate(SECTORS):
+                    total[at] += figures.get(sectors, 0.0) if 0 <= figures.get(sectors, 0.0) < _MOST_SECTORS else 0.0
+    return {name: tuple(total) for name, total in found.items()}
+
+
+def _records(
+    sample: Mapping[str, Any], seconds: float, processors: Any, known: Mapping[str, Device]
+) -> Iterator[tuple[str, Fields]]:
     for entry in mappings(sample.get("cpu-load")):
         yield "system_cpu", _cpu(entry, processors)
     disks = {
         str(entry["disk-device"]): _figures(entry) for entry in mappings(sample.get("disk")) if "disk-device" in entry
     }
-    kinds = devices(disks, "Linux", aliases=True)
+    kinds = {**devices(disks, "Linux", aliases=True), **known}
     for disk, figures in disks.items():
         kind = kinds[disk]
         fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}

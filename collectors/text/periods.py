@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 MISSING = 1.5
 """Rows that are further apart than this many usual intervals have one missing between them."""
+LONGEST_S = 7 * 86_400.0
+"""No interval is longer where its source states none."""
 _USUAL_OF = 2
 
 
@@ -18,6 +20,8 @@ def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:
 
     The usual interval is the shorter of the last two, so that a changed interval is usual after two rows.
     """
+    if apart_s > LONGEST_S:
+        return f"{apart_s:.0f} s since the one before: longer than any interval, none is known"
     if not before_s or apart_s <= MISSING * min(before_s):
         return None
     return f"{apart_s:g} s since the one before, usually {min(before_s):g} s: one is missing, no interval is known"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import recognise
+from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
 from counterflow.collectors.formats.rmf_dds.xml import decode
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
@@ -124,7 +124,7 @@ def test_however_responses_are_joined_their_figures_are_the_same(
     "path", [GOLDEN / case / "input.json" for case in ("sysinfo", "array_of_responses", "no_data")]
 )
 def test_it_is_recognised(path: Path) -> None:
-    assert recognise(path.read_bytes()[:65_536]) is FORMAT
+    assert recognise(path.read_bytes()[:65_536]) is formats()[FORMAT.name]
 
 
 def test_an_interval_without_data_yet_differs_from_one_with_data() -> None:

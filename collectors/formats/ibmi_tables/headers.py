@@ -36,20 +36,42 @@ _MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
 
 
 def table_of(cells: Sequence[str], file: str) -> Description | None:
-    """Return the table whose header the cells are; the name of the file decides between tables with equal columns."""
+    """Return the table whose header the cells are, None where it is of none, or fits several alike.
+
+    What only one of them has decides between tables, or the name of the file.
+    """
     if len(cells) < 2:
         return None
-    known = tables()
     by_name = description(table_in(file) or "")
-    labels = {label(cell) for cell in cells}
-    found = [table for table in known.values() if table.is_headed_by(labels)]
+    found = _headed_by(cells)
     if by_name is not None and by_name.joins and any(table.table in by_name.joins for table in found):
         return by_name
     if found:
-        return by_name if by_name in found else max(found, key=lambda table: len(table.recognised_by))
+        decided = [by_name] if by_name in found else _decided(found, cells)
+        return decided[0] if len(decided) == 1 else None
     if by_name is not None and not by_name.recognised_by and _is_header(cells, 1):
         return by_name
     return None
+
+
+def _headed_by(cells: Sequence[str]) -> list[Description]:
+    labels = {label(cell) for cell in cells}
+    return [table for table in tables().values() if table.is_headed_by(labels)]
+
+
+def _decided(found: Sequence[Description], cells: Sequence[str]) -> list[Description]:
+    """Return the table that has most of the columns that no other of those found has; several where they are equal.
+
+    A table all of whose columns another one has as well is not the one.
+    """
+    own = {table.table: {field for cell in cells if (field := table.named(cell))} for table in found}
+    largest = [table for table in found if not any(own[table.table] < other for other in own.values())]
+    alone = {
+        table.table: len(own[table.table].difference(*(own[o.table] for o in largest if o is not table)))
+        for table in largest
+    }
+    most = max(alone.values())
+    return [table for table in largest if alone[table.table] == most]
 
 
 def without_header(cells: Sequence[str], file: str) -> Description | None:
@@ -65,6 +87,10 @@ def without_header(cells: Sequence[str], file: str) -> Description | None:
 
 def no_header(cells: Sequence[str], file: str) -> Unusable:
     """Return why a file that begins with `cells` cannot be read, and the way out."""
+    if len(alike := _decided(headed, cells) if (headed := _headed_by(cells)) else []) > 1:
+        fits = " and ".join(table.table for table in alike)
+        detail = f"the columns are those of {fits} alike: name the file after its table, as {alike[0].table}.csv"
+        return Unusable(detail)
     found = ", ".join(cells[:8])[:200]
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
@@ -118,7 +144,7 @@ def recognise(head: bytes) -> bool:
     except csv.Error:
         return False
     return _BEGINNING.match(lines[0]) is not None or any(
-        table_of(cells, "") is not None or _is_header(cells) for cells in headers
+        len(cells) > 1 and (_headed_by(cells) or _is_header(cells)) for cells in headers
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
@@ -35,6 +36,13 @@ _HELD_CONFIG = 2000
 """Configuration lines that are held before the first snapshot; beyond this they are yielded."""
 _HELD_SNAPSHOTS = 3
 """Snapshots without a stamp that wait for the next stamp; older ones are refused."""
+_GAP = 5.0
+_GAP_S = 30.0
+"""A snapshot this many usual intervals, and this much longer, after the one before has a gap before it."""
+_STAMPS = 32
+"""Stamps that are remembered: a clock that goes back may meet them again."""
+_ONE_SECOND = timedelta(seconds=1)
+"""What stamps resolve."""
 _LINUX_FIRST_S = 1.0
 """The first snapshot of Linux nmon covers the second for which it sleeps before its first row."""
 
@@ -77,6 +85,12 @@ class Parser:
         # of the last snapshot that was finished
         self._number = 0
         self._instant: datetime | None = None
+        self._late_ms = 0  # how far it was placed behind its stamp
+        self._elapsed: float | None = None  # since the one before
+        # of the run
+        self._stamps: list[int] = []  # the latest, in seconds since 1970 and in order
+        self._times_back = 0  # how often its clock went back
+        self._gap_s: float | None = None  # before the open snapshot
         self._tag: bytes | None = None  # of the open snapshot
         self._opened_by: Line | None = None
         self._repeating: bytes | None = None
@@ -257,7 +271,7 @@ class Parser:
         self._reader.use(Headers(self._facts, self._reader.headers.table))
         run_id = self._facts.boot_id()
         if run_id is None or run_id != self._run_id:  # else it is the same recording again, whose snapshots are known
-            self._number, self._instant = 0, None
+            self._forget_run()
         self._run_id = run_id
         if (start := self._facts.start()) is not None and self._instant is None:
             self._snapshot.instant, _ = stamps.to_utc(start, self._zone, None)
@@ -284,7 +298,7 @@ class Parser:
         """
         snapshot = self._snapshot
         if self._facts.os == "Linux" and snapshot.instant is not None:
-            snapshot.seconds = _LINUX_FIRST_S
+            snapshot.seconds, self._gap_s = _LINUX_FIRST_S, None
             self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
             detail = f"VM begins again: {snapshot.tag} is the first of another recording, and {_LINUX_FIRST_S:g} s long"
             self._account.reject(line, Reason.RESTARTED, detail, "all")
@@ -359,21 +373,67 @@ class Parser:
                 self._repeating = tag
                 self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
                 return
-            self._number, self._instant = 0, None
+            self._forget_run()
             self._run_id = f"{self._system}-{local:%Y%m%dT%H%M%S}"
             self._account.reject(line, Reason.RESTARTED, "snapshot numbers begin again without a new header", "all")
         self._start(line, tag, instant)
 
-    def _start(self, line: Line, tag: bytes, instant: datetime) -> None:
-        self._show(Snapshot(int(tag[1:]), tag.decode(), instant, None))
+    def _forget_run(self) -> None:
+        self._number, self._instant, self._late_ms = 0, None, 0
+        self._elapsed, self._stamps, self._times_back = None, [], 0
+
+    def _start(self, line: Line, tag: bytes, stamp: datetime) -> None:
+        number = int(tag[1:])
+        stamp = self._of_the_same_second(line, number, stamp) or stamp
+        self._show(Snapshot(number, tag.decode(), stamp, None))
         self._tag, self._opened_by, self._repeating = tag, line, None
-        self._snapshot.seconds = self._length(line, self._snapshot.number, instant)
+        self._snapshot.seconds = self._length(line, number, stamp)
+        self._snapshot.instant = self._placed(stamp)
+
+    @property
+    def _stamp(self) -> datetime | None:
+        """The time of the last snapshot that was finished, as its stamp has it."""
+        return self._instant and self._instant - timedelta(milliseconds=self._late_ms)
+
+    def _of_the_same_second(self, line: Line, number: int, stamp: datetime) -> datetime | None:
+        """Return when a snapshot was taken whose stamp is of the second of the one before: an interval later.
+
+        It is at most a second behind its stamp. None where it is of another second, or its clock went back.
+        """
+        before, nominal = self._stamp, self._facts.seconds
+        if before is None or number <= self._number or nominal is None or nominal > 1:
+            return None
+        if not timedelta() <= before - stamp <= 2 * _ONE_SECOND:
+            return None
+        detail = "two stamps in one second: this snapshot, and each such after it, is placed an interval later"
+        self._account.once("same second", line, Reason.INFERRED, detail)
+        found = before + timedelta(seconds=nominal * (number - self._number))
+        return found if found - stamp <= _ONE_SECOND else before + (stamp + 2 * _ONE_SECOND - before) / 2
+
+    def _placed(self, stamp: datetime) -> datetime:
+        """Return the instant of a snapshot; where its clock went back, none that a snapshot before it may have."""
+        before, seconds = self._stamp, int(stamp.timestamp())
+        if before is not None and stamp <= before:
+            self._times_back += 1
+        known = self._stamps
+        is_forgotten = len(known) == _STAMPS and seconds < known[0]
+        is_known = is_forgotten or seconds in known
+        self._late_ms = self._times_back % 1000 if is_known else 0
+        insort(known, seconds)
+        del known[:-_STAMPS]
+        return stamp + timedelta(milliseconds=self._late_ms)
 
     def _length(self, line: Line, number: int, instant: datetime) -> float | None:
-        nominal = self._facts.seconds
-        if self._instant is None:
+        nominal, before, self._gap_s = self._facts.seconds, self._stamp, None
+        if before is None:
             return _LINUX_FIRST_S if number == 1 and self._facts.os == "Linux" else nominal
-        length = stamps.interval(self._instant, instant, number - self._number, nominal)
+        elapsed, apart_s = self._elapsed, (instant - before).total_seconds()
+        self._elapsed = apart_s / (number - self._number)
+        usual = nominal or elapsed
+        if usual is not None and self._elapsed > _GAP * max(usual, elapsed or 0) and self._elapsed > usual + _GAP_S:
+            self._gap_s = apart_s
+            return usual
+        length = stamps.interval(before, instant, number - self._number, nominal)
         if length.note is not None:
             shown = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
             self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {shown}", "all")
@@ -393,6 +453,8 @@ class Parser:
     def _end_snapshot(self) -> None:
         snapshot, items = self._snapshot, self._account.items
         self._reader.finish()
+        if self._gap_s is not None:
+            self._note_gap(snapshot)
         if snapshot.number and snapshot.empty and self._opened_by is not None:
             self._account.reject(self._opened_by, Reason.EMPTY_SNAPSHOT, "a stamp without rows: nothing was measured")
         if snapshot.config and snapshot.instant is None and not self._refused:
@@ -406,6 +468,25 @@ class Parser:
             self._number, self._instant = snapshot.number, snapshot.instant
         self._show(Snapshot(0, "", self._instant or snapshot.instant, None))
         self._tag, self._opened_by, self._repeating = None, None, None
+
+    def _note_gap(self, snapshot: Snapshot) -> None:
+        """Report the gap before a snapshot; on Linux one without processes is the first of another recording.
+
+        Recordings of several days are joined without the later headers, and their snapshots numbered on.
+        """
+        gap_s, self._gap_s = self._gap_s, None
+        if snapshot.seconds is None or gap_s is None or self._opened_by is None or snapshot.instant is None:
+            return
+        missing, taken = int(gap_s / snapshot.seconds), ""
+        if self._facts.os == "Linux" and not snapshot.processes and snapshot.seconds > _LINUX_FIRST_S:
+            snapshot.seconds, taken = _LINUX_FIRST_S, ", as the first of another recording"
+            if "TOP" in self._reader.headers:
+                self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
+        detail = (
+            f"{gap_s:.0f} s since the snapshot before, {missing:,} intervals: "
+            f"{snapshot.tag} is taken as {snapshot.seconds:g} s long{taken}"
+        )
+        self._account.reject(self._opened_by, Reason.SAMPLE_MISSING, detail, "all")
 
     # snapshots without a stamp
 
@@ -570,6 +651,10 @@ class Parser:
             "refused": self._refused,
             "noted": sorted(self._account.noted),
             "first_host": self._first_host,
+            "late_ms": self._late_ms,
+            "elapsed": self._elapsed,
+            "stamps": list(self._stamps),
+            "times_back": self._times_back,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -584,4 +669,7 @@ class Parser:
         self._refused = state["refused"]
         self._account.noted = set(state["noted"])
         self._first_host = state["first_host"]
+        self._late_ms, self._elapsed = state.get("late_ms", 0), state.get("elapsed")
+        self._stamps = list(state.get("stamps", []))
+        self._times_back = state.get("times_back", 0)
         self._account.system = self._system

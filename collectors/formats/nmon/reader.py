@@ -16,6 +16,7 @@ from counterflow.collectors.records import Reason
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line
 
+_VM_TITLE = "Paging and Virtual Memory"
 _UTILISATION = re.compile(rb"CPUUTIL(\d+)")
 
 
@@ -58,11 +59,16 @@ class Reader:
             self.layouts[section] = layout
             self.numeric(line, section, layout, fields)
         elif name == "VM" and not values.is_numeric(fields):
-            self.set_header(name, "Paging and Virtual Memory", names(fields))  # old recorders stamp this header
+            self._stamped_header(name, names(fields))
         elif SECTION.fullmatch(section) is None:
             self._account.reject(line, Reason.UNKNOWN_LINE, "not a section of an nmon recording", section=None)
         else:
             self._account.reject(line, Reason.NO_HEADER, f"{name} has no header that names its columns")
+
+    def _stamped_header(self, section: str, columns: list[str]) -> None:
+        """Take a header that an old recorder wrote behind its first stamp, with the snapshot in it."""
+        title = columns.pop(0) if columns[0] == _VM_TITLE else _VM_TITLE
+        self.set_header(section, title, columns)
 
     def numeric(self, line: Line, section: bytes, layout: Layout, fields: bytes) -> None:
         """Take a numeric row whose layout is known."""

@@ -1,0 +1,131 @@
+"""Figures that cannot be are null, whatever the format, and an anomaly names them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC
+from typing import Any, BinaryIO
+
+import pytest
+
+from counterflow.collectors.formats import formats
+from counterflow.collectors.plausible import Plausible
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table, singly
+from counterflow.schemas.definition import datasets
+from tests.golden.cases import cases
+
+CONTEXT = Context("file", UTC)
+ENVELOPE = {"ts": "2026-03-02T08:10:01Z", "interval_s": 60.0, "system": "SYS1", "source": "test"}
+
+
+class Yields:
+    """A format that yields given items."""
+
+    name = "given"
+
+    def __init__(self, *items: Item) -> None:
+        self.items = items
+
+    def recognises(self, head: bytes) -> bool:
+        return False
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        yield from self.items
+
+
+def judged(*items: Item) -> tuple[list[Record], list[Reject]]:
+    found = list(singly(Plausible(Yields(*items)).parse(io.BytesIO(), CONTEXT)))
+    return [i for i in found if isinstance(i, Record)], [i for i in found if isinstance(i, Reject)]
+
+
+def row(dataset: str, **fields: Any) -> Record:
+    return Record(dataset, {**ENVELOPE, **fields})
+
+
+def test_a_percentage_above_100_is_null_and_the_row_stays() -> None:
+    cpu = {"engine_type": "core", "engine": "all", "user_pct": 322.3, "sys_pct": 1.0}
+    (kept,), (reject,) = judged(row("system_cpu", **cpu))
+    assert kept.fields == {**ENVELOPE, "engine_type": "core", "engine": "all", "sys_pct": 1.0}
+    assert (reject.reason, reject.kept, reject.system) == (Reason.OUT_OF_RANGE, "part", "SYS1")
+    assert reject.detail == "system_cpu core all: user_pct 322.3 is above 100 %"
+
+
+@pytest.mark.parametrize("value", [100.0, 100.9])
+def test_what_rounding_explains_is_kept(value: float) -> None:
+    record = row("disk", disk="sda", device_type="disk", leaf=True, busy_pct=value)
+    assert judged(record) == ([record], [])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("transfers", 60 * 10e6 * 1.02),
+        ("read_kb", 60 * 1e12 / 1024 * 1.02),
+        ("read_kb", (2**32 - 8) / 2),  # sectors
+        ("written_kb", 858993457.6 / 2 * 60),  # 2^32 / 5 s
+        ("reads", -1.0),
+        ("reads", 2.0**64 / 5),
+    ],
+)
+def test_what_no_disk_can_do_is_null(column: str, value: float) -> None:
+    disk = {"disk": "sda", "device_type": "disk", "leaf": True}
+    (kept,), (reject,) = judged(row("disk", **disk, **{column: value}))
+    assert kept.fields == {**ENVELOPE, **disk}
+    assert column in reject.detail
+
+
+def test_a_link_is_limited_by_its_line() -> None:
+    link = {"link": "L1", "link_type": "line", "line_bits_s": 1e9, "out_kb": 60 * 1e9 / 8 / 1024 * 1.02, "in_kb": 1.0}
+    (kept,), (reject,) = judged(row("link", **link))
+    assert "out_kb" not in kept.fields
+    assert kept.fields["in_kb"] == 1.0
+    assert "line_bits_s" in reject.detail
+
+
+def test_processor_time_is_limited_by_interval_and_processors() -> None:
+    cpu = {"engine_type": "core", "engine": "all", "virtual_engines": 4.0, "cpu_ms": 4 * 60_000 * 1.02}
+    (kept,), _ = judged(row("system_cpu", **cpu))
+    assert "cpu_ms" not in kept.fields
+
+
+def test_a_sample_whose_interval_cannot_be_weighs_nothing_and_is_reported_once() -> None:
+    shared = {**ENVELOPE, "interval_s": 2.0**64 / 100}
+    table = Table("disk", shared, {"disk": ["a"], "device_type": ["disk"], "leaf": [True], "read_kb": [0.0]})
+    memory = Record("pool", {**shared, "pool": "memory", "free_mb": 5.0, "faults": 1.0})
+    (disk, pool), (reject,) = judged(table, memory)
+    assert "interval_s" not in disk.fields.keys() | pool.fields.keys()
+    assert "read_kb" not in disk.fields
+    assert "faults" not in pool.fields
+    assert pool.fields["free_mb"] == 5.0
+    assert "interval_s 1.84467440737e+17 is above 604800 s" in reject.detail
+
+
+def test_a_counter_beyond_any_is_left_out_and_its_manifest_counts_one_less() -> None:
+    columns = {"section": ["io", "io"], "instance": ["", ""], "counter": ["tps", "rtps"], "value": [1e19, 1.0]}
+    manifest = row("manifest", counted="counter", row_count=2)
+    (kept, counted), (reject,) = judged(Table("counter", ENVELOPE, columns), manifest)
+    assert (kept.fields["counter"], counted.fields["row_count"]) == ("rtps", 1)
+    assert "counter io tps" in reject.detail
+
+
+@pytest.mark.parametrize("case", cases()[::9], ids=lambda case: case.name)
+def test_no_figure_of_any_format_that_wrapped_is_kept(case: Any) -> None:
+    for line in case.expected.splitlines():
+        item = json.loads(line)
+        definition = datasets().get(item.get("dataset", ""))
+        if definition is None or item["dataset"] in ("manifest", "config"):
+            continue
+        for name, value in item["fields"].items():
+            column = definition.columns.get(name)
+            if column is None or column.type != "Float64" or isinstance(value, bool):
+                continue
+            for wrong in (value + 2.0**64, value - 2.0**64, *([-1 - value] if not column.signed else [])):
+                kept, rejects = judged(Record(item["dataset"], {**item["fields"], name: wrong}))
+                assert all(name not in record.fields for record in kept)
+                assert any(name in reject.detail for reject in rejects)
+
+
+def test_every_format_passes_the_check() -> None:
+    assert all(isinstance(form, Plausible) for form in formats().values())
