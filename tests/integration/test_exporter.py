@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -34,9 +35,15 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 def insert(clickhouse: StackSettings, dataset: str, *rows: dict[str, Any]) -> None:
-    whole = [{"ts": round(NOW_S * 1000) / 1000, "system": "A", **row} for row in rows]
+    whole = [{"ts": NOW_S, "system": "A", **row} for row in rows]
+    for row in whole:
+        row |= {name: written(row[name]) for name in ("ts", "since", "collected_at") if name in row}
     with clickhouse.clickhouse("lander") as lander:
         lander.post(f"INSERT INTO counterflow.{dataset} FORMAT JSONEachRow", json.dumps(whole).encode())
+
+
+def written(moment_s: float) -> str:
+    return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
 def verdict(**columns: Any) -> dict[str, Any]:
