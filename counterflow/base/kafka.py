@@ -1,4 +1,4 @@
-"""The connection to a Kafka cluster, shared by agent, lander, exporter, jobs and commands."""
+"""The connection to a Kafka cluster, shared by agent, lander, jobs and commands."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.pipelines.exporter.jobs import Jobs
-from counterflow.pipelines.exporter.metrics import ResultMetrics
+from counterflow.pipelines.exporter.metrics import Results
 from counterflow.pipelines.landing import metrics as lander
 from counterflow.stack.health_server import Parts
 from counterflow.stack.settings import StackSettings
@@ -17,7 +17,7 @@ _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 def published() -> set[str]:
     """Return the Prometheus names of all metrics of agent, lander, exporter and the stack's health server."""
     exporter = CollectorRegistry()
-    exporter.register(ResultMetrics(stale_s=1, most=1))
+    exporter.register(Results(stale_s=1, most=1))
     registries = (exporter, Metrics().registry, lander.REGISTRY)
     described = (Jobs("http://127.0.0.1"), Parts(StackSettings.from_environment({})))
     families = [

@@ -71,10 +71,9 @@ def export(
 ) -> None:
     """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
 
-    Begins to answer once it has read the topics. Stores nothing: a restart reads them again. Exits with status 0 on
-    SIGTERM or SIGINT. docs/alerts.md lists the metrics.
+    Queries verdicts and figures from ClickHouse every 15 s. Exits with status 0 on SIGTERM or SIGINT. docs/alerts.md
+    lists the metrics.
     """
-    import time
     from urllib.parse import urlsplit
 
     from prometheus_client import CollectorRegistry, ProcessCollector
@@ -83,12 +82,9 @@ def export(
     from counterflow.base.loopback import is_loopback
     from counterflow.base.stopping import stopping
     from counterflow.pipelines.exporter.jobs import Jobs
-    from counterflow.pipelines.exporter.metrics import ResultMetrics, serve
-    from counterflow.pipelines.exporter.reader import read
+    from counterflow.pipelines.exporter.metrics import EVERY_S, Results, serve
     from counterflow.pipelines.exporter.remote_write import start
-    from counterflow.pipelines.exporter.watched import VERDICT, watched
     from counterflow.pipelines.jobs import chosen
-    from counterflow.schemas.definition import datasets, published
     from counterflow.stack.settings import StackSettings
 
     if no_flink and flink_urls:
@@ -97,7 +93,7 @@ def export(
     configure()
     stack = StackSettings.of_a_part()
     stop = stopping()
-    results = ResultMetrics(stale_s, most)
+    results = Results(stale_s, most)
     registry = CollectorRegistry()
     registry.register(results)
     if flink_urls:
@@ -108,17 +104,10 @@ def export(
     address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
     if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):
         raise click.BadParameter("a token needs https:", param_hint="--remote-write")
-
-    def caught_up() -> None:
+    with stack.clickhouse("reader", timeout_s=10) as clickhouse:
+        results.refresh(clickhouse)
         serve(registry, metrics_port or stack.verdicts_metrics_port, results.problems)
         if address:
             start(address, secret, results, stop)
-
-    read(
-        stack.kafka("reader"),
-        {datasets()[name].topic: name for name in (VERDICT, *watched()) if name in published()},
-        time.time() - stale_s,
-        results,
-        stop,
-        caught_up,
-    )
+        while not stop.wait(EVERY_S):
+            results.refresh(clickhouse)

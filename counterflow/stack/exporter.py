@@ -10,7 +10,7 @@ from counterflow.stack.settings import StackSettings
 
 
 def exporter(settings: StackSettings) -> Part:
-    """Describe the exporter; it answers once it has read the topics."""
+    """Describe the exporter; it answers once it has queried ClickHouse."""
     return Part(
         name="exporter",
         command=(sys.executable, "-m", "counterflow", "verdicts", "export"),

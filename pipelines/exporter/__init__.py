@@ -1,5 +1,4 @@
-"""Exposes what alerts need as Prometheus metrics: verdicts, newest figures, jobs.
+"""Exposes what alerts need as Prometheus metrics: newest verdicts and figures in ClickHouse, jobs of Flink.
 
-The exporter stores nothing. A verdict carries its state, so the newest verdict of each entity suffices. On start it
-reads the topics back as far as a value may still count, then begins to answer.
+The exporter stores nothing. A verdict carries its state, so the newest verdict of each entity suffices.
 """

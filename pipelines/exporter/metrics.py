@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+import copy
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import httpx
 import orjson
+import structlog
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from counterflow.base import health
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.exporter.newest import Newest
-from counterflow.pipelines.exporter.watched import EVIDENCE, OF_VERDICT, VERDICT, counts, evidence, value, watched
+from counterflow.pipelines.exporter.watched import (
+    EVIDENCE,
+    OF_VERDICT,
+    VERDICT,
+    evidence,
+    newest_figures,
+    newest_verdicts,
+    watched,
+)
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.frame import contract, rows
 
+log = structlog.get_logger()
+
+EVERY_S = 15.0
+"""Seconds between two queries: the default interval of a scrape is as long."""
+_FRESH_S = 60.0
+"""Age of an answer at which ClickHouse counts as not answering."""
 _PREFIX = "counterflow_"
 
-
-class Verdict(NamedTuple):
-    """The published part of a verdict."""
-
-    state: str
-    stale: bool
-    evidence: Mapping[str, float]
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by dataset, as the statements of `watched` return them."""
 
 
-class Figures(NamedTuple):
-    """The published part of another row: its labels, which may change while its key does not, and its figures."""
-
-    labels: tuple[str, ...]
-    values: tuple[float | None, ...]
-
-
-class ResultMetrics(Collector):
-    """Metrics of the records read so far; safe to collect while another thread reads.
+class Results(Collector):
+    """Metrics of ClickHouse's newest answer; safe to collect while another thread refreshes it.
 
     Parameters
     ----------
@@ -49,97 +51,108 @@ class ResultMetrics(Collector):
     """
 
     def __init__(self, stale_s: float, most: int) -> None:
-        """Start empty."""
-        self.kafka_up = False
-        self._lock = threading.Lock()
-        self._verdicts: Newest[Verdict] = Newest(stale_s, most)
-        self._intervals: Newest[None] = Newest(stale_s, most)
-        self._figures: dict[str, Newest[Figures]] = {name: Newest(stale_s, most) for name in watched()}
-        self._unreadable: Counter[str] = Counter()
+        """Start without an answer."""
+        self._stale_s = stale_s
+        self._most = most
+        self._families = families_of({})
+        self._answered: float | None = None
+        self._problem = "no query yet"
 
-    def observe(self, dataset: str, record: bytes | None) -> None:
-        """Take a record of a dataset; count it if it is unreadable (the lander keeps it)."""
-        if record is None:  # a retracted result
-            return
+    def refresh(self, clickhouse: ClickHouse) -> None:
+        """Query every dataset once; where one query fails, keep the last answer and report the failure."""
+        limits = {"param_since_ms": round((time.time() - self._stale_s) * 1000), "param_most": self._most}
+        statements = {VERDICT: newest_verdicts(), **{name: newest_figures(name, of) for name, of in watched().items()}}
         try:
-            found = orjson.loads(record)
-            if datasets()[dataset].role != "counter":
-                self._keep(dataset, found, int(found["n"]))
-                return
-            contract(dataset).rows(found)
-            for row in rows(found, contract(dataset).columns):
-                self._keep(dataset, row, 1)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            with self._lock:
-                self._unreadable[dataset] += 1
+            self._families = families_of({name: clickhouse.rows(sql, limits) for name, sql in statements.items()})
+        except (ClickHouseError, httpx.TransportError) as error:
+            self._answered, self._problem = None, str(error)[:300] or type(error).__name__
+            log.warning("ClickHouse does not answer", error=self._problem)
+        else:
+            self._answered, self._problem = time.monotonic(), "its answer takes too long"
 
-    def _keep(self, dataset: str, row: dict[str, Any], n: int) -> None:
-        ts_s = _seconds(row["ts"])
-        with self._lock:
-            if dataset == VERDICT:
-                self._verdicts.keep(tuple(map(_text, map(row.get, OF_VERDICT))), ts_s, n, _verdict(row))
-            elif counts(row, of := watched()[dataset]):
-                entity, labels = (
-                    tuple([_text(row.get(column, "")) for column in columns if column != "ts"])
-                    for columns in (datasets()[dataset].key, of.labels)
-                )
-                values = tuple([value(row, figure) for figure in of.figures.values()])
-                self._figures[dataset].keep(entity, ts_s, n, Figures(labels, values))
-            if datasets()[dataset].role != "counter":
-                self._intervals.keep((dataset, _text(row["system"])), ts_s, n, None)
+    @property
+    def up(self) -> bool:
+        """Whether ClickHouse answered the last queries, within a minute."""
+        return self._answered is not None and time.monotonic() - self._answered < _FRESH_S
 
     def problems(self) -> list[str]:
         """Return the reasons why the metrics are not up to date."""
-        return [] if self.kafka_up else ["Kafka does not answer: these metrics are as old as its last answer"]
+        if self.up:
+            return []
+        return [f"ClickHouse does not answer ({self._problem}): these metrics are as old as its last answer"]
 
-    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return every metric as of now: a scrape gives the samples its own time."""
-        found = [*self.families()]
-        for family in found:
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield every metric as of now: a scrape gives the samples its own time."""
+        for family in self.families():
             family.samples = [sample._replace(timestamp=None) for sample in family.samples]
-        return iter(found)
+            yield family
 
-    def families(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return every metric; those of intervals have the end of the interval as their time."""
-        with self._lock:
-            return iter([*self._of_verdicts(), *self._of_results(), *self._of_itself()])
+    def families(self) -> Iterator[GaugeMetricFamily]:
+        """Yield every metric that is not stale; those of intervals have the end of the interval as their time."""
+        oldest = time.time() - self._stale_s
+        for family in self._families:
+            fresh = copy.copy(family)
+            fresh.samples = [one for one in family.samples if one.timestamp is None or float(one.timestamp) > oldest]
+            yield fresh
+        yield _gauge("exporter_clickhouse_up", "1 where ClickHouse answered the last queries.", value=self.up)
 
-    def _of_verdicts(self) -> Iterator[GaugeMetricFamily]:
-        state = _gauge("verdict_state", "1 for the state the entity is in, 0 for each other.", *OF_VERDICT, "state")
-        ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
-        stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
-        figure = _gauge("verdict_figure", "Inputs and figures behind it, see docs/rules.", *OF_VERDICT, "figure")
-        for entity, kept in self._verdicts.items():
-            for possible in rules()[entity[0]].states:
-                state.add_metric([*entity, possible], possible == kept.value.state, kept.ts_s)
-            ts.add_metric(entity, kept.ts_s, kept.ts_s)
-            stale.add_metric(entity, kept.value.stale, kept.ts_s)
-            for name, number in kept.value.evidence.items():
-                figure.add_metric([*entity, name], number, kept.ts_s)
-        yield from (state, ts, stale, figure)
 
-    def _of_results(self) -> Iterator[GaugeMetricFamily]:
-        ts = _gauge("result_timestamp_seconds", "End of the newest interval with a result.", "dataset", "system")
-        for entity, kept in self._intervals.items():
-            ts.add_metric(entity, kept.ts_s, kept.ts_s)
-        yield ts
-        for dataset, of in watched().items():
-            families = [_gauge(name, figure.text, *of.labels) for name, figure in of.figures.items()]
-            for _, found in self._figures[dataset].items():
-                for family, number in zip(families, found.value.values, strict=True):
-                    if number is not None:
-                        family.add_metric(found.value.labels, number, found.ts_s)
-            yield from families
+def families_of(found: Rows) -> list[GaugeMetricFamily]:
+    """Return the metrics of rows; the time of each sample is the end of its interval. A dataset may be missing."""
+    refused = _gauge("exporter_refused_entities", "Entities that are not published, see docs/alerts.", "dataset")
+    verdicts, unknown = _of_verdicts(found.get(VERDICT, ()))
+    for dataset, rows in found.items():
+        beyond = rows[0]["entities"] - len(rows) if rows else 0
+        refused.add_metric([dataset], beyond + (unknown if dataset == VERDICT else 0))
+    return [*verdicts, _of_intervals(found), *_of_figures(found), refused]
 
-    def _of_itself(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        yield _gauge("exporter_kafka_up", "1 where Kafka answered the last request.", value=self.kafka_up)
-        unreadable = _counter("exporter_unreadable_records", "Records that could not be read.", "dataset")
-        refused = _counter("exporter_refused_records", "Records of entities beyond the limit.", "dataset")
-        kept: dict[str, Newest[Any]] = {VERDICT: self._verdicts, **self._figures}
-        for dataset, newest in kept.items():
-            unreadable.add_metric([dataset], self._unreadable[dataset])
-            refused.add_metric([dataset], newest.refused)
-        yield from (unreadable, refused)
+
+def _of_verdicts(rows: Sequence[Mapping[str, Any]]) -> tuple[list[GaugeMetricFamily], int]:
+    """Return the metrics of verdicts, and the number of those whose rule, state or evidence is unknown here."""
+    state = _gauge("verdict_state", "1 for the state the entity is in, 0 for each other.", *OF_VERDICT, "state")
+    ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
+    stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
+    figure = _gauge("verdict_figure", "Inputs and figures behind it, see docs/rules.", *OF_VERDICT, "figure")
+    unknown = 0
+    for row in rows:
+        entity, ts_s, rule = [row[name] for name in OF_VERDICT], row["ts_ms"] / 1000, row["rule"]
+        try:
+            if rule not in EVIDENCE or row["state"] not in rules()[rule].states:
+                raise ValueError(f"{rule} {row['state']} is of another version")
+            numbers = evidence(rule, orjson.loads(row["evidence"]))
+        except (TypeError, ValueError, AttributeError) as error:
+            unknown += 1
+            log.warning("verdict not published", entity=entity, error=str(error))
+            continue
+        for possible in rules()[rule].states:
+            state.add_metric([*entity, possible], possible == row["state"], ts_s)
+        ts.add_metric(entity, ts_s, ts_s)
+        stale.add_metric(entity, row["stale"], ts_s)
+        for name, number in numbers.items():
+            figure.add_metric([*entity, name], number, ts_s)
+    return [state, ts, stale, figure], unknown
+
+
+def _of_intervals(found: Rows) -> GaugeMetricFamily:
+    ts = _gauge("result_timestamp_seconds", "End of the newest interval with a result.", "dataset", "system")
+    for dataset, rows in found.items():
+        newest: dict[str, float] = {}
+        if datasets()[dataset].role != "counter":
+            for row in rows:
+                newest[row["system"]] = max(newest.get(row["system"], 0), row["ts_ms"] / 1000)
+        for system, ts_s in newest.items():
+            ts.add_metric([dataset, system], ts_s, ts_s)
+    return ts
+
+
+def _of_figures(found: Rows) -> Iterator[GaugeMetricFamily]:
+    for dataset, of in watched().items():
+        for name, figure in of.figures.items():
+            family = _gauge(name, figure.text, *of.labels)
+            for row in found.get(dataset, ()):
+                if row[name] is not None:
+                    family.add_metric([row[label] or "" for label in of.labels], row[name], row["ts_ms"] / 1000)
+            yield family
 
 
 def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> None:
@@ -157,28 +170,5 @@ def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> 
         ) from None
 
 
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    """Read a verdict; raises where it is malformed, or its rule or state is unknown."""
-    rule, state = row["rule"], row["state"]
-    if rule not in EVIDENCE or state not in rules()[rule].states:
-        raise ValueError(f"{rule} {state}")
-    return Verdict(state, bool(row["stale"]), evidence(rule, orjson.loads(row["evidence"])))
-
-
-def _seconds(text: str) -> float:
-    moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, found {value!r}")
-    return value
-
-
 def _gauge(name: str, text: str, *labels: str, value: float | None = None) -> GaugeMetricFamily:
     return GaugeMetricFamily(_PREFIX + name, text, value=value, labels=None if value is not None else labels)
-
-
-def _counter(name: str, text: str, *labels: str) -> CounterMetricFamily:
-    return CounterMetricFamily(_PREFIX + name, text, labels=labels)

@@ -16,7 +16,7 @@ import httpx
 import structlog
 from prometheus_client.metrics_core import Metric
 
-from counterflow.pipelines.exporter.metrics import ResultMetrics
+from counterflow.pipelines.exporter.metrics import Results
 
 log = structlog.get_logger()
 
@@ -86,7 +86,7 @@ def send(url: str, token: Path | None, families: Iterator[Metric], sent: dict[tu
     return taken
 
 
-def start(url: str, token: Path | None, results: ResultMetrics, stop: threading.Event) -> threading.Thread:
+def start(url: str, token: Path | None, results: Results, stop: threading.Event) -> threading.Thread:
     """Send every `EVERY_S` until `stop` is set."""
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""From a verdict in Kafka to a person: exporter, Prometheus and Alertmanager as they are, with our rules and pages."""
+"""From a verdict in ClickHouse to a person: exporter, Prometheus and Alertmanager as they are, with our rules."""
 
 from __future__ import annotations
 
@@ -20,18 +20,13 @@ from urllib.parse import quote_plus
 import httpx
 import pytest
 import yaml
-from confluent_kafka import Producer
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouseError
 from counterflow.dashboards import alerting
-from counterflow.schemas import topics
-from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import HOST, StackSettings
 from tests.support.prometheus import REPOSITORY, folder, program
 
-TOPIC = datasets()["verdict"].topic
 SYSTEM = "alerts 'A'"
 
 
@@ -89,22 +84,23 @@ def hook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         thread.join()
 
 
-def write_verdict(settings: StackSettings, state: str, system: str = SYSTEM, *, abort: bool = False) -> None:
-    """Write a verdict with the current time, as the job does; `abort` aborts its transaction."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def write_verdict(settings: StackSettings, state: str, system: str = SYSTEM) -> None:
+    """Insert a verdict with the current time, as the lander does."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "")
     evidence = {"inputs": {"capacity_pct": 3}, "figures": {"share": 0.7004, "util": 0.898, "own_bytes_s": 470e6}}
     row = {"ts": now, "interval_s": 30, "system": system, "n": 2, "rule": "roce_cap", "entity_type": "nrg"}
     row |= {"entity": "NRG1", "state": state, "signal": state, "stale": False, "reason": "", "since": now}
     row |= {"evidence": json.dumps(evidence), "parameters": "0123456789abcdef"}
-    options = {"transactional.id": "test-alerts"} if abort else {}
-    producer = Producer({**settings.kafka("admin").client, **options})
-    if abort:
-        producer.init_transactions(30)
-        producer.begin_transaction()
-    producer.produce(TOPIC, json.dumps(row).encode(), key=f"{system} {now}".encode())
-    producer.flush(30)
-    if abort:
-        producer.abort_transaction(30)
+    with settings.clickhouse("lander") as lander:
+        lander.post("INSERT INTO counterflow.verdict FORMAT JSONEachRow", json.dumps(row).encode())
+
+
+@pytest.fixture
+def tables(clickhouse: StackSettings) -> StackSettings:
+    """A ClickHouse with the tables."""
+    with clickhouse.clickhouse("admin") as admin:
+        migrate(admin)
+    return clickhouse
 
 
 def quick(rules: str) -> str:
@@ -113,7 +109,7 @@ def quick(rules: str) -> str:
 
 
 def test_a_capped_link_reaches_a_webhook_and_clears(
-    kafka: StackSettings,
+    tables: StackSettings,
     new_stack: Callable[[], StackSettings],
     hook: tuple[str, list[dict[str, Any]]],
     tmp_path: Path,
@@ -121,7 +117,6 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
     url, sent = hook
     spare = new_stack()  # never started: its ports are free
     metrics, prometheus, alertmanager = (f"{HOST}:{port}" for port in list(spare.ports.values())[:3])
-    create_topics(kafka, topics())
     (tmp_path / "rules.yml").write_text(quick(alerting.files()[alerting.PROMETHEUS]))
     scrapes = [{"job_name": "counterflow-verdicts", "static_configs": [{"targets": [metrics]}]}]
     managers = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
@@ -151,15 +146,13 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         *(sys.executable, "-m", "counterflow", "verdicts", "export"),
         *("--flink-url", "http://127.0.0.1:9", "--metrics-port", metrics.rpartition(":")[2]),
     )
-    write_verdict(kafka, "CAPPED", "alerts aborted", abort=True)
-    write_verdict(kafka, "CAPPED")
+    write_verdict(tables, "CAPPED")
     with ExitStack() as stack:
-        with running(tmp_path / "exporter.log", *exporter, **kafka.environment):
+        with running(tmp_path / "exporter.log", *exporter, **tables.environment):
             until(metrics_page, f"exporter: {tmp_path / 'exporter.log'}")
             before = states()
         assert any(SYSTEM in line and 'state="CAPPED"' in line and line.endswith(" 1.0") for line in before)
-        assert not any("alerts aborted" in line for line in before)
-        stack.enter_context(running(tmp_path / "exporter.log", *exporter, **kafka.environment))
+        stack.enter_context(running(tmp_path / "exporter.log", *exporter, **tables.environment))
         until(metrics_page, "exporter after its restart")
         assert states() == before
 
@@ -196,20 +189,18 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")
 
-        write_verdict(kafka, "OK")
+        write_verdict(tables, "OK")
         until(lambda: of_the_link("resolved"), "end of the alert")
-        assert not any("alerts aborted" in str(alert) for alert in sent)
 
 
 def test_an_exporter_without_flink_misses_none(
-    kafka: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
+    tables: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
 ) -> None:
-    create_topics(kafka, topics())
     port = new_stack().verdicts_metrics_port
     exporter = ("-m", "counterflow", "verdicts", "export", "--no-flink", f"--metrics-port={port}")
-    with running(tmp_path / "exporter.log", sys.executable, *exporter, **kafka.environment):
+    with running(tmp_path / "exporter.log", sys.executable, *exporter, **tables.environment):
         page = until(lambda: get(f"http://{HOST}:{port}/metrics"), f"exporter: {tmp_path / 'exporter.log'}")
-    assert "counterflow_exporter_kafka_up 1.0" in page
+    assert "counterflow_exporter_clickhouse_up 1.0" in page
     assert "counterflow_flink_up" not in page
     assert "counterflow_job_running" not in page
 
@@ -226,11 +217,9 @@ def statements() -> list[tuple[str, str]]:
     return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in of_grafana]
 
 
-def test_the_statements_of_runbooks_and_of_grafana_run(clickhouse: StackSettings) -> None:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
+def test_the_statements_of_runbooks_and_of_grafana_run(tables: StackSettings) -> None:
     refused = {}
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as reader:
+    with tables.clickhouse("reader") as reader:
         for name, sql in statements():
             try:
                 reader.rows(sql)

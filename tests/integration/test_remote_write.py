@@ -5,23 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
-import orjson
 import pytest
 
-from counterflow.pipelines.exporter.metrics import ResultMetrics
-from counterflow.pipelines.exporter.remote_write import series
-from counterflow.schemas import topics
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import HOST, StackSettings
-from tests.integration.test_alerts import get, running, until, write_verdict
+from tests.integration.test_alerts import get, running, tables, until, write_verdict
 from tests.support.prometheus import program
 
+__all__ = ["tables"]
 SYSTEM = "sends 'elsewhere'"
 
 
@@ -31,26 +26,16 @@ def exporter(metrics: str, *options: str) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def line(kafka: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[StackSettings, list[str]]:
-    """A broker with a verdict, and free addresses."""
-    create_topics(kafka, topics())
-    write_verdict(kafka, "CAPPED", SYSTEM)
-    return kafka, [f"{HOST}:{port}" for port in new_stack().ports.values()]
-
-
-def test_a_label_without_a_value_is_not_sent() -> None:
-    results = ResultMetrics(3600, 10)
-    link = {"system": SYSTEM, "link": "G1", "link_type": "nrg", "own_out_bytes_s": 1e9, "n": 1}
-    results.observe("link_load", orjson.dumps({"ts": datetime.now(UTC), **link}))
-    [sent] = [one for one in series(results.families()) if "link_out_bytes" in dict(one.labels)["__name__"]]
-    named = {name: text for name, text in link.items() if name in ("system", "link", "link_type")}
-    assert dict(sent.labels) == {"__name__": "counterflow_link_out_bytes_per_second", **named}
+def line(tables: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[StackSettings, list[str]]:
+    """A ClickHouse with a verdict, and free addresses."""
+    write_verdict(tables, "CAPPED", SYSTEM)
+    return tables, [f"{HOST}:{port}" for port in new_stack().ports.values()]
 
 
 def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
     line: tuple[StackSettings, list[str]], tmp_path: Path
 ) -> None:
-    kafka, (metrics, prometheus, *_) = line
+    clickhouse, (metrics, prometheus, *_) = line
     (tmp_path / "prometheus.yml").write_text("global: {scrape_interval: 1h}\n")
     server = (
         *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}", "--web.enable-remote-write-receiver"),
@@ -65,7 +50,7 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
     write = ("--remote-write", f"http://{prometheus}/api/v1/write")
     with (
         running(tmp_path / "prometheus.log", *server),
-        running(tmp_path / "exporter.log", *exporter(metrics, *write), **kafka.environment),
+        running(tmp_path / "exporter.log", *exporter(metrics, *write), **clickhouse.environment),
     ):
         until(lambda: get(f"http://{prometheus}/-/ready"), "Prometheus")
         state = f'counterflow_verdict_state{{system="{SYSTEM}"}}'
@@ -78,7 +63,7 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
         [end] = samples(f'counterflow_verdict_timestamp_seconds{{system="{SYSTEM}"}}')
         [written] = samples(f'timestamp(counterflow_verdict_state{{system="{SYSTEM}", state="CAPPED"}})')
         assert abs(float(written["value"][1]) - float(end["value"][1])) < 0.002
-        write_verdict(kafka, "OK", SYSTEM)
+        write_verdict(clickhouse, "OK", SYSTEM)
         until(
             lambda: samples(f'counterflow_verdict_state{{system="{SYSTEM}", state="OK"}} == 1'),
             "the next verdict",
@@ -86,7 +71,7 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
 
 
 def test_the_token_is_sent_and_never_in_the_clear(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
-    kafka, (metrics, *_) = line
+    clickhouse, (metrics, *_) = line
     seen: list[tuple[str | None, str | None]] = []
 
     class Store(BaseHTTPRequestHandler):
@@ -105,20 +90,20 @@ def test_the_token_is_sent_and_never_in_the_clear(line: tuple[StackSettings, lis
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         write = ("--remote-write", f"http://{HOST}:{server.server_port}", "--remote-write-token", str(token))
-        with running(tmp_path / "log", *exporter(metrics, *write), **kafka.environment):
+        with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
             until(lambda: seen, f"request: {(tmp_path / 'log').read_text()}")
         server.shutdown()
         thread.join()
     assert set(seen) == {("Bearer a token", "snappy")}
     open_ = ("--remote-write", "http://metrics.example/write", "--remote-write-token", str(token))
-    with running(tmp_path / "refused", *exporter(metrics, *open_), **kafka.environment):
+    with running(tmp_path / "refused", *exporter(metrics, *open_), **clickhouse.environment):
         until(lambda: "a token needs https:" in (tmp_path / "refused").read_text(), "refusal")
 
 
 def test_a_store_that_was_away_gets_the_newest_sample(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
-    kafka, (metrics, store, *_) = line
+    clickhouse, (metrics, store, *_) = line
     write = ("--remote-write", f"http://{store}/write")
-    with running(tmp_path / "log", *exporter(metrics, *write), **kafka.environment):
+    with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
         until(lambda: "remote write: no answer" in (tmp_path / "log").read_text(), "warning")
         seen: list[bytes] = []
 

@@ -121,7 +121,7 @@ def test_the_exporter_reports_jobs_and_their_checkpoints(stack: StackSettings) -
             for family in text_string_to_metric_families(text)
         }
     assert metrics["counterflow_flink_up"] == {"": 1}
-    assert metrics["counterflow_exporter_kafka_up"] == {"": 1}
+    assert metrics["counterflow_exporter_clickhouse_up"] == {"": 1}
     assert metrics["counterflow_job_running"] == dict.fromkeys(all_jobs(), 1)
     assert all(abs(moment - time.time()) < 300 for moment in metrics[checkpoint].values())
     assert metrics["counterflow_job_failed_checkpoints"].keys() == all_jobs().keys()

@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,31 +15,26 @@ from urllib.request import url2pathname
 import pytest
 import yaml
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 from pydantic import ValidationError
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.cli._metrics import published
 from counterflow.dashboards import alerting
-from counterflow.pipelines.exporter import metrics
 from counterflow.pipelines.exporter.jobs import Jobs
-from counterflow.pipelines.exporter.metrics import ResultMetrics
-from counterflow.pipelines.exporter.newest import Newest
-from counterflow.pipelines.exporter.watched import EVIDENCE, watched
+from counterflow.pipelines.exporter.metrics import families_of
+from counterflow.pipelines.exporter.watched import EVIDENCE, newest_figures, watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import link_notices, rules
-from counterflow.schemas.definition import Watched, datasets
-from tests.support.frames import frame
 from tests.support.prometheus import REPOSITORY
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
 RUNBOOKS = REPOSITORY / "docs/runbooks"
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
-NOW = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 OF_METRICS = [alert for alert in alerting.alerts().values() if alert.expr]
 
 
@@ -259,28 +253,23 @@ def test_an_alert_has_one_limit(limits: dict[str, float]) -> None:
         alerting.Sql(sql="SELECT 1 AS Value", description="x", **limits)
 
 
-# Exported metrics.
+# Exported metrics, of rows as ClickHouse returns them; tests/integration/test_exporter.py has the queries.
+
+TS_MS = 1_700_000_000_500
 
 
-def verdict(**columns: Any) -> bytes:
+def verdict(**columns: Any) -> dict[str, Any]:
     evidence = {"inputs": {"capacity_pct": 3, "rows_s": 7}, "figures": {"share": 0.7, "util": None}}
-    row = {
-        "ts": NOW,
-        "interval_s": 30,
-        "system": "A",
-        "n": 2,
-        "rule": "roce_cap",
-        "entity_type": "nrg",
-        "entity": "G1",
-        "state": "CAPPED",
-        "signal": "CAPPED",
-        "stale": False,
-        "reason": "",
-        "since": NOW,
-        "evidence": json.dumps(evidence),
-        "parameters": "0",
-    }
-    return json.dumps(row | columns).encode()
+    row = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": "G1", "ts_ms": TS_MS, "entities": 1}
+    return {**row, "state": "CAPPED", "stale": False, "evidence": json.dumps(evidence), **columns}
+
+
+def exported(**rows: list[dict[str, Any]]) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    class Answer(Collector):
+        def collect(self) -> Iterator[Metric]:
+            yield from families_of(rows)
+
+    return families(Answer())
 
 
 def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
@@ -288,136 +277,63 @@ def of(system: str = "A", **more: str) -> tuple[tuple[str, str], ...]:
 
 
 def test_a_verdict_exports_every_state_of_its_rule_and_the_figures_that_are_known() -> None:
-    exported = ResultMetrics(3600, 10)
-    exported.observe("verdict", verdict())
-    found = families(exported)
+    found = exported(verdict=[verdict()])
     states = found["counterflow_verdict_state"]
     assert states == {of(state=state): float(state == "CAPPED") for state in rules()["roce_cap"].states}
     assert found["counterflow_verdict_figure"] == {of(figure="share"): 0.7, of(figure="capacity_pct"): 3}
     assert found["counterflow_verdict_stale"] == {of(): 0}
-    assert found["counterflow_verdict_timestamp_seconds"][of()] == pytest.approx(
-        datetime.fromisoformat(NOW).timestamp()
-    )
-
-
-def test_leaving_a_state_exports_0_for_it() -> None:
-    exported = ResultMetrics(3600, 10)
-    exported.observe("verdict", verdict())
-    exported.observe("verdict", verdict(state="OK", n=3))  # the same interval, completed
-    states = families(exported)["counterflow_verdict_state"]
-    assert (states[of(state="CAPPED")], states[of(state="OK")]) == (0, 1)
-    exported.observe("verdict", verdict())  # repeated, with fewer rows, by a job that started anew
-    assert families(exported)["counterflow_verdict_state"] == states
+    assert found["counterflow_verdict_timestamp_seconds"] == {of(): 1_700_000_000.5}
+    assert found["counterflow_result_timestamp_seconds"] == {(("dataset", "verdict"), ("system", "A")): 1_700_000_000.5}
 
 
 def test_names_are_data() -> None:
     name = 'a"}\n# HELP x\n{b="<script>\x1b[31m\\'
-    exported = ResultMetrics(3600, 10)
-    exported.observe("verdict", verdict(system=name))
-    assert len(families(exported)["counterflow_verdict_state"]) == 6
-    assert families(exported)["counterflow_verdict_stale"] == {of(name): 0}
+    found = exported(verdict=[verdict(system=name)])
+    assert len(found["counterflow_verdict_state"]) == 6
+    assert found["counterflow_verdict_stale"] == {of(name): 0}
 
 
-def test_what_is_no_result_is_counted_and_harms_nothing() -> None:
-    exported = ResultMetrics(3600, 10)
-    bad = [b"{", b"[]", b"7", b"{}", b"\xff", verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(ts="soon")]
-    bad += [verdict(evidence="{"), verdict(evidence="[]"), verdict(system=None), verdict(n="x"), verdict(entity=7)]
-    for record in bad:
-        exported.observe("verdict", record)
-    exported.observe("disk_total", json.dumps({"ts": NOW, "n": 1, "system": "A", "response_ms": "4"}).encode())
-    exported.observe("verdict", None)
-    found = families(exported)
-    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "verdict"),] == len(bad)
-    assert found["counterflow_exporter_unreadable_records_total"][("dataset", "disk_total"),] == 1
-    assert not any(found[name] for name in ("counterflow_verdict_state", "counterflow_disk_response_seconds"))
+def test_a_verdict_of_another_version_is_counted_and_harms_nothing() -> None:
+    bad = [verdict(state="GONE"), verdict(rule="of_tomorrow"), verdict(evidence="{"), verdict(evidence="[]")]
+    found = exported(verdict=[*(row | {"entities": 5} for row in [*bad, verdict(system="B")])])
+    assert found["counterflow_exporter_refused_entities"][("dataset", "verdict"),] == len(bad)
+    assert found["counterflow_verdict_stale"] == {of("B"): 0}
 
 
-def test_a_recording_of_last_year_is_no_current_state() -> None:
-    exported = ResultMetrics(3600, 10)
-    exported.observe("verdict", verdict(ts="2020-01-01T00:00:00Z"))
-    assert not families(exported)["counterflow_verdict_state"]
+def test_entities_beyond_the_limit_are_counted() -> None:
+    found = exported(log_load=[{"system": "A", "subsystem": "D", "ts_ms": TS_MS, "entities": 7}])
+    assert found["counterflow_exporter_refused_entities"] == {(("dataset", "log_load"),): 6}
 
 
-def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0() -> None:
-    exported = ResultMetrics(3600, 10)
-    rows = {
-        "disk_total": [{"response_ms": 12, "transfers_per_s": 80}],
-        "link_load": [
-            {"link": "G1", "link_type": "nrg", "group": "P", "out_capacity_pct": 140, "in_capacity_pct": 120},
-            {"link": "en0", "link_type": "ethernet", "own_out_bytes_s": 1},
-        ],
-        "pool_faulting": [{"pool": "2", "interactive_fault_pct": 25}],
-        "replication_lag": [{"component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}],
-        "log_load": [{"subsystem": "DBP1"}],
-    }
-    assert rows.keys() == {name for name in watched() if datasets()[name].role != "counter"}
-    for dataset, of_dataset in rows.items():
-        for row in of_dataset:
-            exported.observe(dataset, json.dumps({"ts": NOW, "n": 1, "system": "A", **row}).encode())
-    found = {name: list(values.values()) for name, values in families(exported).items()}
-    assert found["counterflow_disk_response_seconds"] == [pytest.approx(0.012)]
-    assert found["counterflow_link_capacity_used_ratio"] == [pytest.approx(1.3)]
-    assert found["counterflow_link_port_used_ratio"] == []
-    assert found["counterflow_link_out_bytes_per_second"] == []
-    assert found["counterflow_pool_interactive_fault_ratio"] == [pytest.approx(0.25)]
-    assert found["counterflow_pool_batch_fault_ratio"] == []
-    assert found["counterflow_replication_delay_seconds"] == [pytest.approx(1.5)]
-    assert found["counterflow_replication_queue_used_ratio"] == [pytest.approx(0.4)]
-    assert len(found["counterflow_result_timestamp_seconds"]) == len(rows)
-    assert not any(found["counterflow_exporter_unreadable_records_total"])
+def test_an_unknown_figure_is_not_exported_and_an_unknown_label_is_empty() -> None:
+    """Before its wire is found, a link has no group."""
+    figures = {**dict.fromkeys(watched()["link_load"].figures, None), "link_out_bytes_per_second": 1e9}
+    link = {"system": "A", "link_type": "nrg", "link": "G1", "group": None, "ts_ms": TS_MS, "entities": 1}
+    found = exported(link_load=[{**link, **figures}])
+    labels = (("group", ""), ("link", "G1"), ("link_type", "nrg"), ("system", "A"))
+    assert found["counterflow_link_out_bytes_per_second"] == {labels: 1e9}
+    assert found["counterflow_link_in_bytes_per_second"] == {}
 
 
-def test_a_link_is_exported_once_with_the_labels_of_its_newest_row() -> None:
-    """Before its wire is found it has no group; the row of an interval is written again when it is."""
-    exported = ResultMetrics(3600, 10)
-    link = {"ts": NOW, "system": "A", "link": "G1", "link_type": "nrg", "own_out_bytes_s": 1e9}
-    labels = {"system": "A", "link": "G1", "link_type": "nrg"}
-    for n, group in ((1, {}), (4003, {"group": "A B"})):
-        exported.observe("link_load", json.dumps({**link, "n": n, **group}).encode())
-        found = families(exported)["counterflow_link_out_bytes_per_second"]
-        assert found == {tuple(sorted({**labels, "group": "", **group}.items())): 1e9}
-
-
-def test_a_raw_counter_is_exported_of_each_row_of_its_frame_and_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system whose counters arrive, but whose results do not, still counts as silent."""
-    figure = {"columns": ["faults"], "text": "Page faults in the interval."}
-    pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
-    monkeypatch.setattr(metrics, "watched", lambda: {**watched(), "pool": pool})
-    exported = ResultMetrics(3600, 10)
-    record = {"ts": NOW, "system": "A", "source": "nmon", "agent_id": "a", "seq": 1, "collected_at": NOW}
-    sent = frame("pool", [{**record, "pool": "1", "faults": 4}, {**record, "seq": 2, "pool": "2"}])
-    exported.observe("pool", json.dumps(sent).encode())
-    found = families(exported)
-    assert found["counterflow_pool_faults"] == {(("pool", "1"), ("system", "A")): 4}
-    assert not found["counterflow_result_timestamp_seconds"]
-    assert not any(found["counterflow_exporter_unreadable_records_total"].values())
-
-
-def test_what_is_too_old_is_forgotten_and_makes_room() -> None:
-    now = 1_000.0
-    newest: Newest[str] = Newest(60, 2, lambda: now)
-    newest.keep(("a",), 990, 1, "A")
-    newest.keep(("b",), 1_000, 1, "B")
-    newest.keep(("c",), 1_000, 1, "C")
-    assert ([entity for entity, _ in newest.items()], newest.refused) == ([("a",), ("b",)], 1)
-    now = 1_055
-    newest.keep(("c",), 1_050, 1, "C")
-    assert ([entity for entity, _ in newest.items()], newest.refused) == ([("b",), ("c",)], 1)
-    now = 2_000
-    assert list(newest.items()) == []
-
-
-RECORD = st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(1, 3))
-
-
-@settings(max_examples=100)
-@given(st.permutations(range(8)), st.lists(RECORD, min_size=8, max_size=8))
-def test_the_order_in_which_records_come_does_not_matter(order: list[int], records: list[tuple[str, int, int]]) -> None:
-    kept = []
-    for numbers in (range(8), order):
-        newest: Newest[tuple[str, int, int]] = Newest(100, 10, lambda: 50.0)
-        for number in numbers:
-            name, ts_s, n = records[number]
-            newest.keep((name,), ts_s, n, (name, ts_s, n))
-        kept.append(list(newest.items()))
-    assert kept[0] == kept[1]
+def test_the_select_follows_from_the_definition() -> None:
+    assert (
+        newest_figures("disk_total", watched()["disk_total"])
+        == """\
+SELECT *, count() OVER () AS entities
+FROM
+(
+  SELECT `system`, toUnixTimestamp64Milli(ts) AS ts_ms, 0.001 * (`response_ms`) AS `disk_response_seconds`, \
+1.0 * (`transfers_per_s`) AS `disk_transfers_per_second`
+  FROM counterflow.disk_total FINAL
+  WHERE ts > fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
+  ORDER BY ts DESC
+  LIMIT 1 BY `system`
+)
+ORDER BY `system`
+LIMIT {most:UInt64}"""
+    )
+    link = newest_figures("link_load", watched()["link_load"])
+    assert (
+        "if(`link_type` IN ['nrg','rdma_link'], 0.005 * (`out_capacity_pct` + `in_capacity_pct`), NULL) "
+        "AS `link_capacity_used_ratio`" in link
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
+from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,9 @@ from unittest.mock import Mock
 import pytest
 from click.testing import CliRunner
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 from rich.console import Console
 
 from counterflow.analysis.doctor import Finding
@@ -26,7 +28,7 @@ from counterflow.cli._table import table
 from counterflow.cli.doctor import command as doctor
 from counterflow.cli.fetch import command as fetch
 from counterflow.cli.summary import command as summary
-from counterflow.pipelines.exporter.metrics import ResultMetrics
+from counterflow.pipelines.exporter.metrics import families_of
 from counterflow.pipelines.jobs.definition import chosen
 from counterflow.pipelines.jobs.render import Period, render
 from counterflow.schemas.definition import datasets
@@ -105,11 +107,14 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
-    exported = ResultMetrics(3600, 10)
-    row = {"ts": datetime.now(UTC).isoformat(), "n": 1, "system": name, "response_ms": 4.0}
-    exported.observe("disk_total", json.dumps(row).encode())
+    row = {"ts_ms": 1, "entities": 1, "system": name, "disk_response_seconds": 0.004}
+
+    class Answer(Collector):
+        def collect(self) -> Iterator[Metric]:
+            yield from families_of({"disk_total": [row | {"disk_transfers_per_second": None}]})
+
     registry = CollectorRegistry()
-    registry.register(exported)
+    registry.register(Answer())
     families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
     [sample] = families["counterflow_disk_response_seconds"].samples
     assert (sample.labels["system"], sample.value) == (name, 0.004)
