@@ -19,10 +19,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
     UserScramCredentialUpsertion,
 )
 
-from counterflow.pipelines.jobs import landed
 from counterflow.pipelines.landing import replay
 from counterflow.pipelines.landing.consumer import GROUP
-from counterflow.schemas.definition import CHECKPOINTS, RERUNS, datasets
+from counterflow.schemas.definition import CHECKPOINTS, datasets
 
 ADMIN = "admin"
 USERS = (ADMIN, "agent", "flink", "lander", "reader", "replay")
@@ -60,13 +59,10 @@ def grants() -> Iterator[Grant]:
     for user in ("agent", "reader"):
         yield Grant(user, _READ, _TOPIC, _IS, CHECKPOINTS)
     yield Grant("agent", _READ, _GROUP, _BEGINS, "counterflow-agent")
-    for operation in (_READ, _WRITE):
-        yield Grant("flink", operation, _TOPIC, _IS, RERUNS)
-    # An agent may use any transactional id, whose newest process wins; only those of commands are denied.
+    # An agent may use any transactional id, whose newest process wins; only that of a command is denied.
     yield Grant("agent", _WRITE, _TRANSACTION, _IS, "*")
-    for user, name in (("replay", replay.TRANSACTIONAL_ID), ("flink", landed.TRANSACTIONAL_ID)):
-        yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, name, AclPermissionType.DENY)
-        yield Grant(user, _WRITE, _TRANSACTION, _IS, name)
+    yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, replay.TRANSACTIONAL_ID, AclPermissionType.DENY)
+    yield Grant("replay", _WRITE, _TRANSACTION, _IS, replay.TRANSACTIONAL_ID)
     yield Grant("replay", _DESCRIBE, _GROUP, _IS, GROUP)
     yield Grant("flink", _READ, _GROUP, _BEGINS, "flink.")
     yield Grant("lander", _READ, _GROUP, _IS, GROUP)
