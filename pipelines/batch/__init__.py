@@ -118,12 +118,12 @@ def judge(client: ClickHouse, name: str, begin: datetime, end: datetime, system:
     rule, job = rules()[name], all_jobs()[name]
     parameters = rule.parameters()
     begin_ms = begin.timestamp() * 1000
-    memory: dict[tuple[str, ...], verdicts.Series] = {}
+    places: dict[tuple[str, ...], verdicts.Place] = {}
 
     def judged(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for of, series in groupby(rows, key=lambda row: tuple(row[name] for name in _ENTITY)):
-            memory[of], judgement = verdicts.judge(rule, parameters, memory.get(of, verdicts.Series()), series)
-            for verdict in judgement.verdicts:
+            for place, verdict in verdicts.in_order(rule, parameters, places.get(of), series):
+                places[of] = place
                 if verdict["ts_ms"] >= begin_ms:
                     times = {"ts": _iso(verdict.pop("ts_ms")), "since": _iso(verdict.pop("since_ms"))}
                     yield {**verdict, **times, **dict(zip(_ENTITY, of, strict=True)), "rule": name}
